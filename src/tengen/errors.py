@@ -1,0 +1,39 @@
+"""The errors that Tengen raises where its input is to blame.
+
+Each message names the offending value and says what would be right; commands print it in one line.
+"""
+
+
+class TengenError(Exception):
+    """Base of all errors that a user of Tengen can cause and mend."""
+
+
+class SgfError(TengenError, ValueError):
+    """A game record cannot be read as SGF, or says something impossible."""
+
+
+class IllegalMove(TengenError, ValueError):
+    """A move that the rules forbid, with the reason."""
+
+
+class RecipeError(TengenError, ValueError):
+    """A recipe or a setting that cannot work."""
+
+
+class StoreError(TengenError, ValueError):
+    """A game store that is missing, damaged or of another format version."""
+
+
+class NetworkError(TengenError, ValueError):
+    """A file that is no network of ours, or a network that does not fit the task."""
+
+
+class GtpError(TengenError, ValueError):
+    """A GTP command that cannot be carried out; its text follows the question mark."""
+
+
+class MissingExtra(TengenError, ImportError):
+    """A feature needs an optional extra that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the extra [{extra}]: pip install 'tengen[{extra}]'")
