@@ -1,0 +1,156 @@
+"""The command `tengen`: finds the verb, runs its file, and turns what goes wrong into one line.
+
+A verb is a module of this folder with a function `command`, whose signature Typer reads. It is imported when it is
+asked for, so that `tengen --help` and `tengen gtp` wait for nothing that they do not use.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
+
+from tengen.errors import MissingExtra, TengenError
+
+EXIT_USER_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One word after `tengen`: the module that carries it out and a line of help."""
+
+    module: str
+    help: str
+
+
+VERBS = {
+    "play": Verb("tengen.cli.play", "play and analyse in the browser"),
+    "gtp": Verb("tengen.cli.gtp", "an engine for Sabaki, GoGui, KaTrain and other Go programs"),
+    "import": Verb("tengen.cli.import_", "game records into a store"),
+    "stats": Verb("tengen.cli.stats", "what a store holds"),
+    "train": Verb("tengen.cli.train", "a network from a store, by a recipe"),
+    "evaluate": Verb("tengen.cli.evaluate", "how well a network predicts the games of a store"),
+    "nets": Verb("tengen.cli.nets", "the networks that are installed, and how each was made"),
+    "match": Verb("tengen.cli.match", "games between networks and GTP programs, with an interval"),
+}
+
+# Packages that only the extra [train] brings.
+_TRAIN_PACKAGES = frozenset({"torch", "lightning", "onnx", "tensorboard"})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `tengen` with these arguments (those of the process when None) and return its exit status.
+
+    0 is success, 2 an error that the user can mend (one line on stderr), 130 an interruption by Ctrl-C.
+    `--debug` anywhere shows the traceback of an error instead of its line.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    args = [arg for arg in given if arg != "--debug"]
+    try:
+        status = _dispatch(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        if "--debug" in given:
+            traceback.print_exc()
+            return EXIT_USER_ERROR
+        return _report(error)
+    return status
+
+
+def _dispatch(args: list[str]) -> int:
+    if not args or args[0] in ("--help", "-h", "help"):
+        print(_help())
+        return 0
+    if args[0] == "--version":
+        print(f"tengen {_version()}")
+        return 0
+    verb = VERBS.get(args[0])
+    if verb is None:
+        raise TengenError(_unknown(args[0]))
+    return _run(args[0], verb, args[1:])
+
+
+def _run(name: str, verb: Verb, args: list[str]) -> int:
+    import typer
+
+    # Typer carries a copy of Click or uses Click itself, by its version; either way this is the base of usage errors.
+    usage_error: type[BaseException] = typer.BadParameter.__mro__[2]
+    command: Callable[..., object] = importlib.import_module(verb.module).command
+    program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    program.command()(command)
+    try:
+        status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
+    except usage_error as error:
+        message = getattr(error, "format_message", error.__str__)().rstrip(".")
+        raise TengenError(f"{message} (tengen {name} --help lists what it takes)") from error
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return status if isinstance(status, int) else 0
+
+
+def _report(error: Exception) -> int:
+    """Print the one line of an error that the user can mend; raise any other again."""
+    if isinstance(error, TengenError):
+        message = str(error)
+    elif isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _TRAIN_PACKAGES:
+        message = str(MissingExtra("this command", "train"))
+    elif isinstance(error, OSError):
+        message = _os_message(error)
+    else:
+        raise error
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    return EXIT_USER_ERROR
+
+
+def _os_message(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    if error.errno == errno.ENOSPC:
+        return f"the disk is full{where}; free some space and run the same command again"
+    return f"{(error.strerror or str(error)).lower()}{where}"
+
+
+def _unknown(word: str) -> str:
+    if word.startswith("-"):
+        return f"no such option: {word} (tengen --help lists what there is)"
+    near = get_close_matches(word, VERBS, n=1)
+    return f"no such command: {word}" + (f"; did you mean {near[0]}?" if near else f"; there are {', '.join(VERBS)}")
+
+
+def _help() -> str:
+    width = max(map(len, VERBS))
+    lines = [f"  {name:<{width}}  {verb.help}" for name, verb in VERBS.items()]
+    return "\n".join(
+        [
+            "Tengen: from game records, or nothing but the rules, to a strong Go engine.",
+            "",
+            "usage: tengen COMMAND ...",
+            "",
+            *lines,
+            "",
+            "tengen COMMAND --help says more; --version says which Tengen this is; --debug shows where an error arose.",
+        ]
+    )
+
+
+def _version() -> str:
+    try:
+        return version("tengen")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _silence_stdout() -> None:
+    """The reader has gone: let the interpreter's last flush go nowhere instead of complaining."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

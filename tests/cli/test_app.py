@@ -1,0 +1,155 @@
+"""The command itself: its verbs, its help, and how it fails."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tengen.cli import app
+from tengen.errors import StoreError
+
+
+def fake_verb(monkeypatch: pytest.MonkeyPatch, command: object) -> None:
+    monkeypatch.setitem(sys.modules, "tengen.cli.fake", SimpleNamespace(command=command))
+    monkeypatch.setitem(app.VERBS, "fake", app.Verb("tengen.cli.fake", "for this test"))
+
+
+def one_line(text: str) -> str:
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize("name", app.VERBS)
+def test_every_verb_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert f"tengen {name}" in text
+    doc = importlib.import_module(app.VERBS[name].module).command.__doc__
+    assert doc and doc.split()[0] in text
+
+
+@pytest.mark.parametrize("name", app.VERBS)
+def test_every_verb_refuses_what_it_does_not_know(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main([name, "--no-such-option"]) == 2
+    captured = capsys.readouterr()
+    assert "--no-such-option" in one_line(captured.err)
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("stats", "no-such-store"),
+        ("import", "no-such-file.sgf", "--out", "store"),
+        ("evaluate", "no-such-net.onnx", "no-such-store"),
+        ("train", "no-such-recipe"),
+        ("gtp", "--net", "no-such-net"),
+        ("match", "no-such-net", "random"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_a_missing_file_is_one_line(
+    args: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert app.main(list(args)) == 2
+    assert "no-such" in one_line(capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == [], "nothing half-made is left behind"
+
+
+def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {name} " in text for name in app.VERBS)
+
+
+def test_an_unknown_verb_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["trian"]) == 2
+    assert "did you mean train?" in one_line(capsys.readouterr().err)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("tengen ")
+
+
+def test_an_error_is_one_line_and_debug_shows_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command() -> None:
+        raise StoreError("no store\nat x")
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake"]) == 2
+    assert one_line(capsys.readouterr().err) == "error: no store at x"
+    assert app.main(["fake", "--debug"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "store/shard")
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake"]) == 2
+    assert "the disk is full: store/shard" in one_line(capsys.readouterr().err)
+
+
+def test_a_missing_extra_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command() -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake"]) == 2
+    assert "pip install 'tengen[train]'" in one_line(capsys.readouterr().err)
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def command() -> None:
+        raise KeyError("a bug")
+
+    fake_verb(monkeypatch, command)
+    with pytest.raises(KeyError):
+        app.main(["fake"])
+
+
+def test_interruption_is_clean(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> None:
+        raise KeyboardInterrupt
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    program = (
+        "import sys; from types import SimpleNamespace; from tengen.cli import app\n"
+        "def command() -> None:\n    for i in range(100000): print('line', i)\n"
+        "sys.modules['tengen.cli.fake'] = SimpleNamespace(command=command)\n"
+        "app.VERBS['fake'] = app.Verb('tengen.cli.fake', '')\n"
+        "sys.exit(app.main(['fake']))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stderr is not None
+    assert child.stdout.readline() == "line 0\n"
+    child.stdout.close()
+    child.wait(timeout=60)
+    assert child.stderr.read() == ""
+    child.stderr.close()
+
+
+def test_help_is_quick_because_it_imports_little() -> None:
+    program = "import sys; from tengen.cli.app import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert not {"typer", "torch", "openvino", "nicegui", "pyarrow", "rich"} & set(done.stderr.split())

@@ -1,0 +1,41 @@
+"""What all tests share: where things lie, and how the command is run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+Runner = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of large real data beside the checkout; a test that needs it is skipped where there is none."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("no folder ../shared with real games beside this checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tengen() -> Runner:
+    """`tengen("stats", path)` runs the command in a process of its own and returns what it printed and its status."""
+
+    def run(*args: str | Path, timeout: float = 120, **options: object) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT / "src")}
+        return subprocess.run(
+            [sys.executable, "-m", "tengen", *map(str, args)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=environment,
+            **options,  # type: ignore[call-overload]
+        )
+
+    return run

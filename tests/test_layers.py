@@ -1,0 +1,135 @@
+"""The layers of docs/architecture.md: reads imports and includes, and fails on an upward edge."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "tengen"
+NATIVE = ROOT / "native"
+
+# A part of the package, and the parts that it may import besides itself.
+RULES = {"_native", "game", "coords", "rules", "errors", "sgf"}
+ENGINE = RULES | {"engine", "evaluators", "data"}
+ALLOWED: dict[str, set[str]] = {
+    "__init__": RULES,
+    "_native": set(),
+    "errors": set(),
+    "coords": {"errors"},
+    "rules": {"errors", "_native"},
+    "game": {"_native", "coords", "rules", "errors"},
+    "sgf": {"_native", "coords", "rules", "errors", "game"},
+    "data": RULES,
+    "networks": {"errors"},
+    "training": RULES | {"networks", "data", "evaluators"},
+    "evaluators": RULES | {"data"},
+    "engine": RULES | {"evaluators", "data"},
+    "gtp": ENGINE,
+    "analysis": ENGINE,
+    "web": ENGINE | {"analysis"},
+    "arena": ENGINE,
+    "zero": ENGINE | {"arena", "networks", "training"},
+}
+TOP = {"cli", "recipes", "__main__"}
+
+# The heavy libraries, and where alone each may be imported.
+HEAVY = {
+    "torch": ("networks/", "training/", "zero/", "evaluators/torch.py"),
+    "lightning": ("training/", "zero/"),
+    "onnx": ("networks/", "training/", "evaluators/network_file.py"),
+    "openvino": ("evaluators/",),
+    "nicegui": ("web/",),
+    "sgfmill": ("sgf.py", "data/"),
+    "typer": ("cli/",),
+}
+
+NATIVE_ALLOWED = {
+    "board": set(),
+    "playout": {"board"},
+    "features": {"board"},
+    "search": {"board", "features", "playout"},
+    "pool": {"board", "features", "playout", "search"},
+    "bindings": {"board", "features", "playout", "search", "pool"},
+    "tests": {"board", "features", "playout", "search", "pool"},
+}
+
+PYTHON_FILES = sorted(SOURCE.rglob("*.py"))
+NATIVE_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".h", ".cpp"))
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of every import in a file, also inside functions; relative imports are made absolute."""
+    package = ["tengen", *path.relative_to(SOURCE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            if stem == "tengen":
+                yield from ((node.lineno, f"tengen.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, stem
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_python_imports_point_down(path: Path) -> None:
+    part = part_of(path)
+    wrong = []
+    for line, name in imported(path):
+        words = name.split(".")
+        if words[0] == "tengen" and len(words) > 1:
+            target = words[1]
+            if target in ("cli", "__main__"):
+                fine = part in ("cli", "__main__")
+            else:
+                fine = part in TOP or target == part or target in ALLOWED.get(part, set())
+        else:
+            homes = HEAVY.get(words[0])
+            inside = str(path.relative_to(SOURCE))
+            fine = homes is None or any(inside == home or inside.startswith(home) for home in homes)
+        if not fine:
+            wrong.append(f"line {line}: {name}")
+    assert not wrong, f"{path.relative_to(ROOT)} reaches upward or for what is not its own: {'; '.join(wrong)}"
+
+
+def test_every_part_has_a_place() -> None:
+    parts = {part_of(path) for path in PYTHON_FILES}
+    assert parts <= set(ALLOWED) | TOP, (
+        "a new part of the package needs a line in this test and in docs/architecture.md"
+    )
+
+
+@pytest.mark.parametrize("path", NATIVE_FILES, ids=lambda path: str(path.relative_to(NATIVE)))
+def test_native_includes_point_down(path: Path) -> None:
+    part = path.relative_to(NATIVE).parts[0]
+    text = path.read_text(encoding="utf-8")
+    wrong = []
+    for include in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
+        if "/" in include:
+            target = include.split("/")[0]
+            if target != part and target not in NATIVE_ALLOWED[part]:
+                wrong.append(include)
+    if part != "bindings":
+        wrong += re.findall(r"^\s*#\s*include\s*<(?:nanobind|Python|pybind)[^>]*>", text, re.MULTILINE)
+    assert not wrong, f"{path.relative_to(ROOT)} includes {', '.join(wrong)}"
+
+
+def test_import_tengen_needs_numpy_alone() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import tengen; "
+        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert set(done.stdout.split()) <= {"tengen", "numpy"}
