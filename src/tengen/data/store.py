@@ -1,0 +1,215 @@
+"""The game store, read: a folder of memory-mapped Arrow shards named by a manifest."""
+
+from __future__ import annotations
+
+import bisect
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tengen.data.manifest import read_manifest
+from tengen.data.record import GameRecord, unpack_ownership
+from tengen.data.schema import ROWS, SHARD
+from tengen.data.writer import StoreWriter
+from tengen.errors import StoreError
+
+__all__ = ["NO_DATE", "Shard", "Store", "StoreWriter"]
+
+NO_DATE = np.iinfo(np.int32).min
+"""Value of `Shard.date` where the date is unknown."""
+
+
+class Shard:
+    """One mapped file of games as numpy columns; row i of a list column is `values[offsets[i]:offsets[i + 1]]`.
+
+    List columns are views of the mapped file and cost no memory. Unknown is NaN in `komi`, `score` and `weight`,
+    -1 in `winner`, `NO_DATE` in `date` and an empty stretch in `ownership` (packed bytes, see `unpack_ownership`).
+    """
+
+    def __init__(self, path: Path, rows: int) -> None:
+        try:
+            with pa.memory_map(str(path)) as file:
+                reader = pa.ipc.open_file(file)
+                whole = reader.num_record_batches == 1 and reader.schema.equals(SHARD)
+                self.batch: pa.RecordBatch = reader.get_batch(0) if whole else None
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(f"{path}: damaged or missing shard ({error}); import the games again") from error
+        if self.batch is None or self.batch.num_rows != rows:
+            raise StoreError(f"{path}: not the {rows} games that the manifest names; import the games again")
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    @cached_property
+    def moves(self) -> npt.NDArray[np.uint16]:
+        """Moves of all games, flat: the point, with bit 15 set for White."""
+        return self._values("moves")
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int32]:
+        """Start of every game in `moves`, int32 [rows + 1]."""
+        return self._offsets("moves")
+
+    @cached_property
+    def black_stones(self) -> npt.NDArray[np.uint16]:
+        return self._values("black_stones")
+
+    @cached_property
+    def black_offsets(self) -> npt.NDArray[np.int32]:
+        return self._offsets("black_stones")
+
+    @cached_property
+    def white_stones(self) -> npt.NDArray[np.uint16]:
+        return self._values("white_stones")
+
+    @cached_property
+    def white_offsets(self) -> npt.NDArray[np.int32]:
+        return self._offsets("white_stones")
+
+    @cached_property
+    def ownership(self) -> npt.NDArray[np.uint8]:
+        """Packed owners of all games, flat: 2 bits a point."""
+        data = self.batch.column("ownership").buffers()[2]
+        return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+
+    @cached_property
+    def ownership_offsets(self) -> npt.NDArray[np.int32]:
+        return np.frombuffer(self.batch.column("ownership").buffers()[1], np.int32, len(self) + 1)
+
+    @cached_property
+    def size(self) -> npt.NDArray[np.uint8]:
+        return self._numbers("size")
+
+    @cached_property
+    def handicap(self) -> npt.NDArray[np.uint8]:
+        return self._numbers("handicap")
+
+    @cached_property
+    def first(self) -> npt.NDArray[np.uint8]:
+        return self._numbers("first")
+
+    @cached_property
+    def hash(self) -> npt.NDArray[np.uint64]:
+        return self._numbers("hash")
+
+    @cached_property
+    def komi(self) -> npt.NDArray[np.float32]:
+        return self._numbers("komi", np.nan)
+
+    @cached_property
+    def score(self) -> npt.NDArray[np.float32]:
+        return self._numbers("score", np.nan)
+
+    @cached_property
+    def weight(self) -> npt.NDArray[np.float32]:
+        return self._numbers("weight", np.nan)
+
+    @cached_property
+    def winner(self) -> npt.NDArray[np.int8]:
+        return self._numbers("winner", -1)
+
+    @cached_property
+    def date(self) -> npt.NDArray[np.int32]:
+        """Days since 1970-01-01."""
+        days = self.batch.column("date").cast(pa.int32()).fill_null(int(NO_DATE))
+        return np.asarray(days.to_numpy(zero_copy_only=False))
+
+    def texts(self, column: str) -> tuple[npt.NDArray[np.int16], list[str]]:
+        """Return codes [rows] and the texts they stand for, of `rules`, `ending`, `black_rank` or `white_rank`."""
+        values = self.batch.column(column)
+        return values.indices.to_numpy(), values.dictionary.to_pylist()
+
+    def row(self, i: int) -> GameRecord:
+        """Row i as a record whose moves and stones are views of the mapped file."""
+        plain = {f.name: self.batch.column(f.name)[i].as_py() for f in SHARD if not pa.types.is_list(f.type)}
+        plain["ownership"] = plain["ownership"] and unpack_ownership(plain["ownership"], plain["size"] ** 2)
+        visits = self.batch.column("visits")[i].as_py()
+        values = self.batch.column("root_values")[i].as_py()
+        return GameRecord(
+            moves=self.moves[self.offsets[i] : self.offsets[i + 1]],
+            black_stones=self.black_stones[self.black_offsets[i] : self.black_offsets[i + 1]],
+            white_stones=self.white_stones[self.white_offsets[i] : self.white_offsets[i + 1]],
+            visits=None if visits is None else tuple(np.array(v, np.uint32) for v in visits),
+            root_values=None if values is None else np.array(values, np.float32),
+            **plain,
+        )
+
+    def _values(self, column: str) -> npt.NDArray[Any]:
+        return np.asarray(self.batch.column(column).values.to_numpy())
+
+    def _offsets(self, column: str) -> npt.NDArray[np.int32]:
+        return np.asarray(self.batch.column(column).offsets.to_numpy())
+
+    def _numbers(self, column: str, unknown: float | None = None) -> npt.NDArray[Any]:
+        values = self.batch.column(column)
+        return np.asarray(values.to_numpy() if not values.null_count else values.fill_null(unknown).to_numpy())
+
+
+class Store:
+    """A finished game store, read-only. Use `Store.open`; pickling it carries the path alone."""
+
+    def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.shards = tuple(Shard(path / s["file"], s["rows"]) for s in manifest["shards"])
+        self.starts = np.cumsum([0, *(len(s) for s in self.shards)])
+        """Global index of the first row of every shard, and the number of rows at the end."""
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Store:
+        """Open the store in folder `path`; raises StoreError when it is missing, damaged or of another version."""
+        folder = Path(path)
+        return cls(folder, read_manifest(folder))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Store.open, (str(self.path),)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def __repr__(self) -> str:
+        return f"<Store {self.path}: {len(self)} games, {self.positions} moves, {len(self.shards)} shards>"
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        return (shard.row(i) for shard in self.shards for i in range(len(shard)))
+
+    @property
+    def positions(self) -> int:
+        """Number of moves in all games: the positions that have a move to learn."""
+        return int(sum(len(s.moves) for s in self.shards))
+
+    def locate(self, row: int) -> tuple[int, int]:
+        """Return the shard of a global row and the row's index in it."""
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} of a store of {len(self)} games")
+        shard = bisect.bisect_right(self.starts, row) - 1
+        return shard, row - int(self.starts[shard])
+
+    def row(self, row: int) -> GameRecord:
+        """Return the game at global index `row`."""
+        shard, i = self.locate(row)
+        return self.shards[shard].row(i)
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int32]:
+        """Number of moves of every game, int32 [games]."""
+        return self._join([np.diff(s.offsets) for s in self.shards], np.int32)
+
+    @cached_property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """Hash of every game up to symmetry, uint64 [games]."""
+        return self.column("hash")
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Join a plain column of all shards, such as `komi` or `winner`: an array [games], unknowns as in `Shard`."""
+        return self._join([getattr(s, name) for s in self.shards], ROWS.field(name).type.to_pandas_dtype())
+
+    @staticmethod
+    def _join(parts: list[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+        return np.concatenate(parts) if parts else np.empty(0, dtype)
