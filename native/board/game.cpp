@@ -1,0 +1,155 @@
+#include "board/game.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace tengen {
+
+namespace {
+
+constexpr std::uint64_t kWhiteToPlay = 0x5bd1e995c0ffee11ULL;  // any constant with no relation to the stones' keys
+
+}  // namespace
+
+std::string_view reason(Legality value) {
+    static constexpr std::array<std::string_view, 6> kReasons = {"", "off the board", "occupied", "ko", "superko", "suicide"};
+    return kReasons[static_cast<int>(value)];
+}
+
+Game::Game(int size, const Rules& rules, float komi) : board_(size), rules_(rules), komi_(0) {
+    set_komi(komi);
+    open_books();
+}
+
+void Game::set_komi(float komi) {
+    if (!std::isfinite(komi)) throw std::invalid_argument("komi must be a finite number");
+    komi_ = komi;
+}
+
+void Game::refuse_after_moves() const {
+    if (!moves_.empty()) throw std::invalid_argument("the position can be set up only before the first move");
+}
+
+void Game::setup(Point p, Color color) {
+    refuse_after_moves();
+    if (color == Color::empty) {
+        board_.remove(p);
+        std::erase_if(setup_, [p](const Move& stone) { return stone.point == p; });
+    } else {
+        board_.place(p, color);
+        setup_.push_back({p, color});
+    }
+    open_books();
+}
+
+void Game::set_to_play(Color color) {
+    refuse_after_moves();
+    first_ = color;
+    open_books();
+}
+
+// Fresh books for the position on the board as the first of the game.
+void Game::open_books() {
+    moves_.clear();
+    to_play_ = first_;
+    passes_ = 0;
+    long_cycle_ = false;
+    captures_ = {};
+    since_pass_ = 0;
+    held_ = {board_.stones(Color::black), board_.stones(Color::white)};
+    history_ = {position_key(board_.hash(), to_play_)};
+}
+
+// What a repetition must equal: under positional superko the stones, else also the side to play.
+std::uint64_t Game::position_key(std::uint64_t stones, Color to_play) const {
+    return rules_.ko != Ko::positional && to_play == Color::white ? stones ^ kWhiteToPlay : stones;
+}
+
+// A position with a stone of this colour here can have been before only if such a stone ever stood here. This spares
+// nearly all searches of the history: it leaves points of captured stones, and suicides.
+bool Game::may_repeat(Point p, Color color) const {
+    return held_[index(color)].contains(p) || board_.is_suicide(p, color);
+}
+
+bool Game::repeats(Point p, Color color) const {
+    if (rules_.ko == Ko::simple || p == board_.pass() || !may_repeat(p, color)) return false;
+    const auto key = position_key(board_.hash_after(p, color), opponent(color));
+    return std::find(history_.rbegin(), history_.rend(), key) != history_.rend();
+}
+
+bool Game::is_legal(Point p, Color color) const { return board_.is_legal(p, color, rules_.suicide) && !repeats(p, color); }
+
+Legality Game::legality(int p, Color color) const {
+    if (p == board_.pass()) return Legality::legal;
+    if (p < 0 || p > board_.pass()) return Legality::off_board;
+    const auto point = static_cast<Point>(p);
+    if (board_.at(point) != Color::empty) return Legality::occupied;
+    if (!board_.is_legal(point, color, rules_.suicide))
+        return point == board_.ko() && color == board_.ko_color() ? Legality::ko : Legality::suicide;
+    return repeats(point, color) ? Legality::superko : Legality::legal;
+}
+
+void Game::play(Point p, Color color) {
+    const bool pass = p == board_.pass();
+    const bool count_cycle = !pass && rules_.ko == Ko::simple && may_repeat(p, color);
+    const Color other = opponent(color);
+    const int own_before = board_.stones(color).count(), others_before = board_.stones(other).count();
+    board_.play(p, color);
+    moves_.push_back({p, color});
+    to_play_ = other;
+    const auto key = position_key(board_.hash(), to_play_);
+    history_.push_back(key);
+    if (pass) {
+        ++passes_;
+        long_cycle_ = false;
+        since_pass_ = history_.size() - 1;
+        return;
+    }
+    passes_ = 0;
+    captures_[index(color)] += others_before - board_.stones(other).count();
+    captures_[index(other)] += own_before + 1 - board_.stones(color).count();
+    held_[index(color)].add(p);
+    long_cycle_ = count_cycle && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
+}
+
+bool Game::undo() {
+    if (moves_.empty()) return false;
+    const std::vector<Move> kept(moves_.begin(), moves_.end() - 1);
+    board_ = Board(board_.size());
+    for (const auto [point, color] : setup_) board_.place(point, color);
+    open_books();
+    for (const auto [point, color] : kept) play(point, color);
+    return true;
+}
+
+PointSet Game::superko_bans() const {
+    PointSet bans;
+    if (rules_.ko == Ko::simple) return bans;
+    board_.empty_points().for_each([&](Point p) {
+        if (repeats(p, to_play_) && board_.is_legal(p, to_play_, rules_.suicide)) bans.add(p);
+    });
+    return bans;
+}
+
+int Game::handicap() const {
+    int stones = 0;
+    for (const auto& stone : setup_) {
+        if (stone.color == Color::white) return 0;
+        ++stones;
+    }
+    for (const auto& move : moves_) {
+        if (move.color != Color::black || move.point == board_.pass()) break;
+        ++stones;
+    }
+    return stones >= 2 ? stones : 0;
+}
+
+float Game::white_bonus() const {
+    const int stones = handicap();
+    if (rules_.handicap_bonus == HandicapBonus::none || stones == 0) return 0;
+    return static_cast<float>(rules_.handicap_bonus == HandicapBonus::n ? stones : stones - 1);
+}
+
+}  // namespace tengen

@@ -1,0 +1,84 @@
+// A game: a board, its rules and komi, who plays, and all that was played.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "board/board.h"
+#include "board/rules.h"
+
+namespace tengen {
+
+struct Move {
+    Point point;
+    Color color;
+    friend bool operator==(const Move&, const Move&) = default;
+};
+
+// Why a move may not be played.
+enum class Legality : std::uint8_t { legal, off_board, occupied, ko, superko, suicide };
+
+std::string_view reason(Legality value);  // "occupied", "superko" ...; "" for legal
+
+// Points are trusted to lie on the board or to be pass, as in Board, but for legality().
+class Game {
+  public:
+    // Throws std::invalid_argument on a size out of range or a komi that is no finite number.
+    Game(int size, const Rules& rules, float komi);
+
+    // The position before the first move. All three throw std::invalid_argument once a move was played; setup() also
+    // where Board::place() and remove() do (Color::empty removes), and keeps the game as it was.
+    void setup(Point p, Color color);
+    void set_to_play(Color color);
+    void set_komi(float komi);  // at any time; throws std::invalid_argument unless finite
+
+    const Board& board() const { return board_; }
+    const Rules& rules() const { return rules_; }
+    float komi() const { return komi_; }
+    Color to_play() const { return to_play_; }
+    const std::vector<Move>& moves() const { return moves_; }
+    const std::vector<Move>& setup_stones() const { return setup_; }
+    Color first_to_play() const { return first_; }
+
+    // Moves may be played out of turn; the ko then binds only the side that it was made for. A game that is over may be
+    // played on. legality() takes any number for a point.
+    Legality legality(int p, Color color) const;
+    bool is_legal(Point p) const { return is_legal(p, to_play_); }
+    bool is_legal(Point p, Color color) const;
+    void play(Point p) { play(p, to_play_); }
+    void play(Point p, Color color);
+    bool undo();  // by replay; false if there is no move
+
+    int passes() const { return passes_; }  // at the end, in a row
+    // The same stones with the same side to play for the third time since the last pass, under simple ko: no result.
+    bool is_long_cycle() const { return long_cycle_; }
+    bool is_over() const { return passes_ >= 2 || long_cycle_; }
+    PointSet superko_bans() const;  // what only superko forbids to to_play()
+
+    int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
+    // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup stone.
+    int handicap() const;
+    float white_bonus() const;  // points that the rules give White for the handicap
+
+  private:
+    std::uint64_t position_key(std::uint64_t stones, Color to_play) const;
+    bool repeats(Point p, Color color) const;
+    bool may_repeat(Point p, Color color) const;
+    void open_books();
+    void refuse_after_moves() const;
+
+    Board board_;
+    Rules rules_;
+    float komi_;
+    Color first_ = Color::black;
+    Color to_play_ = Color::black;
+    int passes_ = 0;
+    bool long_cycle_ = false;
+    std::array<int, 2> captures_{};
+    std::size_t since_pass_ = 0;          // index of the first entry of history_ that a long cycle may count
+    std::array<PointSet, 2> held_;        // where a colour ever had a stone
+    std::vector<Move> setup_, moves_;
+    std::vector<std::uint64_t> history_;  // key of every position, the first one included
+};
+
+}  // namespace tengen
