@@ -3,6 +3,9 @@
 
 namespace nb = nanobind;
 
+void register_board(nb::module_& m);
+
 NB_MODULE(_native, m) {
     m.doc() = "Tengen's native core: rules, features, playouts and search.";
+    register_board(m);
 }

@@ -52,9 +52,9 @@ class Board {
     bool is_suicide(Point p, Color color) const;  // no liberty afterwards and nothing captured
     // Empty, not forbidden by simple ko, and no suicide unless of two or more stones and allowed. Pass is legal.
     bool is_legal(Point p, Color color, bool suicide) const;
-    int capture_size(Point p, Color color) const;              // stones that it would capture
-    int liberties_after(Point p, Color color) const;           // exact liberties of the mover's chain; 0 for a suicide
-    std::uint64_t hash_after(Point p, Color color) const;      // hash() after the move, captures and suicide included
+    int capture_size(Point p, Color color) const;          // stones that it would capture
+    int liberties_after(Point p, Color color) const;       // exact liberties of the mover's chain; 0 for a suicide
+    std::uint64_t hash_after(Point p, Color color) const;  // hash() after the move, captures and suicide included
     // All neighbours are of the colour, and no more diagonals are the opponent's than a real eye bears:
     // one in the middle, none at the edge.
     bool is_true_eye(Point p, Color color) const;
@@ -92,8 +92,8 @@ class Board {
     Color ko_color_ = Color::empty;
     std::array<PointSet, 3> sets_;
     std::array<Color, kMaxPoints> colors_;
-    std::array<Point, kMaxPoints> head_{};  // of a stone: the representative of its chain
-    std::array<Point, kMaxPoints> next_{};  // of a stone: the next stone in the ring of its chain
+    std::array<Point, kMaxPoints> head_{};    // of a stone: the representative of its chain
+    std::array<Point, kMaxPoints> next_{};    // of a stone: the next stone in the ring of its chain
     std::array<Chain, kMaxPoints> chains_{};  // valid at representatives
 };
 

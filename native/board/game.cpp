@@ -14,7 +14,8 @@ constexpr std::uint64_t kWhiteToPlay = 0x5bd1e995c0ffee11ULL;  // any constant w
 }  // namespace
 
 std::string_view reason(Legality value) {
-    static constexpr std::array<std::string_view, 6> kReasons = {"", "off the board", "occupied", "ko", "superko", "suicide"};
+    static constexpr std::array<std::string_view, 6> kReasons = {"",   "off the board", "occupied",
+                                                                 "ko", "superko",       "suicide"};
     return kReasons[static_cast<int>(value)];
 }
 
@@ -79,7 +80,9 @@ bool Game::repeats(Point p, Color color) const {
     return std::find(history_.rbegin(), history_.rend(), key) != history_.rend();
 }
 
-bool Game::is_legal(Point p, Color color) const { return board_.is_legal(p, color, rules_.suicide) && !repeats(p, color); }
+bool Game::is_legal(Point p, Color color) const {
+    return board_.is_legal(p, color, rules_.suicide) && !repeats(p, color);
+}
 
 Legality Game::legality(int p, Color color) const {
     if (p == board_.pass()) return Legality::legal;

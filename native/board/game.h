@@ -56,7 +56,8 @@ class Game {
     PointSet superko_bans() const;  // what only superko forbids to to_play()
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
-    // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup stone.
+    // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
+    // stone.
     int handicap() const;
     float white_bonus() const;  // points that the rules give White for the handicap
 
@@ -75,8 +76,8 @@ class Game {
     int passes_ = 0;
     bool long_cycle_ = false;
     std::array<int, 2> captures_{};
-    std::size_t since_pass_ = 0;          // index of the first entry of history_ that a long cycle may count
-    std::array<PointSet, 2> held_;        // where a colour ever had a stone
+    std::size_t since_pass_ = 0;    // index of the first entry of history_ that a long cycle may count
+    std::array<PointSet, 2> held_;  // where a colour ever had a stone
     std::vector<Move> setup_, moves_;
     std::vector<std::uint64_t> history_;  // key of every position, the first one included
 };

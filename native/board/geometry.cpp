@@ -34,8 +34,8 @@ const Geometry& geometry(int size) {
         return built;
     }();
     if (size < kMinSize || size > kMaxSize)
-        throw std::invalid_argument("board size must be " + std::to_string(kMinSize) + " to " + std::to_string(kMaxSize) + ", not " +
-                                    std::to_string(size));
+        throw std::invalid_argument("board size must be " + std::to_string(kMinSize) + " to " +
+                                    std::to_string(kMaxSize) + ", not " + std::to_string(size));
     return tables[size - kMinSize];
 }
 

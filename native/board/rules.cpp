@@ -29,7 +29,8 @@ std::string normal(std::string_view text) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     std::string result(text);
-    for (char& c : result) c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (char& c : result)
+        c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return result;
 }
 
@@ -54,10 +55,17 @@ Rules find_named(std::string_view name) {
 void set_part(Rules& rules, std::string_view key, std::string_view word) {
     static constexpr std::array<std::string_view, 4> kKeys = {"ko", "scoring", "suicide", "bonus"};
     switch (find_word("part of rules", key, kKeys)) {
-        case 0: rules.ko = Ko(find_word("ko rule", word, kKoWords)); break;
-        case 1: rules.scoring = Scoring(find_word("scoring", word, kScoringWords)); break;
-        case 2: rules.suicide = find_word("value of suicide", word, kBoolWords); break;
-        default: rules.handicap_bonus = HandicapBonus(find_word("handicap bonus", word, kBonusWords));
+        case 0:
+            rules.ko = Ko(find_word("ko rule", word, kKoWords));
+            break;
+        case 1:
+            rules.scoring = Scoring(find_word("scoring", word, kScoringWords));
+            break;
+        case 2:
+            rules.suicide = find_word("value of suicide", word, kBoolWords);
+            break;
+        default:
+            rules.handicap_bonus = HandicapBonus(find_word("handicap bonus", word, kBonusWords));
     }
 }
 

@@ -49,13 +49,13 @@ void check_equal(const A& a, const B& b, const char* text, const char* file, int
     static void test_##name()
 #define CHECK(condition) tengen::test::check((condition), #condition, __FILE__, __LINE__)
 #define CHECK_EQ(a, b) tengen::test::check_equal((a), (b), #a " == " #b, __FILE__, __LINE__)
-#define CHECK_THROWS(expression)                                                           \
-    do {                                                                                   \
-        bool threw = false;                                                                \
-        try {                                                                              \
-            (void)(expression);                                                            \
-        } catch (const std::exception&) {                                                  \
-            threw = true;                                                                  \
-        }                                                                                  \
-        tengen::test::check(threw, "throws: " #expression, __FILE__, __LINE__);            \
+#define CHECK_THROWS(expression)                                                \
+    do {                                                                        \
+        bool threw = false;                                                     \
+        try {                                                                   \
+            (void)(expression);                                                 \
+        } catch (const std::exception&) {                                       \
+            threw = true;                                                       \
+        }                                                                       \
+        tengen::test::check(threw, "throws: " #expression, __FILE__, __LINE__); \
     } while (false)

@@ -38,7 +38,8 @@ PointSet liberties_of(const Board& board, const PointSet& chain) {
 
 void check_consistent(const Board& board) {
     for (Point p = 0; p < board.points(); ++p) {
-        for (const Color c : {Color::black, Color::white, Color::empty}) CHECK_EQ(board.stones(c).contains(p), board.at(p) == c);
+        for (const Color c : {Color::black, Color::white, Color::empty})
+            CHECK_EQ(board.stones(c).contains(p), board.at(p) == c);
         if (board.at(p) == Color::empty) continue;
         const PointSet chain = flood(board, p);
         PointSet ring;
@@ -55,7 +56,8 @@ bool same(const Board& a, const Board& b) {
     for (Point p = 0; p < a.points(); ++p) {
         if (a.at(p) != b.at(p)) return false;
         if (a.at(p) == Color::empty) continue;
-        if (a.chain(p) != b.chain(p) || a.chain_size(p) != b.chain_size(p) || !(a.liberty_set(p) == b.liberty_set(p))) return false;
+        if (a.chain(p) != b.chain(p) || a.chain_size(p) != b.chain_size(p) || !(a.liberty_set(p) == b.liberty_set(p)))
+            return false;
     }
     return true;
 }

@@ -1,0 +1,242 @@
+// Games, rules, counting and diagrams for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+
+#include "bindings/convert.h"
+#include "board/diagram.h"
+#include "board/ladder.h"
+#include "board/pass_alive.h"
+#include "board/score.h"
+#include "board/symmetry.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tengen::bindings {
+
+namespace {
+
+// Moves and stones in a store: the point, with bit 15 set for White.
+using Codes = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+constexpr std::uint16_t kWhiteBit = 0x8000;
+
+std::span<const std::uint16_t> items(const Codes& codes) { return {codes.data(), codes.size()}; }
+
+Color color_or_turn(const Game& game, std::optional<int> color) { return color ? to_color(*color) : game.to_play(); }
+
+std::string legality(const Game& game, int point, std::optional<int> color) {
+    return std::string(reason(game.legality(point, color_or_turn(game, color))));
+}
+
+void play(Game& game, int point, std::optional<int> color) {
+    const Color player = color_or_turn(game, color);
+    const Legality legal = game.legality(point, player);
+    if (legal != Legality::legal)
+        throw nb::value_error(("illegal move " + std::to_string(point) + ": " + std::string(reason(legal))).c_str());
+    game.play(static_cast<Point>(point), player);
+}
+
+// Plays the moves until one is illegal: how many were played, and why the next one was not.
+std::pair<int, std::string> play_moves(Game& game, const Codes& codes) {
+    int played = 0;
+    for (const auto code : items(codes)) {
+        const Color color = Color(code >= kWhiteBit);
+        const int point = code & ~kWhiteBit;
+        const Legality legal = game.legality(point, color);
+        if (legal != Legality::legal) return {played, std::string(reason(legal))};
+        game.play(static_cast<Point>(point), color);
+        ++played;
+    }
+    return {played, ""};
+}
+
+void set_up(Game& game, const Codes& stones, Color color) {
+    for (const auto code : items(stones)) game.setup(to_point(game.board(), code), color);
+}
+
+std::pair<int, std::string> check_moves(int size, const std::string& rules, const Codes& moves, const Codes& black,
+                                        const Codes& white) {
+    Game game(size, Rules::parse(rules), 0);
+    try {
+        set_up(game, black, Color::black);
+        set_up(game, white, Color::white);
+    } catch (const std::exception& error) {
+        return {0, error.what()};
+    }
+    return play_moves(game, moves);
+}
+
+std::vector<int> legal_points(const Game& game, std::optional<int> color) {
+    const Color player = color_or_turn(game, color);
+    std::vector<int> legal;
+    game.board().empty_points().for_each([&](Point p) {
+        if (game.is_legal(p, player)) legal.push_back(p);
+    });
+    return legal;
+}
+
+std::vector<std::pair<int, int>> move_list(const std::vector<Move>& moves) {
+    std::vector<std::pair<int, int>> list;
+    list.reserve(moves.size());
+    for (const auto [point, color] : moves) list.emplace_back(index(color), point);
+    return list;
+}
+
+auto move_codes(const Game& game) {
+    auto codes = new_array<std::uint16_t>(game.moves().size());
+    std::ranges::transform(game.moves(), codes.data(), [](const Move& move) {
+        return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
+    });
+    return codes;
+}
+
+std::optional<int> ko_point(const Game& game) {
+    const Board& board = game.board();
+    if (board.ko() == kNoPoint || board.ko_color() != game.to_play()) return std::nullopt;
+    return board.ko();
+}
+
+auto pass_alive_owners(const Game& game) {
+    const PointSet black = pass_alive(game.board(), Color::black, game.rules().suicide).area();
+    const PointSet white = pass_alive(game.board(), Color::white, game.rules().suicide).area();
+    return board_array<std::int8_t>(game.board().size(), [&](Point p) {
+        return index(black.contains(p) ? Color::black : white.contains(p) ? Color::white : Color::empty);
+    });
+}
+
+// Stones caught in a ladder (Black's and White's), moves that catch, moves that save.
+auto ladders(const Game& game) {
+    Board board = game.board();
+    const Ladders found = read_ladders(board, game.to_play());
+    return std::make_tuple(to_list(found.stones[0]), to_list(found.stones[1]), to_list(found.captures),
+                           to_list(found.escapes));
+}
+
+std::string game_diagram(const Game& game) {
+    return diagram(game.board(), game.moves().empty() ? kNoPoint : game.moves().back().point);
+}
+
+auto diagram_stones(const std::string& text) {
+    const Board board = parse_diagram(text);
+    return std::make_tuple(board.size(), to_list(board.stones(Color::black)), to_list(board.stones(Color::white)));
+}
+
+int checked_transform(int point, int size, int symmetry) {
+    if (symmetry < 0 || symmetry >= kSymmetries) throw nb::value_error("symmetry must be 0 to 7");
+    return transform(to_point(Board(size), point, true), size, symmetry);
+}
+
+auto rule_parts(const std::string& text) {
+    const Rules rules = Rules::parse(text);
+    return std::make_tuple(std::string(name(rules.ko)), std::string(name(rules.scoring)), rules.suicide,
+                           std::string(name(rules.handicap_bonus)));
+}
+
+std::vector<std::string> rule_names() {
+    std::vector<std::string> names;
+    for (const auto& rules : named_rules()) names.emplace_back(rules.name);
+    return names;
+}
+
+void bind_history(nb::class_<Game>& game) {
+    game.def(
+            "setup",
+            [](Game& g, int p, int color) {
+                g.setup(to_point(g.board(), p), color == 2 ? Color::empty : to_color(color));
+            },
+            "point"_a, "color"_a, "A stone before the first move; colour 2 removes one.")
+        .def(
+            "set_to_play", [](Game& g, int color) { g.set_to_play(to_color(color)); }, "color"_a)
+        .def("legality", legality, "point"_a, "color"_a = nb::none(), "Why the move is illegal; '' if it is legal.")
+        .def("play", play, "point"_a, "color"_a = nb::none())
+        .def("play_moves", play_moves, "codes"_a,
+             "Plays uint16 codes (the point, bit 15 for White) up to the first illegal one: (moves played, reason or "
+             "'').")
+        .def("undo", &Game::undo)
+        .def("copy", [](const Game& g) { return Game(g); })
+        .def(
+            "moves", [](const Game& g) { return move_list(g.moves()); }, "[(color, point)]")
+        .def("move_codes", move_codes, "The moves as play_moves() takes them.")
+        .def(
+            "setup_stones", [](const Game& g) { return move_list(g.setup_stones()); }, "[(color, point)]")
+        .def("legal_points", legal_points, "color"_a = nb::none(),
+             "Legal moves on the board; pass is always legal too.")
+        .def("superko_bans", [](const Game& g) { return to_list(g.superko_bans()); });
+}
+
+void bind_state(nb::class_<Game>& game) {
+    game.def_prop_ro("size", [](const Game& g) { return g.board().size(); })
+        .def_prop_ro("rules", [](const Game& g) { return g.rules().text(); })
+        .def_prop_rw("komi", &Game::komi, &Game::set_komi)
+        .def_prop_ro("to_play", [](const Game& g) { return index(g.to_play()); })
+        .def_prop_ro("first_to_play", [](const Game& g) { return index(g.first_to_play()); })
+        .def_prop_ro("passes", &Game::passes)
+        .def_prop_ro("move_count", [](const Game& g) { return g.moves().size(); })
+        .def_prop_ro("is_over", &Game::is_over)
+        .def_prop_ro("is_long_cycle", &Game::is_long_cycle)
+        .def_prop_ro("handicap", &Game::handicap)
+        .def_prop_ro("white_bonus", &Game::white_bonus)
+        .def_prop_ro("captures",
+                     [](const Game& g) { return std::make_pair(g.captures(Color::black), g.captures(Color::white)); })
+        .def_prop_ro("hash", [](const Game& g) { return g.board().hash(); })
+        .def_prop_ro("ko", ko_point)
+        .def("board", [](const Game& g) {
+            return board_array<std::int8_t>(g.board().size(), [&](Point p) { return index(g.board().at(p)); });
+        });
+}
+
+void bind_questions(nb::class_<Game>& game) {
+    game.def(
+            "score", [](const Game& g, const std::vector<int>& dead) { return score(g, to_set(g.board(), dead)); },
+            "dead"_a = std::vector<int>{})
+        .def(
+            "owners",
+            [](const Game& g, const std::vector<int>& dead) {
+                const Owners owner = owners(g.board(), to_set(g.board(), dead));
+                return board_array<std::int8_t>(g.board().size(), [&](Point p) { return index(owner[p]); });
+            },
+            "dead"_a = std::vector<int>{}, "int8 [size, size]: 0 black, 1 white, 2 neutral, the dead stones removed.")
+        .def(
+            "whole_chains",
+            [](const Game& g, const std::vector<int>& stones) {
+                return to_list(whole_chains(g.board(), to_set(g.board(), stones)));
+            },
+            "stones"_a, "All stones of the chains that these stones belong to.")
+        .def("pass_alive", pass_alive_owners,
+             "int8 [size, size]: the pass-alive area of 0 black, 1 white; 2 elsewhere.")
+        .def("ladders", ladders,
+             "(black stones, white stones, catching moves, saving moves), the moves of the side to play.")
+        .def("diagram", game_diagram);
+}
+
+}  // namespace
+}  // namespace tengen::bindings
+
+void register_board(nb::module_& m) {
+    using namespace tengen::bindings;
+    using tengen::Game, tengen::Rules;
+    auto game = nb::class_<Game>(m, "Game", "A game with its whole history; tengen.game.Game is its friendly face.");
+    game.def(
+        "__init__",
+        [](Game* self, int size, const std::string& rules, float komi) {
+            new (self) Game(size, Rules::parse(rules), komi);
+        },
+        "size"_a, "rules"_a, "komi"_a);
+    bind_history(game);
+    bind_state(game);
+    bind_questions(game);
+
+    m.def("check_moves", check_moves, "size"_a, "rules"_a, "moves"_a, "black_setup"_a, "white_setup"_a,
+          "Replays uint16 codes (the point, bit 15 for White): (legal leading moves, why the next one is illegal or "
+          "'').");
+    m.def("diagram_stones", diagram_stones, "text"_a, "(size, black points, white points) of a text diagram.");
+    m.def("transform", checked_transform, "point"_a, "size"_a, "symmetry"_a);
+    m.def("rule_parts", rule_parts, "text"_a, "(ko, scoring, suicide, bonus) of a rule set's name or text form.");
+    m.def("rule_names", rule_names);
+}

@@ -1,0 +1,84 @@
+#include "board/score.h"
+
+namespace tengen {
+
+namespace {
+
+// The connected region of `within` around `start`.
+PointSet flood(const Geometry& table, const PointSet& within, Point start) {
+    std::array<Point, kMaxPoints> open;
+    int count = 0;
+    PointSet region, rest = within;
+    const auto enter = [&](Point p) {
+        rest.remove(p);
+        region.add(p);
+        open[count++] = p;
+    };
+    enter(start);
+    while (count) {
+        for (const Point n : table.neighbors[open[--count]].span())
+            if (rest.contains(n)) enter(n);
+    }
+    return region;
+}
+
+float compensation(const Game& game) { return game.komi() + game.white_bonus(); }
+
+}  // namespace
+
+PointSet whole_chains(const Board& board, const PointSet& stones) {
+    PointSet chains;
+    stones.for_each([&](Point p) {
+        if (board.at(p) != Color::empty && !chains.contains(p))
+            board.for_each_stone(p, [&](Point s) { chains.add(s); });
+    });
+    return chains;
+}
+
+Owners owners(const Board& board, const PointSet& dead) {
+    const PointSet gone = whole_chains(board, dead);
+    const PointSet black = board.stones(Color::black).minus(gone), white = board.stones(Color::white).minus(gone);
+    Owners result;
+    result.fill(Color::empty);
+    black.for_each([&](Point p) { result[p] = Color::black; });
+    white.for_each([&](Point p) { result[p] = Color::white; });
+
+    PointSet open = board.empty_points() | gone;
+    while (!open.empty()) {
+        const PointSet region = flood(board.table(), open, open.first());
+        open = open.minus(region);
+        PointSet border;
+        region.for_each([&](Point p) { border |= board.table().neighbor_sets[p]; });
+        const bool touches_black = border.intersects(black), touches_white = border.intersects(white);
+        if (touches_black == touches_white) continue;
+        const Color owner = touches_black ? Color::black : Color::white;
+        region.for_each([&](Point p) { result[p] = owner; });
+    }
+    return result;
+}
+
+float area_score(const Game& game, const PointSet& dead) {
+    const Owners owner = owners(game.board(), dead);
+    int difference = 0;
+    for (Point p = 0; p < game.board().points(); ++p)
+        difference += (owner[p] == Color::black) - (owner[p] == Color::white);
+    return static_cast<float>(difference) - compensation(game);
+}
+
+float territory_score(const Game& game, const PointSet& dead) {
+    const Board& board = game.board();
+    const Owners owner = owners(board, dead);
+    const PointSet gone = whole_chains(board, dead);
+    int difference = game.captures(Color::black) - game.captures(Color::white);
+    difference += (gone & board.stones(Color::white)).count() - (gone & board.stones(Color::black)).count();
+    (board.empty_points() | gone).for_each([&](Point p) {
+        difference += (owner[p] == Color::black) - (owner[p] == Color::white);
+    });
+    return static_cast<float>(difference) - compensation(game);
+}
+
+float score(const Game& game, const PointSet& dead) {
+    return game.rules().scoring == Scoring::area ? area_score(game, dead) : territory_score(game, dead);
+}
+
+}  // namespace tengen
