@@ -4,8 +4,10 @@
 namespace nb = nanobind;
 
 void register_board(nb::module_& m);
+void register_features(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Tengen's native core: rules, features, playouts and search.";
     register_board(m);
+    register_features(m);
 }

@@ -1,0 +1,172 @@
+// Plane sets and the encoder, for single games and for rows of a store.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "board/symmetry.h"
+#include "features/encode.h"
+#include "features/rows.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using namespace tengen;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T, int kDims>
+using Out = nb::ndarray<T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const In<T>& array) {
+    return {array.data(), array.size()};
+}
+
+template <class T>
+ListColumn<T> list_column(const char* name, const In<T>& values, const In<std::int32_t>& offsets, std::size_t rows) {
+    const bool whole = offsets.size() == rows + 1 && offsets(0) >= 0;
+    if (!whole || static_cast<std::size_t>(offsets(rows)) > values.size())
+        throw std::invalid_argument(std::string(name) + ": the offsets do not fit the values");
+    return {span_of(values), span_of(offsets)};
+}
+
+template <class T>
+std::span<const T> column(const char* name, const In<T>& values, std::size_t rows) {
+    if (values.size() != rows) throw std::invalid_argument(std::string(name) + ": not as long as size");
+    return span_of(values);
+}
+
+void make_columns(GameColumns* self, In<std::uint8_t> size, In<std::uint16_t> moves, In<std::int32_t> offsets,
+                  In<std::uint16_t> black_stones, In<std::int32_t> black_offsets, In<std::uint16_t> white_stones,
+                  In<std::int32_t> white_offsets, In<std::uint8_t> ownership, In<std::int32_t> ownership_offsets,
+                  In<std::uint8_t> first, In<std::int16_t> rules, In<float> komi, In<float> score, In<float> weight,
+                  In<std::int8_t> winner, const std::vector<std::string>& rule_sets) {
+    const std::size_t rows = size.size();
+    GameColumns games;
+    games.moves = list_column("moves", moves, offsets, rows);
+    games.black_stones = list_column("black_stones", black_stones, black_offsets, rows);
+    games.white_stones = list_column("white_stones", white_stones, white_offsets, rows);
+    games.ownership = list_column("ownership", ownership, ownership_offsets, rows);
+    games.size = span_of(size);
+    games.first = column("first", first, rows);
+    games.rules = column("rules", rules, rows);
+    games.komi = column("komi", komi, rows);
+    games.score = column("score", score, rows);
+    games.weight = column("weight", weight, rows);
+    games.winner = column("winner", winner, rows);
+    for (const auto& text : rule_sets) games.rule_sets.push_back(Rules::parse(text));
+    new (self) GameColumns(std::move(games));
+}
+
+// Throws unless the array has the shape that `what` should have.
+template <class Array>
+void check_shape(const Array& array, const char* what, std::initializer_list<std::size_t> shape) {
+    std::size_t axis = 0;
+    bool fits = true;
+    for (const std::size_t n : shape) fits &= array.shape(axis++) == n;
+    if (fits) return;
+    std::string wanted;
+    for (const std::size_t n : shape) wanted += (wanted.empty() ? "" : ", ") + std::to_string(n);
+    throw std::invalid_argument(std::string(what) + " must have the shape [" + wanted + "]");
+}
+
+void check_symmetry(std::int64_t symmetry) {
+    if (symmetry < 0 || symmetry >= kSymmetries)
+        throw std::invalid_argument("symmetry must be 0 to 7, not " + std::to_string(symmetry));
+}
+
+void check_edge(int edge, int size) {
+    if (edge < size)
+        throw std::invalid_argument("edge " + std::to_string(edge) + " is too small for a board of " + std::to_string(size));
+}
+
+void encode_game(std::string_view name, const Game& game, int symmetry, int edge, Out<float, 3> planes,
+                 Out<float, 1> scalars, Out<float, 2> mask) {
+    const PlaneSet& set = plane_set(name);
+    const auto width = static_cast<std::size_t>(edge);
+    check_edge(edge, game.board().size());
+    check_symmetry(symmetry);
+    check_shape(planes, "planes", {set.planes.size(), width, width});
+    check_shape(scalars, "scalars", {set.scalars.size()});
+    check_shape(mask, "mask", {width, width});
+    nb::gil_scoped_release release;
+    encode(set, game, symmetry, edge, planes.data(), scalars.data(), mask.data());
+}
+
+std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, const In<std::int64_t>& shard,
+                                 const In<std::int64_t>& row, const In<std::int64_t>& ply,
+                                 const In<std::int64_t>& symmetry, int edge) {
+    std::vector<Sample> samples;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (shard(i) < 0 || shard(i) >= static_cast<std::int64_t>(shards.size()))
+            throw std::invalid_argument("no shard " + std::to_string(shard(i)));
+        const GameColumns& games = *shards[shard(i)];
+        if (row(i) < 0 || row(i) >= static_cast<std::int64_t>(games.rows()))
+            throw std::invalid_argument("no row " + std::to_string(row(i)));
+        const auto moves = static_cast<std::int64_t>(games.moves.row(row(i)).size());
+        if (ply(i) < 0 || ply(i) > moves)
+            throw std::invalid_argument("no ply " + std::to_string(ply(i)) + " in a game of " + std::to_string(moves));
+        check_edge(edge, games.size[row(i)]);
+        check_symmetry(symmetry(i));
+        samples.push_back({&games, row(i), static_cast<int>(ply(i)), static_cast<int>(symmetry(i))});
+    }
+    return samples;
+}
+
+void encode_batch(std::string_view name, const std::vector<const GameColumns*>& shards, In<std::int64_t> shard,
+                  In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, int edge,
+                  Out<float, 4> planes, Out<float, 2> scalars, Out<float, 3> mask, Out<std::int64_t, 1> policy,
+                  Out<float, 1> value, Out<float, 1> score, Out<float, 3> ownership, Out<float, 1> weight, int threads) {
+    const PlaneSet& set = plane_set(name);
+    const std::size_t batch = row.size(), width = static_cast<std::size_t>(edge);
+    for (const auto* index : {&shard, &ply, &symmetry}) check_shape(*index, "shard, ply and symmetry", {batch});
+    check_shape(planes, "planes", {batch, set.planes.size(), width, width});
+    check_shape(scalars, "scalars", {batch, set.scalars.size()});
+    check_shape(mask, "mask", {batch, width, width});
+    check_shape(ownership, "ownership", {batch, width, width});
+    check_shape(policy, "policy", {batch});
+    for (const auto* target : {&value, &score, &weight}) check_shape(*target, "value, score and weight", {batch});
+    const auto samples = make_samples(shards, shard, row, ply, symmetry, edge);
+    const BatchArrays out{planes.data(), scalars.data(), mask.data(),      policy.data(),
+                          value.data(),  score.data(),   ownership.data(), weight.data()};
+    nb::gil_scoped_release release;
+    encode_rows(set, samples, edge, out, threads);
+}
+
+std::tuple<std::vector<std::string>, std::vector<std::string>> plane_set_contents(std::string_view name) {
+    std::vector<std::string> planes, scalars;
+    for (const Plane& plane : plane_set(name).planes) planes.push_back(plane.name);
+    for (const Scalar& scalar : plane_set(name).scalars) scalars.push_back(scalar.name);
+    return {planes, scalars};
+}
+
+}  // namespace
+
+void register_features(nb::module_& m) {
+    m.def("plane_set_names", &plane_set_names, "Names of the plane sets.");
+    m.def("plane_set", &plane_set_contents, "name"_a, "Names of the planes and of the scalars of a set.");
+    m.def("encode_game", &encode_game, "plane_set"_a, "game"_a, "symmetry"_a, "edge"_a, "planes"_a.noconvert(),
+          "scalars"_a.noconvert(), "mask"_a.noconvert(), "Write the position of a game for its side to move.");
+    nb::class_<GameColumns>(m, "GameColumns", "Columns of a shard that stay the caller's memory.")
+        .def("__init__", &make_columns, nb::kw_only(), "size"_a.noconvert(), "moves"_a.noconvert(),
+             "offsets"_a.noconvert(), "black_stones"_a.noconvert(), "black_offsets"_a.noconvert(),
+             "white_stones"_a.noconvert(), "white_offsets"_a.noconvert(), "ownership"_a.noconvert(),
+             "ownership_offsets"_a.noconvert(), "first"_a.noconvert(), "rules"_a.noconvert(), "komi"_a.noconvert(),
+             "score"_a.noconvert(), "weight"_a.noconvert(), "winner"_a.noconvert(), "rule_sets"_a,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+             nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(),
+             nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
+             nb::keep_alive<1, 14>(), nb::keep_alive<1, 15>(), nb::keep_alive<1, 16>());
+    m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(),
+          "ply"_a.noconvert(), "symmetry"_a.noconvert(), "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(),
+          "mask"_a.noconvert(), "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
+          "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
+          "Write a batch of positions and targets straight from the columns of shards.");
+}

@@ -1,0 +1,156 @@
+#include "board/ladder.h"
+
+namespace tengen {
+
+namespace {
+
+// The two sides of the ladder call each other until one of them has no move left; `left` nodes may be visited.
+class Reader {
+  public:
+    Reader(Board& board, Point stone, int nodes)
+        : board_(board), stone_(stone), defender_(board.at(stone)), attacker_(opponent(defender_)), left_(nodes) {
+        board_.play(board_.pass(), attacker_, root_);  // lifts the ko
+    }
+    ~Reader() { board_.undo(root_); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    // The attacker is to move: does he catch the chain?
+    bool caught() {
+        const PointSet& liberties = board_.liberty_set(stone_);
+        const int count = liberties.count();
+        if (count > 2) return false;
+        if (count == 1) return board_.is_legal(liberties.first(), attacker_, false);
+        if (--left_ < 0) return false;
+        const auto [a, b] = two(liberties);
+        const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);
+        if (room_a >= room_b) return atari_works(a, room_b) || atari_works(b, room_a);
+        return atari_works(b, room_a) || atari_works(a, room_b);
+    }
+
+    // The defender is to move, in atari: does he get away?
+    bool escapes() {
+        if (board_.ko() != kNoPoint || board_.liberties(stone_) > 1 || --left_ < 0) return true;
+        const Point liberty = board_.liberty_set(stone_).first();
+        if (saved_by(liberty)) return true;
+        bool saved = false;
+        counter_captures().for_each([&](Point p) { saved = saved || (p != liberty && saved_by(p)); });
+        return saved;
+    }
+
+    PointSet catching_moves() {
+        const auto [a, b] = two(board_.liberty_set(stone_));
+        const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);
+        PointSet moves;
+        if (atari_works(a, room_b)) moves.add(a);
+        if (atari_works(b, room_a)) moves.add(b);
+        return moves;
+    }
+
+    PointSet saving_moves() {
+        PointSet moves, tries = counter_captures();
+        tries.add(board_.liberty_set(stone_).first());
+        tries.for_each([&](Point p) {
+            if (saved_by(p)) moves.add(p);
+        });
+        return moves;
+    }
+
+  private:
+    static std::pair<Point, Point> two(const PointSet& liberties) {
+        PointSet rest = liberties;
+        const Point first = rest.first();
+        rest.remove(first);
+        return {first, rest.first()};
+    }
+
+    // The attacker plays at p; an extension at the other liberty would now give the defender `room` liberties, p among
+    // them. Unless p captures, what remains after it is a lower bound that settles most cases at once.
+    bool atari_works(Point p, int room) {
+        if (!board_.is_legal(p, attacker_, false)) return false;
+        if (room > 3 && board_.capture_size(p, attacker_) == 0) return false;
+        Board::Undo record;
+        board_.play(p, attacker_, record);
+        const bool works = !escapes();
+        board_.undo(record);
+        return works;
+    }
+
+    bool saved_by(Point p) {
+        if (!board_.is_legal(p, defender_, false)) return false;
+        Board::Undo record;
+        board_.play(p, defender_, record);
+        const bool saved = !caught();
+        board_.undo(record);
+        return saved;
+    }
+
+    // The liberties of the attacker's chains in atari beside the chain.
+    PointSet counter_captures() const {
+        PointSet moves;
+        board_.for_each_stone(stone_, [&](Point s) {
+            for (const Point n : board_.neighbors(s))
+                if (board_.at(n) == attacker_ && board_.liberties(n) == 1) moves |= board_.liberty_set(n);
+        });
+        return moves;
+    }
+
+    Board& board_;
+    const Point stone_;
+    const Color defender_, attacker_;
+    int left_;
+    Board::Undo root_;
+};
+
+// Calls f with one stone of every chain of the colour that has one or two liberties.
+template <class F>
+void for_each_weak_chain(const Board& board, Color color, F f) {
+    PointSet heads;
+    board.stones(color).for_each([&](Point p) { heads.add(board.chain(p)); });
+    heads.for_each([&](Point chain) {
+        if (board.liberties(chain) <= 2) f(chain);
+    });
+}
+
+}  // namespace
+
+bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves, int nodes) {
+    const int liberties = board.liberties(stone);
+    if (liberties > 2) return false;
+    Reader reader(board, stone, nodes);
+    if (liberties == 1) return !reader.escapes();
+    if (!first_moves) return reader.caught();
+    *first_moves = reader.catching_moves();
+    return !first_moves->empty();
+}
+
+PointSet ladder_escapes(Board& board, Point stone, int nodes) { return Reader(board, stone, nodes).saving_moves(); }
+
+Ladders read_ladders(Board& board, Color to_play) {
+    Ladders found;
+    const auto mark = [&](Point chain) {
+        board.for_each_stone(chain, [&](Point s) { found.stones[index(board.at(chain))].add(s); });
+    };
+    for_each_weak_chain(board, to_play, [&](Point chain) {
+        if (board.liberties(chain) == 2) {
+            if (captured_in_ladder(board, chain)) mark(chain);
+            return;
+        }
+        const PointSet moves = ladder_escapes(board, chain);
+        if (moves.empty()) mark(chain);
+        found.escapes |= moves;
+    });
+    for_each_weak_chain(board, opponent(to_play), [&](Point chain) {
+        PointSet moves;
+        if (!captured_in_ladder(board, chain, &moves)) return;
+        mark(chain);
+        found.captures |= moves;
+    });
+    if (board.ko() != kNoPoint && board.ko_color() == to_play) {
+        found.captures.remove(board.ko());
+        found.escapes.remove(board.ko());
+    }
+    return found;
+}
+
+}  // namespace tengen

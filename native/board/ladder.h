@@ -1,0 +1,31 @@
+// Reading ladders: chains that are caught by one atari after another.
+#pragma once
+
+#include "board/board.h"
+
+namespace tengen {
+
+// The rules of the reader. The attacker plays on one of the two liberties of the chain; the defender, in atari, extends
+// or captures a chain beside it that is in atari itself. The defender is free with three liberties, or with two when it
+// is his turn. Every ko favours the defender: a ban that stands before the first move is ignored, a capture by the
+// attacker that leaves a ko ends the line as an escape, and so does a ban that keeps the attacker from the last liberty.
+// Nobody commits suicide. A search of more than `nodes` positions counts as an escape.
+inline constexpr int kLadderNodes = 2000;
+
+// True if the chain of `stone`, which has at most two liberties, is caught: with two liberties although it is in no
+// atari yet, when the attacker moves first; with one, although the defender moves first. `first_moves`, if given,
+// receives for a chain with two liberties every first move that catches it. The board is the same after the call.
+bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves = nullptr, int nodes = kLadderNodes);
+
+// Every move that saves the chain of `stone`, which is in atari and whose owner is to move, from being caught.
+PointSet ladder_escapes(Board& board, Point stone, int nodes = kLadderNodes);
+
+// All ladders of a position for the side to move.
+struct Ladders {
+    std::array<PointSet, 2> stones;  // by colour: stones of the chains that are caught
+    PointSet captures;               // legal moves that catch an opponent chain of two liberties
+    PointSet escapes;                // legal moves that save an own chain in atari
+};
+Ladders read_ladders(Board& board, Color to_play);
+
+}  // namespace tengen

@@ -1,0 +1,74 @@
+#include "features/facts.h"
+
+#include <algorithm>
+
+namespace tengen {
+
+const PointSet& Facts::with_liberties(Color color, int liberties) {
+    if (!liberties_) {
+        liberties_.emplace();
+        for (const Color c : {Color::black, Color::white})
+            board.stones(c).for_each(
+                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), 4) - 1].add(p); });
+    }
+    return liberties_->stones[index(color)][liberties - 1];
+}
+
+const MoveFacts& Facts::moves() {
+    if (moves_) return *moves_;
+    moves_.emplace();
+    board.empty_points().minus(bans()).for_each([&](Point p) {
+        if (!board.is_legal(p, own, game.rules().suicide)) return;
+        if (const int captured = board.capture_size(p, own))
+            (captured == 1 ? moves_->captures_one : moves_->captures_more).add(p);
+        const int liberties = board.liberties_after(p, own);
+        if (liberties == 1) moves_->leaves_one.add(p);
+        if (liberties == 2) moves_->leaves_two.add(p);
+    });
+    return *moves_;
+}
+
+const PointSet& Facts::bans() {
+    if (bans_) return *bans_;
+    bans_.emplace();
+    if (own == game.to_play()) *bans_ = game.superko_bans();
+    if (board.ko() != kNoPoint && board.ko_color() == own) bans_->add(board.ko());
+    return *bans_;
+}
+
+const Ladders& Facts::ladders() {
+    if (!ladders_) {
+        Board copy = board;  // the reader plays on it
+        ladders_ = read_ladders(copy, own);
+    }
+    return *ladders_;
+}
+
+const PassAlive& Facts::alive(Color color) {
+    auto& slot = alive_[index(color)];
+    if (!slot) slot = pass_alive(board, color, game.rules().suicide);
+    return *slot;
+}
+
+const Move* Facts::last(int back) const {
+    const auto& moves = game.moves();
+    return back <= static_cast<int>(moves.size()) ? &moves[moves.size() - back] : nullptr;
+}
+
+PointSet Facts::recent(int back) const {
+    PointSet found;
+    if (const Move* move = last(back); move && move->point != board.pass()) found.add(move->point);
+    return found;
+}
+
+bool Facts::was_pass(int back) const {
+    const Move* move = last(back);
+    return move && move->point == board.pass();
+}
+
+float Facts::self_komi() const {
+    const float white = game.komi() + game.white_bonus();
+    return own == Color::white ? white : -white;
+}
+
+}  // namespace tengen

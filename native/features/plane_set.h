@@ -1,0 +1,36 @@
+// Plane sets: what a network sees of a position, by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "features/facts.h"
+
+namespace tengen {
+
+struct Plane {
+    std::string name;
+    PointSet (*points)(Facts&);  // where the plane is 1; it is 0 elsewhere
+};
+
+struct Scalar {
+    std::string name;
+    float (*value)(Facts&);
+};
+
+struct PlaneSet {
+    std::string name;
+    std::vector<Plane> planes;
+    std::vector<Scalar> scalars;
+};
+
+// The set of that name. Throws std::invalid_argument that lists the names there are.
+const PlaneSet& plane_set(std::string_view name);
+std::vector<std::string> plane_set_names();
+
+// One function a set, in a file of its own.
+PlaneSet tengen_planes();
+
+}  // namespace tengen

@@ -1,0 +1,106 @@
+#include "features/rows.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "features/encode.h"
+
+namespace tengen {
+
+namespace {
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+Color move_color(std::uint16_t move) { return move >> 15 ? Color::white : Color::black; }
+Point move_point(std::uint16_t move) { return static_cast<Point>(move & 0x7fff); }
+
+float side_sign(Color side) { return side == Color::black ? 1.0f : -1.0f; }
+
+// The side whose position a sample shows: of the recorded move, which need not alternate, or of the game at its end.
+Color side_to_move(const Sample& sample, const Game& game) {
+    const auto moves = sample.games->moves.row(sample.row);
+    return sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
+}
+
+float value_target(std::int8_t winner, Color side) {
+    if (winner < 0) return kUnknown;
+    if (winner > 1) return 0.0f;
+    return index(side) == winner ? 1.0f : -1.0f;
+}
+
+void write_ownership(std::span<const std::uint8_t> packed, Color side, const Layout& layout, float* out) {
+    std::fill_n(out, layout.edge() * layout.edge(), kUnknown);
+    if (packed.empty()) return;
+    const float owner[4] = {side_sign(side), -side_sign(side), 0.0f, 0.0f};
+    for (int p = 0; p < layout.points(); ++p)
+        out[layout[static_cast<Point>(p)]] = owner[packed[p / 4] >> (p % 4 * 2) & 3];
+}
+
+void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const BatchArrays& out, std::size_t i) {
+    const GameColumns& games = *sample.games;
+    const Game game = replay(sample);
+    const Color side = side_to_move(sample, game);
+    const Layout layout(game.board().size(), sample.symmetry, edge);
+    const std::size_t area = static_cast<std::size_t>(edge) * edge;
+    Facts facts(game, side);
+    encode(set, facts, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
+           out.mask + i * area);
+    const auto moves = games.moves.row(sample.row);
+    const bool has_move = sample.ply < static_cast<int>(moves.size());
+    out.policy[i] = has_move ? layout.policy_index(move_point(moves[sample.ply])) : -1;
+    out.value[i] = value_target(games.winner[sample.row], side);
+    out.score[i] = games.score[sample.row] * side_sign(side);
+    const float weight = games.weight[sample.row];
+    out.weight[i] = std::isnan(weight) ? 1.0f : weight;
+    write_ownership(games.ownership.row(sample.row), side, layout, out.ownership + i * area);
+}
+
+}  // namespace
+
+Game replay(const Sample& sample) {
+    const GameColumns& games = *sample.games;
+    const auto row = static_cast<std::size_t>(sample.row);
+    const float komi = games.komi[row];
+    Game game(games.size[row], games.rule_sets[games.rules[row]], std::isnan(komi) ? kUnknownKomi : komi);
+    for (const auto p : games.black_stones.row(row)) game.setup(static_cast<Point>(p), Color::black);
+    for (const auto p : games.white_stones.row(row)) game.setup(static_cast<Point>(p), Color::white);
+    game.set_to_play(static_cast<Color>(games.first[row]));
+    const Board& board = game.board();
+    for (const auto move : games.moves.row(row).first(sample.ply)) {
+        const Point p = move_point(move);
+        if (p > board.pass() || (p != board.pass() && board.at(p) != Color::empty))
+            throw std::invalid_argument("row " + std::to_string(row) + " is no game: move to point " + std::to_string(p));
+        game.play(p, move_color(move));
+    }
+    return game;
+}
+
+void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads) {
+    std::atomic<std::size_t> next{0};
+    std::mutex failing;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        try {
+            for (std::size_t i; (i = next.fetch_add(1)) < samples.size();) encode_sample(set, samples[i], edge, out, i);
+        } catch (...) {
+            next = samples.size();
+            const std::lock_guard lock(failing);
+            failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
+        work();
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tengen

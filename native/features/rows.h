@@ -1,0 +1,65 @@
+// Batches straight from the columns of a game store.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/plane_set.h"
+
+namespace tengen {
+
+// Lists of one column: row i is values[offsets[i] .. offsets[i + 1]).
+template <class T>
+struct ListColumn {
+    std::span<const T> values;
+    std::span<const std::int32_t> offsets;
+    std::span<const T> row(std::size_t i) const { return values.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
+};
+
+// The columns of one shard that batches are made of; the memory is the caller's. Formats as in docs/architecture.md,
+// unknown is NaN in komi, score and weight, -1 in winner and an empty list in ownership.
+struct GameColumns {
+    ListColumn<std::uint16_t> moves, black_stones, white_stones;
+    ListColumn<std::uint8_t> ownership;
+    std::span<const std::uint8_t> size, first;
+    std::span<const std::int16_t> rules;  // index into rule_sets
+    std::span<const float> komi, score, weight;
+    std::span<const std::int8_t> winner;
+    std::vector<Rules> rule_sets;
+
+    std::size_t rows() const { return size.size(); }
+};
+
+inline constexpr float kUnknownKomi = 6.5f;  // taken where a record does not say
+
+// One position of a game: the one before move `ply` (at the end of the game there is no move to predict).
+struct Sample {
+    const GameColumns* games;
+    std::int64_t row;
+    int ply;
+    int symmetry;
+};
+
+// Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.
+// For the side to move: policy [B] index of the move or -1, value [B] in -1..1, score [B] in points and ownership
+// [B, edge, edge] with +1 for its own; NaN where unknown and, in ownership, off the board. weight [B] is 1 unless given.
+struct BatchArrays {
+    float* planes;
+    float* scalars;
+    float* mask;
+    std::int64_t* policy;
+    float* value;
+    float* score;
+    float* ownership;
+    float* weight;
+};
+
+// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a move is
+// off the board or on a stone.
+Game replay(const Sample& sample);
+
+// Fills the arrays, on `threads` threads. The result does not depend on their number.
+void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
+
+}  // namespace tengen
