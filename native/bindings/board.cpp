@@ -238,5 +238,8 @@ void register_board(nb::module_& m) {
     m.def("diagram_stones", diagram_stones, "text"_a, "(size, black points, white points) of a text diagram.");
     m.def("transform", checked_transform, "point"_a, "size"_a, "symmetry"_a);
     m.def("rule_parts", rule_parts, "text"_a, "(ko, scoring, suicide, bonus) of a rule set's name or text form.");
+    m.def(
+        "rules_text", [](const std::string& text) { return Rules::parse(text).text(); }, "text"_a,
+        "The shortest text of these rules: the name if they have one.");
     m.def("rule_names", rule_names);
 }

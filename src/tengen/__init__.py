@@ -1,1 +1,27 @@
-"""Tengen: from game records, or nothing but the rules, to a strong Go engine."""
+"""Tengen: from game records, or nothing but the rules, to a strong Go engine.
+
+>>> import tengen
+>>> game = tengen.Game(size=9)
+>>> game.play("E5").play("C3")
+<Game 9x9, chinese, komi 7.5, 2 moves, Black to play>
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from tengen.game import BLACK, EMPTY, WHITE, Game
+from tengen.rules import Rules
+
+if TYPE_CHECKING:
+    from tengen.engine import load_engine
+
+__version__ = "0.1.0"
+__all__ = ["BLACK", "EMPTY", "WHITE", "Game", "Rules", "load_engine"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the engine only when it is asked for: the rules need numpy alone."""
+    if name == "load_engine":
+        from tengen.engine import load_engine
+
+        return load_engine
+    raise AttributeError(f"module 'tengen' has no attribute {name!r}")

@@ -1,0 +1,71 @@
+"""Between the points inside Tengen and the coordinates that people and file formats use.
+
+| system | first column, first row | example on 19x19 | pass |
+|---|---|---|---|
+| point | 0 is the top-left corner, then row by row | 60 | `size * size` |
+| (row, column) | (0, 0) is the top-left corner | (3, 3) | None |
+| GTP | A1 is the bottom-left corner, no column I | D16 | pass |
+| SGF | aa is the top-left corner | dd | empty, or tt up to 19x19 |
+"""
+
+from tengen.errors import IllegalMove, SgfError
+
+GTP_COLUMNS = "ABCDEFGHJKLMNOPQRST"
+SGF_LETTERS = "abcdefghijklmnopqrs"
+
+
+def to_rc(point: int, size: int) -> tuple[int, int] | None:
+    """Row and column of a point, counted from the top-left corner; None for pass. Raises IllegalMove off the board."""
+    _check(point, size)
+    return None if point == size * size else divmod(point, size)
+
+
+def from_rc(place: tuple[int, int] | None, size: int) -> int:
+    """The point at (row, column); None is pass. Raises IllegalMove off the board."""
+    if place is None:
+        return size * size
+    row, column = place
+    if not (0 <= row < size and 0 <= column < size):
+        raise IllegalMove(f"row {row}, column {column} is off the {size}x{size} board; both count from 0 to {size - 1}")
+    return row * size + column
+
+
+def to_gtp(point: int, size: int) -> str:
+    """`D4` or `pass`. Raises IllegalMove off the board."""
+    place = to_rc(point, size)
+    return "pass" if place is None else f"{GTP_COLUMNS[place[1]]}{size - place[0]}"
+
+
+def from_gtp(text: str, size: int) -> int:
+    """The point that `D4`, `d4` or `pass` names. Raises IllegalMove on any other text or a vertex off the board."""
+    vertex = text.strip().upper()
+    if vertex == "PASS":
+        return size * size
+    column, number = GTP_COLUMNS.find(vertex[:1]), vertex[1:]
+    if vertex and 0 <= column < size and number.isascii() and number.isdecimal() and len(number) <= 2:
+        row = size - int(number)
+        if 0 <= row < size:
+            return row * size + column
+    raise IllegalMove(f"{text!r} is no vertex of the {size}x{size} board; use A1 to {to_gtp(size - 1, size)}, or pass")
+
+
+def to_sgf(point: int, size: int) -> str:
+    """`dd`, or the empty text for pass. Raises IllegalMove off the board."""
+    place = to_rc(point, size)
+    return "" if place is None else SGF_LETTERS[place[1]] + SGF_LETTERS[place[0]]
+
+
+def from_sgf(text: str, size: int) -> int:
+    """The point that an SGF move value names; empty and `tt` are pass. Raises SgfError on any other text."""
+    if text in ("", "tt"):
+        return size * size
+    if len(text) == 2:
+        column, row = (SGF_LETTERS.find(letter) for letter in text)
+        if 0 <= row < size and 0 <= column < size:
+            return row * size + column
+    raise SgfError(f"{text!r} is no point of the {size}x{size} board; use aa to {SGF_LETTERS[size - 1] * 2}")
+
+
+def _check(point: int, size: int) -> None:
+    if not 0 <= point <= size * size:
+        raise IllegalMove(f"point {point} is off the {size}x{size} board of points 0 to {size * size - 1}")

@@ -1,0 +1,59 @@
+"""Where handicap stones go."""
+
+from tengen.errors import IllegalMove
+
+
+def fixed_handicap(size: int, stones: int) -> list[int]:
+    """The points that GTP prescribes for `fixed_handicap`.
+
+    Boards smaller than 7x7 have none, 7x7 and boards without a middle line have 2 to 4, all others 2 to 9.
+    Raises IllegalMove on another number of stones.
+    """
+    most = most_fixed(size)
+    if not 2 <= stones <= most:
+        allowed = f"2 to {most}" if most else "none"
+        raise IllegalMove(f"fixed handicap of {stones} stones on a {size}x{size} board; allowed: {allowed}")
+    near = 2 if size < 13 else 3
+    far, middle = size - 1 - near, size // 2
+    corners = [(far, near), (near, far), (near, near), (far, far)]
+    sides = [(middle, near), (middle, far), (near, middle), (far, middle)]
+    if stones <= 4:
+        places = corners[:stones]
+    else:
+        even = stones - stones % 2
+        places = corners + sides[: even - 4] + [(middle, middle)] * (stones % 2)
+    return sorted(row * size + column for row, column in places)
+
+
+def most_fixed(size: int) -> int:
+    """The largest fixed handicap of a board; 0 if it has none."""
+    if size < 7:
+        return 0
+    return 9 if size % 2 and size >= 9 else 4
+
+
+def free_handicap(size: int, stones: int) -> list[int]:
+    """Good points for any number of handicap stones: the fixed ones, then one by one the point farthest from all.
+
+    Raises IllegalMove unless 2 <= stones <= size * size - 1.
+    """
+    if not 2 <= stones < size * size:
+        raise IllegalMove(f"handicap of {stones} stones on a {size}x{size} board; allowed: 2 to {size * size - 1}")
+    fixed = min(stones, most_fixed(size))
+    points = fixed_handicap(size, fixed) if fixed else []
+    while len(points) < stones:
+        points.append(_most_open(size, points))
+    return sorted(points)
+
+
+def _most_open(size: int, taken: list[int]) -> int:
+    """The free point with the widest room: far from all stones and from the edge, then near the middle."""
+
+    def room(point: int) -> tuple[float, float, int]:
+        row, column = divmod(point, size)
+        edge = min(row, column, size - 1 - row, size - 1 - column)
+        near = min((abs(row - t // size) + abs(column - t % size) for t in taken), default=2 * size)
+        middle = abs(row - (size - 1) / 2) + abs(column - (size - 1) / 2)
+        return min(near, 2.0 * edge + 1), -middle, -point
+
+    return max((point for point in range(size * size) if point not in taken), key=room)
