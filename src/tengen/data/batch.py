@@ -1,0 +1,56 @@
+"""A batch of positions with their targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What one training step reads, batch axis [B] first; H = W is the edge, A = H * W + 1 with pass last.
+
+    All values are for the side to move; NaN is unknown.
+    """
+
+    planes: Floats
+    """[B, C, H, W]; 0 off the board."""
+    scalars: Floats
+    """[B, S]"""
+    mask: Floats
+    """[B, H, W]: 1 on the board, 0 beyond."""
+    policy: npt.NDArray[np.int64]
+    """[B]: index of the move that was played, 0 <= index < A; -1 where there is none."""
+    value: Floats
+    """[B]: 1 the side to move wins, -1 it loses, 0 a draw."""
+    score: Floats
+    """[B]: points by which the side to move wins."""
+    ownership: Floats
+    """[B, H, W]: 1 own, -1 the opponent's, 0 neutral; NaN off the board."""
+    weight: Floats
+    """[B]: how much the position counts, 1 unless the store says otherwise."""
+
+    def __len__(self) -> int:
+        return len(self.policy)
+
+    def __repr__(self) -> str:
+        size, channels, edge = self.planes.shape[:3]
+        return f"<Batch of {size} positions, {channels} planes {edge}x{edge}, {self.scalars.shape[1]} scalars>"
+
+    @classmethod
+    def empty(cls, size: int, channels: int, scalars: int, edge: int) -> Batch:
+        """Allocate a batch whose contents are still undefined."""
+        return cls(
+            planes=np.empty((size, channels, edge, edge), np.float32),
+            scalars=np.empty((size, scalars), np.float32),
+            mask=np.empty((size, edge, edge), np.float32),
+            policy=np.empty(size, np.int64),
+            value=np.empty(size, np.float32),
+            score=np.empty(size, np.float32),
+            ownership=np.empty((size, edge, edge), np.float32),
+            weight=np.empty(size, np.float32),
+        )

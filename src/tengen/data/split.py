@@ -1,0 +1,76 @@
+"""Which games train and which validate, and the keyed permutation that deals positions out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Split = Literal["train", "validation", "all"]
+Words = npt.NDArray[np.uint64]
+
+_SPLIT_KEY = 0x7E29E5
+_ROUNDS = 6
+
+
+def mix(values: Words, key: int) -> Words:
+    """Hash every word with a key into 64 even bits (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = values + np.uint64(key * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def derive(*words: int) -> int:
+    """Hash a few numbers into one 64-bit key."""
+    key = 0
+    for word in words:
+        key = int(mix(np.array([(key ^ word) & 0xFFFFFFFFFFFFFFFF], np.uint64), 1)[0])
+    return key
+
+
+def choose(hashes: Words, split: Split, fraction: float) -> npt.NDArray[np.bool_]:
+    """Tell which games belong to a split, from their hashes alone: [games].
+
+    About `fraction` of all games validate. The same game, also turned or mirrored, is always on the same side,
+    whatever else the store holds.
+    """
+    if split == "all":
+        return np.ones(len(hashes), np.bool_)
+    validates = mix(hashes, _SPLIT_KEY) < np.uint64(min(int(fraction * 2.0**64), 2**64 - 1))
+    return validates if split == "validation" else ~validates
+
+
+class Permutation:
+    """A keyed permutation of range(size): any item in constant time and memory, vectorised.
+
+    A Feistel network permutes the smallest power of two that holds `size`; results beyond it are permuted again until
+    they fall inside (cycle walking), which keeps it one to one.
+    """
+
+    def __init__(self, size: int, key: int) -> None:
+        bits = max(2, (size - 1).bit_length())
+        self._size = np.uint64(size)
+        self._low_bits = np.uint64(bits // 2)
+        self._high_bits = np.uint64(bits - bits // 2)
+        self._keys = [derive(key, round_) for round_ in range(_ROUNDS)]
+
+    def __call__(self, items: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return where every item of range(size) goes, int64 of the same shape."""
+        places = self._scramble(items.astype(np.uint64))
+        while (outside := places >= self._size).any():
+            places[outside] = self._scramble(places[outside])
+        return places.astype(np.int64)
+
+    def _scramble(self, words: Words) -> Words:
+        high_bits, low_bits = self._high_bits, self._low_bits
+        one = np.uint64(1)
+        for key in self._keys:
+            # The halves change places every round, and with them their widths when the number of bits is odd.
+            high, low = words >> low_bits, words & ((one << low_bits) - one)
+            high = (high ^ mix(low, key)) & ((one << high_bits) - one)
+            words = low << high_bits | high
+            high_bits, low_bits = low_bits, high_bits
+        return words
