@@ -1,0 +1,155 @@
+"""Network files: where they lie, and the card that each carries.
+
+The card is read straight from the file's bytes, since a list of networks must not wait for OpenVINO, nor need ONNX.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tengen.errors import NetworkError
+
+CARD_KEY = "tengen"
+EMBEDDED = Path(__file__).parent.parent / "nets"
+"""The folder of the networks that come with the package."""
+DEFAULT_NAME = EMBEDDED / "default"
+"""A text file whose one line names the network that `default` stands for."""
+
+# Field numbers of onnx.ModelProto and of its StringStringEntryProto.
+_METADATA, _KEY, _VALUE = 14, 1, 2
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+
+
+class Card(BaseModel):
+    """What a network is and how it came to be.
+
+    `config` rebuilds it, `metrics` holds figures by name, `reproduce` is the command. `positions` counts training
+    samples drawn, `hours` the wall-clock hours of training, `created` is an ISO date and `version` that of Tengen.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    family: str
+    config: dict[str, Any]
+    plane_set: str
+    board_sizes: list[int]
+    rules: str = ""
+    data: str = ""
+    games: int = 0
+    positions: int = 0
+    hours: float = 0.0
+    hardware: str = ""
+    metrics: dict[str, Any] = {}
+    licence: str = ""
+    reproduce: str = ""
+    created: str = ""
+    version: str = ""
+
+    def metadata(self) -> dict[str, str]:
+        """The card as the properties of a network file."""
+        return {CARD_KEY: self.model_dump_json()}
+
+
+def read_card(path: str | Path) -> Card:
+    """Read the card of a network file. Raises NetworkError for a file that is missing, no ONNX file, or has no card."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            text = dict(_metadata(file)).get(CARD_KEY)
+    except OSError as error:
+        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    except (EOFError, UnicodeDecodeError) as error:
+        raise NetworkError(f"{path} is no network file: it is not ONNX, or was cut short") from error
+    if text is None:
+        raise NetworkError(f"{path} carries no card of Tengen; networks of other programs need converting first")
+    try:
+        return Card.model_validate(json.loads(text))
+    except (json.JSONDecodeError, ValidationError) as error:
+        raise NetworkError(f"{path} carries a card that cannot be read: {_first_line(error)}") from error
+
+
+def find_network(name_or_path: str | Path) -> Path:
+    """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none."""
+    text = str(name_or_path)
+    if text == "default":
+        return _default()
+    embedded = EMBEDDED / f"{text}.onnx"
+    if Path(text).name == text and embedded.is_file():
+        return embedded
+    path = Path(text)
+    if path.is_file():
+        return path
+    names = [file.stem for file in _embedded_files()]
+    near = get_close_matches(text, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
+    raise NetworkError(f"no network {text!r}, neither installed nor a file; {hint}")
+
+
+def installed() -> list[Card]:
+    """The cards of the embedded networks, by name."""
+    return [read_card(path) for path in _embedded_files()]
+
+
+def _default() -> Path:
+    files = _embedded_files()
+    if not files:
+        raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
+    if DEFAULT_NAME.is_file():
+        return EMBEDDED / f"{DEFAULT_NAME.read_text(encoding='utf-8').strip()}.onnx"
+    return files[0]
+
+
+def _embedded_files() -> list[Path]:
+    return sorted(EMBEDDED.glob("*.onnx"))
+
+
+def _metadata(file: BinaryIO) -> Iterator[tuple[str, str]]:
+    """The metadata properties of an ONNX file, skipping the graph. Raises EOFError for what is no protocol buffer."""
+    for _, content in _fields(file, only=_METADATA):
+        entry = dict(_fields(io.BytesIO(content)))
+        yield entry.get(_KEY, b"").decode(), entry.get(_VALUE, b"").decode()
+
+
+def _fields(file: BinaryIO, only: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of the length-delimited fields of a message; those but `only` are skipped when it is given."""
+    end = file.seek(0, 2)
+    file.seek(0)
+    while file.tell() < end:
+        tag = _varint(file)
+        number, kind = tag >> 3, tag & 7
+        if kind == _VARINT:
+            _varint(file)
+        elif kind in (_FIXED64, _FIXED32):
+            file.seek(8 if kind == _FIXED64 else 4, 1)
+        elif kind == _BYTES and number:
+            length = _varint(file)
+            if file.tell() + length > end:
+                raise EOFError
+            if only is None or number == only:
+                yield number, file.read(length)
+            else:
+                file.seek(length, 1)
+        else:
+            raise EOFError
+
+
+def _varint(file: BinaryIO) -> int:
+    value = shift = 0
+    while True:
+        byte = file.read(1)
+        if not byte or shift > 63:
+            raise EOFError
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:
+            return value
+        shift += 7
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

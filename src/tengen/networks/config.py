@@ -1,0 +1,15 @@
+"""The configuration of a network: what is saved with its weights and rebuilds it."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class NetConfig(BaseModel):
+    """Base of the configurations of all families; a family adds its own fields.
+
+    `family` names the architecture, `plane_set` the encoding that it reads.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    family: str
+    plane_set: str = "tengen"

@@ -1,0 +1,68 @@
+"""From a module to a network file: one .onnx with dynamic batch and board size, and text beside the graph."""
+
+import copy
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import onnx
+import torch
+from torch import nn
+
+from tengen.networks.blocks import ScaledConv2d
+
+OPSET = 17
+INPUTS = ("planes", "scalars", "mask")
+OUTPUTS = ("policy", "value", "score", "ownership")
+
+
+def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: Mapping[str, str]) -> None:
+    """Write `module` as a network file, under a temporary name first; `metadata` becomes the file's properties.
+
+    The module is not changed. Inputs planes [B, C, H, W], scalars [B, S], mask [B, H, W]; outputs as in NetOutput.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".partial")
+    _trace(plain(module), planes, scalars, temporary)
+    model = onnx.load(temporary)
+    onnx.helper.set_model_props(model, dict(metadata))
+    onnx.checker.check_model(model)
+    onnx.save(model, temporary)
+    os.replace(temporary, path)
+
+
+def plain(module: nn.Module) -> nn.Module:
+    """A copy on the CPU, in evaluation mode, whose standardised convolutions have become ordinary ones."""
+    result = copy.deepcopy(module).cpu().eval().requires_grad_(False)
+    for parent in list(result.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, ScaledConv2d):
+                setattr(parent, name, child.plain())
+    return result
+
+
+def _trace(module: nn.Module, planes: int, scalars: int, path: Path) -> None:
+    edge = 9
+    example = (torch.rand(2, planes, edge, edge), torch.rand(2, scalars), torch.ones(2, edge, edge))
+    board = {0: "batch", 2: "height", 3: "width"}
+    axes = {
+        "planes": board,
+        "mask": {0: "batch", 1: "height", 2: "width"},
+        "ownership": {0: "batch", 1: "height", 2: "width"},
+        "policy": {0: "batch", 1: "moves"},
+        **{name: {0: "batch"} for name in ("scalars", "value", "score")},
+    }
+    with warnings.catch_warnings(), torch.no_grad():
+        # The tracer is deprecated, but the exporter that follows it needs one more package and fixes the board size.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            module,
+            example,
+            str(path),
+            input_names=list(INPUTS),
+            output_names=list(OUTPUTS),
+            dynamic_axes=axes,
+            opset_version=OPSET,
+            dynamo=False,
+        )

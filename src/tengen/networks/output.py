@@ -1,0 +1,18 @@
+"""What every network returns."""
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class NetOutput(NamedTuple):
+    """Raw outputs for B positions on a tensor of H x W points, each for its side to move.
+
+    policy [B, H * W + 1]: logits of the points, row by row, then of pass; hugely negative off the board.
+    value [B, 3]: logits of win, draw, loss. score [B]: points. ownership [B, H, W]: -1..1, meaningless off the board.
+    """
+
+    policy: Tensor
+    value: Tensor
+    score: Tensor
+    ownership: Tensor

@@ -1,0 +1,101 @@
+"""The residual family: fully convolutional, every few blocks with a view of the whole board, one network for all sizes."""
+
+import math
+import re
+from typing import Literal
+
+from pydantic import field_validator
+from torch import Tensor, nn
+
+from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScaledConv2d, linear
+from tengen.networks.config import NetConfig
+from tengen.networks.heads import PolicyHead, ValueHead
+from tengen.networks.output import NetOutput
+
+_SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})")
+
+
+class ResidualConfig(NetConfig):
+    """One dial, `size`, such as b6c96: 6 blocks of 96 channels; all other widths follow from it.
+
+    `stem` is the edge of the first convolution.
+    """
+
+    family: Literal["residual"] = "residual"
+    size: str = "b6c96"
+    stem: Literal[3, 5] = 5
+    activation: Literal["relu", "silu", "mish", "gelu"] = "relu"
+
+    @field_validator("size")
+    @classmethod
+    def _well_formed(cls, size: str) -> str:
+        match = _SIZE.fullmatch(size)
+        if not match or int(match[2]) < 8 or int(match[2]) % 8:
+            raise ValueError(f"{size!r} is no size: write blocks and channels, a multiple of 8, such as b6c96")
+        return size
+
+    @property
+    def blocks(self) -> int:
+        return int(self._parts[0])
+
+    @property
+    def channels(self) -> int:
+        return int(self._parts[1])
+
+    @property
+    def pooling_blocks(self) -> tuple[int, ...]:
+        """Which blocks see the whole board: every second, from the second on; the only one of a single-block network."""
+        return tuple(range(1, self.blocks, 2)) or (0,)
+
+    @property
+    def pooled(self) -> int:
+        """Channels of a pooled view."""
+        return max(8, self.channels // 4)
+
+    @property
+    def head_width(self) -> int:
+        return max(16, self.channels // 2)
+
+    @property
+    def hidden(self) -> int:
+        """Width of the value head's hidden layer."""
+        return max(32, self.channels)
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        match = _SIZE.fullmatch(self.size)
+        assert match is not None
+        return match[1], match[2]
+
+    def derived(self) -> dict[str, object]:
+        """All widths that follow from the dial, to be printed."""
+        names = ("blocks", "channels", "pooling_blocks", "pooled", "head_width", "hidden")
+        return {name: getattr(self, name) for name in names}
+
+
+class ResidualNet(nn.Module):
+    """Stem, residual blocks, heads."""
+
+    def __init__(self, config: ResidualConfig, planes: int, scalars: int) -> None:
+        super().__init__()
+        width, act = config.channels, config.activation
+        branch = 1.0 / math.sqrt(config.blocks)
+        self.stem = ScaledConv2d(planes, width, config.stem)
+        self.scalars = linear(scalars, width)
+        self.blocks = nn.ModuleList(
+            ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
+            for i in range(config.blocks)
+        )
+        self.policy = PolicyHead(width, config.head_width, act)
+        self.value = ValueHead(width, config.head_width, config.hidden, act)
+        self.activation = ACTIVATIONS[act]
+
+    def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
+        """planes [B, C, H, W], scalars [B, S], mask [B, H, W] with 1 on the board."""
+        board = BoardMask.of(mask)
+        x = self.stem(planes) + self.scalars(scalars)[:, :, None, None]
+        for block in self.blocks:
+            x = block(x, board)
+        x = board.clip(self.activation(x))
+        policy = self.policy(x, board.pool(x), board)
+        return NetOutput(policy, *self.value(x, board))

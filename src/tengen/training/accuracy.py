@@ -1,0 +1,134 @@
+"""How well an evaluator predicts the games of people: one measure for networks in training and for any network file.
+
+Nothing here needs PyTorch.
+"""
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.data.batch import Batch
+from tengen.data.sampler import Sampler
+from tengen.evaluators.protocol import Evaluation, Evaluator
+
+Numbers = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_Z95 = 1.959964
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `count` positions with its 95% interval."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    @staticmethod
+    def share(hits: Numbers) -> "Estimate":
+        """Of values in 0..1: Wilson's interval, which is honest near 0 and 1 and with few positions."""
+        count = len(hits)
+        if not count:
+            return Estimate(math.nan, math.nan, math.nan, 0)
+        mean = float(hits.mean())
+        spread = _Z95**2 / count
+        middle = (mean + spread / 2) / (1 + spread)
+        half = _Z95 / (1 + spread) * math.sqrt(mean * (1 - mean) / count + spread / count / 4)
+        return Estimate(mean, max(0.0, middle - half), min(1.0, middle + half), count)
+
+    @staticmethod
+    def average(values: Numbers) -> "Estimate":
+        """Of any values: the normal interval."""
+        count = len(values)
+        if not count:
+            return Estimate(math.nan, math.nan, math.nan, 0)
+        mean = float(values.mean())
+        half = _Z95 * float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+        return Estimate(mean, mean - half, mean + half, count)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found at each of N positions, float64 [N] each; NaN where the target is unknown.
+
+    top1, top5: 1 when the move played was among the 1 or 5 likeliest, its chance to be where moves tie. loss: minus
+    the log of its probability. value, outcome: predicted and real, side to move. ply: moves played before.
+    """
+
+    top1: Numbers
+    top5: Numbers
+    loss: Numbers
+    value: Numbers
+    outcome: Numbers
+    ply: Numbers
+
+    def __len__(self) -> int:
+        return len(self.top1)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "Judgement":
+        return Judgement(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The figures by name: top1, top5, cross_entropy, value_mse, value_accuracy (who wins, of decided games)."""
+        known = ~np.isnan(self.outcome)
+        value, outcome = self.value[known], self.outcome[known]
+        decided = outcome != 0
+        right = 0.5 + 0.5 * np.sign(value[decided] * outcome[decided])
+        played = ~np.isnan(self.loss)
+        return {
+            "top1": Estimate.share(self.top1[played]),
+            "top5": Estimate.share(self.top5[played]),
+            "cross_entropy": Estimate.average(self.loss[played]),
+            "value_mse": Estimate.average((value - outcome) ** 2),
+            "value_accuracy": Estimate.share(right),
+        }
+
+    def by_phase(self, width: int = 50) -> dict[str, "Judgement"]:
+        """The positions after 0 to 49 moves, after 50 to 99, and so on."""
+        number = (self.ply // width).astype(int)
+        return {
+            f"{phase * width}-{phase * width + width - 1}": self.rows(number == phase) for phase in np.unique(number)
+        }
+
+    def calibration(self, bins: int = 10) -> list[tuple[float, Estimate]]:
+        """For each band of predicted winning chance that occurs: (mean prediction, share of games won; a draw is half)."""
+        known = ~np.isnan(self.outcome)
+        chance, won = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2
+        band = np.minimum((chance * bins).astype(int), bins - 1)
+        return [(float(chance[band == b].mean()), Estimate.share(won[band == b])) for b in np.unique(band)]
+
+
+def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None) -> Judgement:
+    """Judge an evaluator on the first positions of a sampler, one epoch of it at most."""
+    wanted = sampler.positions if positions is None else min(positions, sampler.positions)
+    parts = []
+    for step in range(-(-wanted // sampler.batch_size)):
+        rows = sampler.rows(step)
+        batch = sampler.encode(rows)
+        parts.append(judge(evaluator.evaluate(batch.planes, batch.scalars, batch.mask), batch, rows.ply))
+    joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Judgement))
+    return Judgement(*(column[:wanted] for column in joined))
+
+
+def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> Judgement:
+    """Compare one evaluation with the moves that were played, at `ply` [B], and with how the games ended."""
+    played = batch.policy >= 0
+    policy = evaluation.policy.astype(np.float64)
+    chosen = policy[np.arange(len(policy)), np.where(played, batch.policy, 0)]
+    ahead = (policy > chosen[:, None]).sum(1)
+    ties = (policy == chosen[:, None]).sum(1)
+    unknown = np.where(played, 0.0, np.nan)
+    return Judgement(
+        top1=np.clip((1 - ahead) / ties, 0, 1) + unknown,
+        top5=np.clip((5 - ahead) / ties, 0, 1) + unknown,
+        loss=-np.log(np.maximum(chosen, 1e-12)) + unknown,
+        value=evaluation.value.astype(np.float64),
+        outcome=batch.value.astype(np.float64),
+        ply=ply.astype(np.float64),
+    )

@@ -1,0 +1,71 @@
+"""Checkpoints that survive anything: complete, written under a temporary name, then renamed."""
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+
+from tengen.errors import RecipeError
+from tengen.training.config import RunConfig
+
+_NAME = re.compile(r"step-(\d+)\.ckpt")
+
+
+class Checkpoints(L.Callback):
+    """Saves the whole state every `minutes`, on a clean stop and at the end; keeps the newest `keep` files of `folder`."""
+
+    def __init__(self, folder: Path, minutes: float, keep: int) -> None:
+        self.folder = folder
+        self._interval = minutes * 60
+        self._keep = keep
+        self._last = time.monotonic()
+
+    def on_train_batch_end(self, trainer: L.Trainer, *_: Any) -> None:
+        if time.monotonic() - self._last >= self._interval:
+            self.save(trainer)
+
+    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        self.save(trainer)
+
+    def save(self, trainer: L.Trainer) -> None:
+        """Write the checkpoint of the current step; an interruption leaves at most a file that nothing reads."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"step-{trainer.global_step:08d}.ckpt"
+        temporary = path.with_suffix(".partial")
+        trainer.save_checkpoint(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        for _, old in numbered(self.folder)[: -self._keep]:
+            old.unlink()
+        self._last = time.monotonic()
+
+
+def numbered(folder: Path) -> list[tuple[int, Path]]:
+    """(step, path) of the checkpoints in a folder, oldest first."""
+    found = ((_NAME.fullmatch(path.name), path) for path in folder.glob("step-*.ckpt"))
+    return sorted((int(match[1]), path) for match, path in found if match)
+
+
+def newest(folder: Path) -> tuple[int, Path] | None:
+    """(step, path) of the checkpoint that a resumed run starts from; None for a fresh run."""
+    found = numbered(folder)
+    return found[-1] if found else None
+
+
+def check_same_run(path: Path, run: RunConfig) -> None:
+    """Raise RecipeError when a checkpoint belongs to another network or data than `run` asks for."""
+    saved = torch.load(path, map_location="cpu", weights_only=True)["tengen"]["run"]
+    now = run.model_dump(mode="json")
+    for part, names in (("network", None), ("training", ("batch_size", "seed", "optimizer")), ("data", ("store",))):
+        for name in names or now[part].keys() | saved[part].keys():
+            before, after = saved[part].get(name), now[part].get(name)
+            if before != after:
+                raise RecipeError(
+                    f"{path.parent.parent} holds a run with {part}.{name} = {before}, not {after}; "
+                    "give the same recipe to go on with it, or another --out"
+                )

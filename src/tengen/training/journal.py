@@ -1,0 +1,51 @@
+"""The log of a run: log.jsonl for programs, TensorBoard for eyes."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+
+class Journal:
+    """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step` and `time`, and numbers to TensorBoard.
+
+    Opened at `step`, it first drops what a killed run logged after that step, since those steps will come again.
+    """
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self.path = folder / "log.jsonl"
+        kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
+        partial = self.path.with_suffix(".partial")
+        partial.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
+        partial.replace(self.path)
+        self._file = self.path.open("a", encoding="utf-8")
+        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)  # type: ignore[no-untyped-call]
+
+    def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
+        """Log one event; numbers among the values become curves named `event/name`."""
+        entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
+        self._file.write(json.dumps(entry) + "\n")
+        self._file.flush()
+        for name, value in values.items():
+            if isinstance(value, int | float):
+                self._board.add_scalar(f"{event}/{name}", value, step)  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        self._file.close()
+        self._board.close()  # type: ignore[no-untyped-call]
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """All whole entries of a log; a last line that was cut short by a kill is left out."""
+    if not path.exists():
+        return []
+    entries = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entries.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return entries

@@ -1,0 +1,63 @@
+"""The losses of the heads, each blind to targets that are unknown."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tengen.networks import NetOutput
+from tengen.training.batches import TensorBatch
+from tengen.training.config import LossWeights
+
+SCORE_UNIT = 20.0
+"""Points that count as 1 in the score loss."""
+
+
+def losses(output: NetOutput, targets: TensorBatch) -> dict[str, Tensor]:
+    """The mean loss of each head over the rows whose target is known, weighted by row; 0 where no target is known."""
+    return {
+        "policy": policy_loss(output.policy, targets),
+        "value": value_loss(output.value, targets),
+        "score": score_loss(output.score, targets),
+        "ownership": ownership_loss(output.ownership, targets),
+    }
+
+
+def total(parts: dict[str, Tensor], weights: LossWeights) -> Tensor:
+    """The weighted sum that training lowers."""
+    return torch.stack([getattr(weights, name) * loss for name, loss in parts.items()]).sum()
+
+
+def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
+    """Cross-entropy with the move played (int [B], -1 = none) or with a distribution [B, A] (a row of zeros = none)."""
+    if targets.policy.ndim == 1:
+        each = F.cross_entropy(logits.float(), targets.policy, reduction="none", ignore_index=-1)
+        return _mean(each, targets.weight * (targets.policy >= 0))
+    each = F.cross_entropy(logits.float(), targets.policy, reduction="none")
+    return _mean(each, targets.weight * (targets.policy.sum(1) > 0))
+
+
+def value_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
+    """Cross-entropy of win, draw and loss with a value in -1..1: its magnitude goes to win or loss, the rest to draw."""
+    known = ~targets.value.isnan()
+    value = targets.value.nan_to_num()
+    wanted = torch.stack([value.clamp(min=0), 1 - value.abs(), (-value).clamp(min=0)], dim=1)
+    return _mean(F.cross_entropy(logits.float(), wanted, reduction="none"), targets.weight * known)
+
+
+def score_loss(score: Tensor, targets: TensorBatch) -> Tensor:
+    """Huber loss of the score in units of 20 points: squared below 20 points, so that a rout does not outweigh all else."""
+    known = ~targets.score.isnan()
+    each = F.huber_loss(score.float() / SCORE_UNIT, targets.score.nan_to_num() / SCORE_UNIT, reduction="none")
+    return _mean(each, targets.weight * known)
+
+
+def ownership_loss(ownership: Tensor, targets: TensorBatch) -> Tensor:
+    """Squared error of the ownership, mean over the points of a board that are known."""
+    known = (~targets.ownership.isnan()) & (targets.mask > 0)
+    error = (ownership.float() - targets.ownership.nan_to_num()).square() * known
+    points = known.sum((1, 2))
+    return _mean(error.sum((1, 2)) / points.clamp(min=1), targets.weight * (points > 0))
+
+
+def _mean(each: Tensor, weight: Tensor) -> Tensor:
+    return (each * weight).sum() / weight.sum().clamp(min=1e-6)

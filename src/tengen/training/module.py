@@ -1,0 +1,85 @@
+"""The Lightning module: network, its moving average, losses, learning rate."""
+
+import copy
+import time
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from tengen.networks import build, parse_config
+from tengen.training.batches import TensorBatch
+from tengen.training.config import RunConfig
+from tengen.training.losses import losses, total
+from tengen.training.optimizers import make_optimizer
+from tengen.training.schedule import factor, progress
+
+
+class TrainingModule(L.LightningModule):
+    """A network in training for `run`, reading `planes` planes and `scalars` scalars.
+
+    `average` is the exponential moving average of the weights: the network that is judged and exported. `parts` holds
+    the losses of the last step by head, `seconds` the time spent in training, earlier starts of the run included.
+    """
+
+    def __init__(self, run: RunConfig, planes: int, scalars: int) -> None:
+        super().__init__()
+        self.run = run
+        torch.manual_seed(run.training.seed)
+        self.network = build(parse_config(run.network), planes, scalars).to(memory_format=torch.channels_last)
+        self.average = copy.deepcopy(self.network).requires_grad_(False)
+        self._forward: nn.Module = torch.compile(self.network) if run.training.compile else self.network  # type: ignore[assignment]
+        self.parts: dict[str, Tensor] = {}
+        self._earlier = 0.0
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return self._earlier + time.monotonic() - self._started
+
+    @property
+    def done(self) -> float:
+        """How much of the run is behind us, 0 to 1."""
+        return progress(self.run.training, self.global_step, self.seconds / 3600)
+
+    def on_train_start(self) -> None:
+        self._started = time.monotonic()
+
+    def on_train_batch_start(self, batch: TensorBatch, batch_idx: int) -> None:
+        """Set the learning rate: a function of step and progress alone, so that there is no state to lose."""
+        share = factor(self.run.training.schedule, self.global_step, self.done)
+        for group in self._optimizer().param_groups:
+            group["lr"] = group["initial_lr"] * share
+
+    def training_step(self, batch: TensorBatch, batch_idx: int) -> Tensor:
+        output = self._forward(batch.planes, batch.scalars, batch.mask)
+        parts = losses(output, batch)
+        self.parts = {name: loss.detach() for name, loss in parts.items()}
+        return total(parts, self.run.training.losses)
+
+    def on_train_batch_end(self, outputs: Any, batch: TensorBatch, batch_idx: int) -> None:
+        """Move the average: slowly in the end, faster in the first steps, whose weights soon count for nothing."""
+        step = self.global_step
+        keep = min(self.run.training.ema, (1 + step) / (10 + step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
+
+    def configure_optimizers(self) -> Optimizer:
+        return make_optimizer(self.network, self.run.training.optimizer)
+
+    @property
+    def learning_rate(self) -> float:
+        return float(self._optimizer().param_groups[0]["lr"])
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["tengen"] = {"run": self.run.model_dump(mode="json"), "seconds": self.seconds}
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self._earlier = float(checkpoint["tengen"]["seconds"])
+
+    def _optimizer(self) -> Optimizer:
+        optimizer = self.optimizers()
+        assert isinstance(optimizer, Optimizer) or hasattr(optimizer, "param_groups")
+        return optimizer  # type: ignore[return-value]
