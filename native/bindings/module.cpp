@@ -5,9 +5,13 @@ namespace nb = nanobind;
 
 void register_board(nb::module_& m);
 void register_features(nb::module_& m);
+void register_playout(nb::module_& m);
+void register_search(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Tengen's native core: rules, features, playouts and search.";
     register_board(m);
     register_features(m);
+    register_search(m);
+    register_playout(m);
 }

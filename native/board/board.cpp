@@ -5,24 +5,19 @@
 #include <type_traits>
 #include <utility>
 
+#include "board/random.h"
+
 namespace tengen {
 
 static_assert(std::is_trivially_copyable_v<Board>);
 
 namespace {
 
-constexpr std::uint64_t splitmix64(std::uint64_t& state) {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-}
-
 constexpr auto kZobrist = [] {
     std::array<std::array<std::uint64_t, kMaxPoints>, 2> keys{};
-    std::uint64_t state = 20161109;  // any constant: hashes must be the same in every run
+    SplitMix64 random(20161109);  // any constant: hashes must be the same in every run
     for (auto& color : keys)
-        for (auto& key : color) key = splitmix64(state);
+        for (auto& key : color) key = random.next();
     return keys;
 }();
 
@@ -49,8 +44,8 @@ Board::Board(int size) : geometry_(&geometry(size)) {
 }
 
 bool Board::is_suicide(Point p, Color color) const {
+    if (geometry_->neighbor_sets[p].intersects(empty_points())) return false;
     for (const Point n : neighbors(p)) {
-        if (colors_[n] == Color::empty) return false;
         const bool last_liberty = liberties(n) == 1;
         if ((colors_[n] == color) != last_liberty) return false;  // an own chain that keeps one, or a capture
     }

@@ -1,0 +1,75 @@
+// Random playouts for Python. The GIL is released while they run, so they run on a copy of the game.
+#include "playout/uniform.h"
+
+#include <nanobind/stl/vector.h>
+
+#include "bindings/convert.h"
+#include "board/score.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tengen::bindings {
+
+namespace {
+
+void check_playouts(int playouts) {
+    if (playouts < 1) throw nb::value_error(("playouts must be 1 or more, not " + std::to_string(playouts)).c_str());
+}
+
+PointSet dead_stones(const Game& game, int playouts, std::uint64_t seed) {
+    check_playouts(playouts);
+    const Game copy = game;
+    const nb::gil_scoped_release release;
+    return dead_by_playouts(copy, playouts, seed);
+}
+
+auto ownership(const Game& game, int playouts, std::uint64_t seed) {
+    check_playouts(playouts);
+    const Game copy = game;
+    const Tally total = [&] {
+        const nb::gil_scoped_release release;
+        return tally_playouts(copy, playouts, seed);
+    }();
+    const float scale = 1.0f / static_cast<float>(playouts);
+    return board_array<float>(game.board().size(), [&](Point p) { return static_cast<float>(total[p]) * scale; });
+}
+
+auto final_ownership(const Game& game, int playouts, std::uint64_t seed) {
+    const Owners owner = owners(game.board(), dead_stones(game, playouts, seed));
+    return board_array<std::int8_t>(game.board().size(), [&](Point p) { return index(owner[p]); });
+}
+
+// Playouts from this position one after another: the moves that they took in all.
+long run_playouts(const Game& game, int playouts, std::uint64_t seed) {
+    check_playouts(playouts);
+    const Game copy = game;
+    const nb::gil_scoped_release release;
+    SplitMix64 random(seed);
+    long moves = 0;
+    for (int i = 0; i < playouts; ++i) {
+        Board board = copy.board();
+        moves += play_uniform(board, copy.to_play(), random);
+    }
+    return moves;
+}
+
+}  // namespace
+
+}  // namespace tengen::bindings
+
+void register_playout(nb::module_& m) {
+    using namespace tengen::bindings;
+    m.def("ownership_by_playouts", ownership, "game"_a, "playouts"_a, "seed"_a,
+          "Mean owner of each point when the playouts end: float32 [size, size], +1 black, -1 white.");
+    m.def(
+        "dead_by_playouts",
+        [](const tengen::Game& game, int playouts, std::uint64_t seed) {
+            return to_list(dead_stones(game, playouts, seed));
+        },
+        "game"_a, "playouts"_a, "seed"_a);
+    m.def("final_ownership", final_ownership, "game"_a, "playouts"_a, "seed"_a,
+          "int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.");
+    m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a,
+          "Plays them to measure their speed; the moves that they took in all.");
+}
