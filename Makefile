@@ -1,0 +1,137 @@
+# make play    the board in the browser           make test    all tests, C++ and Python
+# make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
+# make native  the native core alone              make format  rewrite sources to the house style
+# make wheel   a package for other machines       make clean   remove what was built; .venv stays
+#
+# A fresh machine needs Linux, git, make, Python 3.11 or later with venv, and a C++20 compiler; cmake and ninja come
+# from PyPI into .venv. Python sources run from src/ as they are; only changes in native/ are built again.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PORT ?=
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.h' -o -name '*.cpp')
+CORE_FILES := $(filter-out native/bindings/%,$(NATIVE_FILES))
+# Built for this very processor: on another one, everything native is built again.
+CPU := $(shell { uname -m; grep -m1 -E '^(flags|Features)' /proc/cpuinfo; } 2>/dev/null | cksum | cut -d' ' -f1)
+MODULE := build/module-$(CPU)
+CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
+
+.PHONY: play test check native bench format wheel clean test-native test-programs sanitize lint stub
+
+play: $(MODULE)/done
+	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT))
+
+native: $(MODULE)/done
+
+# --- the environment ---
+
+.venv/made:
+	@[ -n "$(PYTHON)" ] || { echo "error: Python 3.11 or later is needed; name it with make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "making .venv"
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+# Editable: .venv points at src/, so that a changed Python file is seen without another install.
+define install
+	@echo "installing what $(1) needs"
+	@$(PIP) install --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace --editable '.[$(2)]'
+	@touch $@
+endef
+
+.venv/player: pyproject.toml .venv/made
+	$(call install,a player,build)
+
+.venv/developer: pyproject.toml .venv/player
+	$(call install,a developer,build$(,)dev)
+
+, := ,
+
+# --- the native core ---
+
+$(MODULE)/done: $(NATIVE_FILES) .venv/player $(if $(wildcard src/tengen/_native.*.so),,missing-module)
+	@mkdir -p build
+	@echo "building the native core"
+	@rm -rf $(filter-out $(MODULE),$(wildcard build/module-*))
+	@$(CMAKE) -S . -B $(MODULE) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen) > build/module.log 2>&1 || { cat build/module.log >&2; exit 1; }
+	@$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) > build/module.log 2>&1 || { cat build/module.log >&2; exit 1; }
+	@touch $@
+
+.PHONY: missing-module
+missing-module:
+
+# $(call native-tests,FOLDER,CMAKE OPTIONS) builds and runs the C++ tests, without Python.
+define native-tests
+	@mkdir -p build
+	@$(CMAKE) -S . -B $(1) -DTENGEN_PYTHON=OFF -DTENGEN_TESTS=ON $(2) > $(1).log 2>&1 || { cat $(1).log >&2; exit 1; }
+	@$(BIN)/cmake --build $(1) --parallel $(JOBS) > $(1).log 2>&1 || { cat $(1).log >&2; exit 1; }
+	@echo "C++ tests $(2)"
+	@$(1)/tengen_tests
+endef
+
+test-native: .venv/player
+	$(call native-tests,build/tests)
+
+sanitize: .venv/player
+	$(call native-tests,build/asan,-DTENGEN_SANITIZE=address$(,)undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+	$(call native-tests,build/tsan,-DTENGEN_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+
+# --- tests ---
+
+# The browser for the browser tests and an opponent for the match tests: installed where we may, else those tests are skipped.
+PROGRAMS := chromium:chromium chromedriver:chromium-driver gnugo:gnugo
+
+test-programs:
+	@missing=; for pair in $(PROGRAMS); do \
+		PATH="$$PATH:/usr/games" command -v "$${pair%%:*}" > /dev/null || missing="$$missing $${pair##*:}"; done; \
+	[ -z "$$missing" ] && exit 0; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+	if command -v apt-get > /dev/null && $$sudo true 2> /dev/null; then \
+		echo "installing$$missing"; \
+		{ $$sudo apt-get -qq update && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing; } \
+			> build/programs.log 2>&1 || echo "note: could not install$$missing (see build/programs.log); tests that need them are skipped"; \
+	else \
+		echo "note:$$missing not installed and no permission to; tests that need them are skipped"; \
+	fi
+
+test: $(MODULE)/done .venv/developer test-programs test-native
+	@$(BIN)/python -m pytest
+
+# --- quality ---
+
+lint: $(MODULE)/done .venv/developer
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	@echo "ruff, mypy and clang-format have nothing to say"
+
+check: lint sanitize test
+
+format: .venv/developer
+	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format .
+	@find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format -i
+
+# The types of the native module, for mypy and editors; tests/native/test_stub.py fails when it is out of date.
+stub: $(MODULE)/done .venv/developer
+	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
+
+bench: $(MODULE)/done .venv/developer
+	@for file in benchmarks/bench_*.py; do $(BIN)/python "$$file"; done
+
+wheel: .venv/player
+	@$(PIP) wheel --no-deps --wheel-dir dist . && ls dist/*.whl
+
+clean:
+	rm -rf build dist src/tengen/_native.*.so
+	find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
