@@ -1,0 +1,61 @@
+#include "search/choose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tengen {
+
+namespace {
+
+std::uint32_t most_visits(std::span<const RootMove> moves) {
+    std::uint32_t most = 0;
+    for (const auto& move : moves) most = std::max(most, move.visits);
+    return most;
+}
+
+// Draws by visits^(1 / temperature), relative to the most visits so that no power overflows.
+Point draw(std::span<const RootMove> moves, std::uint32_t most, float temperature, Random& random) {
+    std::vector<double> weights;
+    double total = 0;
+    for (const auto& move : moves) {
+        weights.push_back(move.visits ? std::pow(double(move.visits) / most, 1.0 / temperature) : 0);
+        total += weights.back();
+    }
+    double left = random.uniform() * total;
+    Point chosen = kNoPoint;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        if (weights[i] == 0) continue;
+        chosen = moves[i].point;
+        left -= weights[i];
+        if (left < 0) break;
+    }
+    return chosen;
+}
+
+}  // namespace
+
+float lower_bound(const Link& link, const SearchParams& params) {
+    if (!link.visits) return -1;
+    const auto n = static_cast<float>(link.visits);
+    const float spread = std::max(link.square - link.utility * link.utility, 0.0f);
+    const float variance = (n * spread + 1) / (n + 1);
+    return std::max(link.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
+}
+
+Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {
+    const std::uint32_t most = most_visits(moves);
+    if (!most) return kNoPoint;
+    if (params.temperature > 0) return draw(moves, most, params.temperature, random);
+    const RootMove* best = nullptr;
+    for (const auto& move : moves) {
+        if (!move.visits ||
+            (params.lcb && static_cast<float>(move.visits) < params.lcb_share * static_cast<float>(most)))
+            continue;
+        const bool tie = !best || !params.lcb || move.lcb == best->lcb;
+        if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;
+    }
+    return best->point;
+}
+
+}  // namespace tengen

@@ -1,0 +1,29 @@
+// From the statistics of the root to the move that is played.
+#pragma once
+
+#include <span>
+
+#include "board/types.h"
+#include "search/node.h"
+#include "search/params.h"
+#include "search/random.h"
+
+namespace tengen {
+
+// A move at the root; means are for the side to move. Without visits they are the root's own, and lcb is -1.
+struct RootMove {
+    Point point;
+    std::uint32_t visits;
+    float value, score, utility, lcb;
+    float prior;  // of the network, without temperature and noise
+};
+
+// Lower confidence bound of a link's utility. One observation of variance 1 is added, so that few visits that agree by
+// chance make no tight bound.
+float lower_bound(const Link& link, const SearchParams& params);
+
+// The move to play by the rule in `params`, or kNoPoint if no move has a visit. Ties go to more visits, then to the
+// earlier move of the list.
+Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random);
+
+}  // namespace tengen

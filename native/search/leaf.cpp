@@ -1,0 +1,43 @@
+#include "search/leaf.h"
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "board/pass_alive.h"
+#include "board/score.h"
+
+namespace tengen {
+
+void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves) {
+    const Board& board = game.board();
+    const Color own = game.to_play();
+    std::optional<PointSet> alive;  // costs more than all else here, and most positions have no eye
+    const auto fills_eye = [&](Point p) {
+        if (!board.is_true_eye(p, own)) return false;
+        if (!alive) alive = pass_alive(board, own, game.rules().suicide).area();
+        return alive->contains(p);
+    };
+    moves.clear();
+    board.empty_points().for_each([&](Point p) {
+        if (game.is_legal(p) && !(prune_eyes && fills_eye(p))) moves.push_back(p);
+    });
+    moves.push_back(board.pass());
+}
+
+Outcome outcome_of(const Game& game) {
+    if (game.is_long_cycle()) return {0, 0};
+    const Board& board = game.board();
+    PointSet dead;
+    for (const Color color : {Color::black, Color::white})
+        dead |= pass_alive(board, color, game.rules().suicide).territory & board.stones(opponent(color));
+    const float black = score(game, dead), own = game.to_play() == Color::black ? black : -black;
+    return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
+}
+
+float utility_of(float value, float score, const SearchParams& params) {
+    const float bounded = std::atan(score / params.score_scale) * 2 * std::numbers::inv_pi_v<float>;
+    return (1 - params.score_weight) * value + params.score_weight * bounded;
+}
+
+}  // namespace tengen

@@ -1,0 +1,23 @@
+// Leaves: which moves a new position has, how a finished game is counted, and what a value is worth to the search.
+#pragma once
+
+#include <vector>
+
+#include "board/game.h"
+#include "search/params.h"
+
+namespace tengen {
+
+// Legal moves in board order, pass last. With `prune_eyes` without own true eyes inside own pass-alive area.
+void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves);
+
+// Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
+// opponent's pass-alive territory are dead and everything else lives; a long cycle is worth nothing to either.
+struct Outcome {
+    float value, score;
+};
+Outcome outcome_of(const Game& game);
+
+float utility_of(float value, float score, const SearchParams& params);
+
+}  // namespace tengen

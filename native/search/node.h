@@ -1,0 +1,72 @@
+// What a tree is made of: about 1.5 KB for a position with all moves of a 19x19 board.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "board/types.h"
+
+namespace tengen {
+
+// A probability in 16 bits: the upper bits of a float, shifted so that 5 bits of exponent reach from 2^-31 to 1 and 11
+// bits of fraction stay. Relative error under 2^-12; below 2^-31 is 0.
+class Prior {
+  public:
+    constexpr Prior() = default;
+    constexpr explicit Prior(float p)
+        : bits_(p < 0x1p-31f ? 0 : (std::bit_cast<std::uint32_t>(p) - kLowest + 0x800) >> 12) {}
+    constexpr float value() const {
+        return bits_ ? std::bit_cast<float>((std::uint32_t{bits_} << 12) + kLowest) : 0.0f;
+    }
+
+    friend constexpr auto operator<=>(const Prior&, const Prior&) = default;
+
+  private:
+    static constexpr std::uint32_t kLowest = std::uint32_t{127 - 31} << 23;
+    std::uint16_t bits_ = 0;
+};
+
+struct Edge {
+    Point move;
+    Prior prior;
+};
+
+struct Node;
+
+// A move that was tried and what came of it, as means for the player who makes it.
+struct Link {
+    Node* node = nullptr;
+    std::uint32_t visits = 0;
+    std::uint32_t pending = 0;      // simulations that are on their way through here
+    float utility = 0, square = 0;  // mean of the utility and of its square
+    float value = 0, score = 0;
+
+    void add(float u, float v, float s) {
+        const auto n = static_cast<float>(++visits);
+        utility += (u - utility) / n;
+        square += (u * u - square) / n;
+        value += (v - value) / n;
+        score += (s - score) / n;
+    }
+};
+
+// A position that is evaluated or waits for it. The edges follow the node in memory; link i belongs to edge i, and the
+// edges behind the links lie in the order in which they will be tried, so a simulation never looks at all moves.
+struct Node {
+    Link* links = nullptr;
+    std::uint16_t edge_count = 0, link_count = 0, link_capacity = 0;
+    bool ready = false;          // has its value
+    bool terminal = false;       // the game is over here
+    float value = 0, score = 0;  // for the side to move
+
+    Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+    const Edge* edges() const { return reinterpret_cast<const Edge*>(this + 1); }
+    static std::size_t bytes(std::size_t edge_count) { return sizeof(Node) + edge_count * sizeof(Edge); }
+};
+
+static_assert(sizeof(Edge) == 4 && sizeof(Link) == 32 && sizeof(Node) == 24);
+
+}  // namespace tengen

@@ -1,0 +1,73 @@
+#include "search/root.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tengen {
+
+namespace {
+
+constexpr float kForbidden = -1;
+
+// Makes the entries that are not negative sum to 1; equal if all are 0.
+void normalize(std::vector<float>& priors) {
+    float total = 0, count = 0;
+    for (const float p : priors)
+        if (p >= 0) total += p, ++count;
+    for (float& p : priors)
+        if (p >= 0) p = total > 0 ? p / total : 1 / count;
+}
+
+// Dirichlet noise for the allowed entries, computed from logarithms so that a tiny alpha does not end in 0 / 0.
+void add_noise(std::vector<float>& priors, const SearchParams& params, Random& random) {
+    const auto count = std::count_if(priors.begin(), priors.end(), [](float p) { return p >= 0; });
+    std::vector<double> noise;
+    for (const float p : priors)
+        if (p >= 0) noise.push_back(random.log_gamma_variate(params.noise_total / double(count)));
+    const double largest = *std::max_element(noise.begin(), noise.end());
+    for (double& x : noise) x = std::exp(x - largest);
+    const double total = std::accumulate(noise.begin(), noise.end(), 0.0);
+    auto next = noise.begin();
+    for (float& p : priors)
+        if (p >= 0) p = (1 - params.noise_weight) * p + params.noise_weight * static_cast<float>(*next++ / total);
+}
+
+void sort_untried(Node& root, std::vector<float>& priors) {
+    std::vector<int> order(root.edge_count);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin() + root.link_count, order.end(), [&](int a, int b) { return priors[a] > priors[b]; });
+    const std::vector<Edge> edges(root.edges(), root.edges() + root.edge_count);
+    const std::vector<float> old = priors;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        root.edges()[i] = edges[order[i]];
+        priors[i] = old[order[i]];
+    }
+}
+
+}  // namespace
+
+MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid) {
+    MoveSet allowed;
+    if (allow.empty()) allowed.set();
+    for (const Point p : allow) allowed.set(p);
+    for (const Point p : avoid) allowed.reset(p);
+    return allowed;
+}
+
+std::vector<float> root_priors(Node& root, const MoveSet& allowed, const SearchParams& params, Random& random) {
+    std::vector<float> priors(root.edge_count, kForbidden);
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Edge edge = root.edges()[i];
+        if (allowed.test(edge.move)) priors[i] = edge.prior.value();
+    }
+    if (params.root_temperature != 1)
+        for (float& p : priors)
+            if (p >= 0) p = std::pow(p, 1 / params.root_temperature);
+    normalize(priors);
+    if (params.noise_weight > 0) add_noise(priors, params, random);
+    sort_untried(root, priors);
+    return priors;
+}
+
+}  // namespace tengen

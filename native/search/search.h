@@ -1,0 +1,105 @@
+// One tree search: positions that need an evaluation go out in batches, results come back, visits grow.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "board/game.h"
+#include "features/encode.h"
+#include "search/choose.h"
+#include "search/params.h"
+#include "search/root.h"
+#include "search/select.h"
+#include "search/tree.h"
+
+namespace tengen {
+
+inline constexpr std::size_t kLeastMemory = std::size_t{1} << 20;
+
+// Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], value [n], score [n] and ownership
+// [n, edge, edge], each for the side to move of its leaf.
+struct LeafResults {
+    std::span<const float> policy, value, score, ownership;
+};
+
+// Not for several threads at once. Everything depends only on the games, the calls and the seed.
+class Search {
+  public:
+    // Throws std::invalid_argument if params.memory is less than kLeastMemory.
+    Search(const SearchParams& params, std::uint64_t seed);
+
+    // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
+    // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root. Throws
+    // std::invalid_argument, and keeps the old root, when they leave no legal move.
+    void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {});
+
+    // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (0, 1
+    // ..) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count at
+    // once. Returns the number of positions that wait. Fewer than `limit` when simulations run into positions that wait
+    // already. 0 when every simulation counted at once: the visits have grown all the same. Throws std::logic_error
+    // without a root or while leaves wait.
+    int gather(const std::function<void(int, const Game&)>& visit, int limit);
+    // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge].
+    int gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit);
+
+    // The results for all waiting leaves, in tensors of `edge`. Policy of illegal moves is dropped, the rest scaled to
+    // sum 1. Throws std::logic_error when the number of leaves differs, std::invalid_argument when a result is not
+    // finite; the leaves then still wait.
+    void scatter(const LeafResults& results, int edge);
+
+    // Gives up the leaves of the last gather, as when their evaluation failed.
+    void forget_waiting();
+
+    const Game& game() const;
+    int waiting() const { return static_cast<int>(waiting_.size()); }
+    std::uint32_t root_visits() const { return tree_.root().visits; }
+    float root_value() const { return -tree_.root().value; }  // for the side to move; 0 without visits
+    float root_score() const { return -tree_.root().score; }
+    // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
+    // positions.
+    std::vector<float> root_ownership() const;
+    std::vector<RootMove> root_moves() const;  // allowed moves, most visits first
+    // The line that was visited most, from `first` on (a root move), at most `length` moves.
+    std::vector<Point> line(Point first, int length) const;
+    // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.
+    Point choose(std::optional<float> temperature = {});
+
+    const Tree& tree() const { return tree_; }
+
+  private:
+    enum class End { leaf, counted, blocked };
+    using Path = std::vector<Step>;
+    struct Waiting {
+        Path path;
+        Node* node;
+        bool refresh;  // an evaluated root once more, for its ownership
+    };
+
+    End simulate(Path& path);
+    End open(Path& path);
+    bool allows_any(const Node& node) const;
+    void add_pending(const Path& path, int change);
+    void count(const Path& path, float value, float score);
+    void take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
+    void check(const LeafResults& results, int edge) const;
+    void prepare_root();
+    std::optional<std::vector<Point>> continuation(const Game& next) const;
+
+    SearchParams params_;
+    SelectionRule select_;
+    Random random_;
+    Tree tree_;
+    std::optional<Game> game_;
+    Game leaf_;  // the game at the leaf in hand; kept for its memory
+    MoveSet allowed_;
+    std::vector<float> root_priors_;
+    std::vector<double> ownership_;
+    int ownership_count_ = 0;
+    bool refresh_ = false;  // the root was kept, but its ownership was not
+    std::vector<Waiting> waiting_;
+    std::vector<Point> moves_;  // of the leaf in hand
+};
+
+}  // namespace tengen

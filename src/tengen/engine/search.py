@@ -1,0 +1,200 @@
+"""The native tree search, driven from Python: gather positions, evaluate them, scatter the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from tengen import _native
+from tengen.errors import NetworkError
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
+from tengen.game import Game
+
+
+class SearchParams(BaseModel):
+    """Settings of a search; frozen, and strict about names and ranges."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    selection: Annotated[Literal["puct"], Field(description="how a simulation chooses its moves")] = "puct"
+    c_puct: Annotated[float, Field(ge=0, description="exploration at the first visits")] = 1.25
+    c_puct_base: Annotated[float, Field(gt=0, description="visits at which exploration begins to grow")] = 19652.0
+    c_puct_factor: Annotated[float, Field(ge=0, description="how fast it grows, times the logarithm")] = 1.0
+    fpu_reduction: Annotated[
+        float, Field(ge=0, description="an untried move is worth its parent - this x sqrt(tried mass)")
+    ] = 0.2
+    root_fpu_reduction: Annotated[float, Field(ge=0, description="the same at the root")] = 0.1
+    virtual_loss: Annotated[float, Field(ge=0, description="losses that a simulation under way counts for")] = 1.0
+    score_weight: Annotated[float, Field(ge=0, le=1, description="share of the score in what is maximised")] = 0.05
+    score_scale: Annotated[
+        float, Field(gt=0, description="points of lead at which half of the score's share is reached")
+    ] = 10.0
+    root_temperature: Annotated[float, Field(gt=0, le=100, description="priors of the root to the power 1 / this")] = (
+        1.0
+    )
+    noise_weight: Annotated[
+        float, Field(ge=0, le=1, description="share of Dirichlet noise in the priors of the root")
+    ] = 0.0
+    noise_total: Annotated[float, Field(gt=0, description="alpha of the noise times the number of moves")] = 10.83
+    prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
+    ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
+    memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (
+        512 << 20
+    )
+    temperature: Annotated[
+        float, Field(ge=0, le=100, description="above 0 the move is drawn by visits ^ (1 / this)")
+    ] = 0.0
+    lcb: Annotated[bool, Field(description="play the best lower confidence bound, not the most visits")] = True
+    lcb_deviations: Annotated[float, Field(ge=0, description="standard errors below the mean")] = 5.0
+    lcb_share: Annotated[float, Field(ge=0, le=1, description="share of the most visits that a move needs for it")] = (
+        0.15
+    )
+
+    def native(self) -> _native.SearchParams:
+        """The same settings for the native search."""
+        params = _native.SearchParams()
+        for name in type(self).model_fields:
+            setattr(params, name, getattr(self, name))
+        return params
+
+
+@dataclass(frozen=True)
+class RootStats:
+    """The moves at the root, most visits first; an entry a move, means for the side to move.
+
+    A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1], and
+    `lcb` its lower confidence bound; `prior` is the network's, without temperature and noise.
+    """
+
+    point: NDArray[np.int32]
+    visits: NDArray[np.int32]
+    value: Floats
+    score: Floats
+    utility: Floats
+    lcb: Floats
+    prior: Floats
+
+
+class TreeSearch:
+    """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
+
+    With the same games, evaluator, batch and seed it does the same thing again. Not for two threads at once, except
+    that the questions below `run` may be asked while another thread is in it.
+    """
+
+    def __init__(self, evaluator: Evaluator, params: SearchParams | None = None, batch: int = 8, seed: int = 0) -> None:
+        if batch < 1:
+            raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
+        self.evaluator = evaluator
+        self.params = params or SearchParams()
+        self.batch = batch
+        self.evaluations = 0  # positions that the evaluator has seen, ever
+        self._native = _native.Search(self.params.native(), seed)
+        self._buffers: tuple[Floats, Floats, Floats] | None = None
+
+    def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+        """Search this position from now on, with the tree that is known if the game went on from the last root.
+
+        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left.
+        """
+        self._native.set_root(game._native, list(allow), list(avoid))
+        if self._buffers is None or self._buffers[2].shape[1] != game.size:
+            self._buffers = self._new_buffers(game.size)
+
+    def run(self, visits: int, keep_going: Callable[[], bool] = lambda: True) -> int:
+        """Search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
+        while (done := self.visits) < visits and keep_going():
+            self.step(visits - done)
+        return self.visits
+
+    def step(self, limit: int | None = None) -> int:
+        """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
+
+        It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
+        visits all the same. When the evaluator fails, the search is as it was before the call.
+        """
+        if self._buffers is None:
+            raise RuntimeError("the search has no root yet: call set_root first")
+        planes, scalars, mask = self._buffers
+        limit = self.batch if limit is None else min(limit, self.batch)
+        n: int = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, limit)
+        if n:
+            try:
+                self._scatter(self.evaluator.evaluate(planes[:n], scalars[:n], mask[:n]), n)
+            except BaseException:
+                self._native.forget_waiting()
+                raise
+            self.evaluations += n
+        return n
+
+    def _scatter(self, result: Evaluation, n: int) -> None:
+        arrays = (result.policy, result.value, result.score, result.ownership)
+        try:
+            self._native.scatter(*(np.ascontiguousarray(array, np.float32) for array in arrays), n)
+        except ValueError as error:
+            raise NetworkError(f"evaluator {self.evaluator.name}: {error}") from error
+
+    def _new_buffers(self, edge: int) -> tuple[Floats, Floats, Floats]:
+        try:
+            planes, scalars = _native.plane_set(self.evaluator.plane_set)
+        except ValueError as error:
+            raise NetworkError(f"evaluator {self.evaluator.name}: {error}") from error
+        return (
+            np.zeros((self.batch, len(planes), edge, edge), np.float32),
+            np.zeros((self.batch, len(scalars)), np.float32),
+            np.zeros((self.batch, edge, edge), np.float32),
+        )
+
+    # What was found, all of it for the side to move at the root.
+
+    @property
+    def visits(self) -> int:
+        """Visits of the root, those of a kept tree included."""
+        return int(self._native.root_visits())
+
+    @property
+    def value(self) -> float:
+        """Mean value in [-1, 1]; 0 without visits."""
+        return float(self._native.root_value())
+
+    @property
+    def score(self) -> float:
+        """Mean score in points; 0 without visits."""
+        return float(self._native.root_score())
+
+    @property
+    def ownership(self) -> Floats | None:
+        """Mean ownership [size, size] of the positions evaluated since set_root; None where params do not keep it."""
+        return self._native.root_ownership()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the tree's nodes take."""
+        return int(self._native.bytes())
+
+    @property
+    def nodes(self) -> int:
+        """Positions in the tree."""
+        return int(self._native.node_count())
+
+    def stats(self) -> RootStats:
+        """The moves at the root; empty before the first evaluation."""
+        return RootStats(**self._native.root_stats())
+
+    def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
+        """The most visited line that begins with this move; empty if it has no visit."""
+        return tuple(self._native.pv(point, length))
+
+    def choose(self, temperature: float | None = None) -> int | None:
+        """The move to play by the params, or with another temperature; None before any move has a visit."""
+        point = int(self._native.choose(temperature))
+        return None if point < 0 else point
+
+    def text(self, depth: int = 2, min_visits: int = 1) -> str:
+        """The tree as text, a line a move: visits, mean value for the player who makes it, prior."""
+        return str(self._native.text(depth, min_visits))

@@ -1,0 +1,57 @@
+"""From the name of a network to an evaluator."""
+
+from pathlib import Path
+from typing import Literal
+
+from tengen.errors import MissingExtra, NetworkError
+from tengen.evaluators.cached import CachedEvaluator
+from tengen.evaluators.network_file import find_network
+from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.symmetric import SymmetricEvaluator
+from tengen.evaluators.uniform import UniformEvaluator
+
+Backend = Literal["auto", "openvino", "torch", "uniform"]
+Symmetry = Literal["none", "random", "average"]
+
+
+def load_evaluator(
+    name_or_path: str | Path = "default",
+    backend: Backend = "auto",
+    *,
+    threads: int = 0,
+    precision: Literal["auto", "bf16", "f32"] = "auto",
+    symmetry: Symmetry = "none",
+    cache: int = 0,
+    seed: int = 0,
+) -> Evaluator:
+    """The evaluator of an installed network, of a network file, or `uniform`.
+
+    `auto` is OpenVINO on the CPU; `torch` takes a GPU where there is one and needs the extra [train]. `threads` (0
+    means all cores) and `precision` are OpenVINO's; `cache` is the number of positions to remember, 0 none.
+    Raises NetworkError for an unknown name, a file that is no network and an unknown backend or symmetry.
+    """
+    evaluator = _backend(name_or_path, backend, threads, precision)
+    if symmetry not in ("none", "random", "average"):
+        raise NetworkError(f"symmetry {symmetry!r} is unknown: choose none, random or average")
+    if symmetry != "none":
+        evaluator = SymmetricEvaluator(evaluator, symmetry, seed)
+    return CachedEvaluator(evaluator, cache) if cache else evaluator
+
+
+def _backend(
+    name_or_path: str | Path, backend: Backend, threads: int, precision: Literal["auto", "bf16", "f32"]
+) -> Evaluator:
+    if backend == "uniform" or str(name_or_path) == "uniform":
+        return UniformEvaluator()
+    path = find_network(name_or_path)
+    if backend in ("auto", "openvino"):
+        from tengen.evaluators.openvino import OpenVinoEvaluator
+
+        return OpenVinoEvaluator(path, threads=threads, precision=precision)
+    if backend == "torch":
+        try:
+            from tengen.evaluators.torch import load_torch
+        except ModuleNotFoundError as error:
+            raise MissingExtra("backend torch", "train") from error
+        return load_torch(path)
+    raise NetworkError(f"backend {backend!r} is unknown: choose auto, openvino, torch or uniform")

@@ -1,0 +1,161 @@
+"""Evaluation of a network file on the CPU with OpenVINO."""
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import read_card
+from tengen.evaluators.outputs import evaluation_from_outputs
+from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation, fill
+
+Precision = Literal["auto", "bf16", "f32"]
+OUTPUTS = ("policy", "value", "score", "ownership")
+
+
+def cache_folder() -> Path:
+    """Where compiled models wait for the next start: the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tengen" / "openvino"
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A model of one static shape with its request and the input arrays that the request reads."""
+
+    request: Any
+    inputs: dict[str, Floats]
+
+    def run(self, planes: Floats, scalars: Floats, mask: Floats) -> dict[str, Floats]:
+        """Raw outputs for up to a bucket of rows; the rest of the bucket repeats row 0, so that it stays finite."""
+        rows = len(mask)
+        for name, part in (("planes", planes), ("scalars", scalars), ("mask", mask)):
+            self.inputs[name][:rows] = part
+            self.inputs[name][rows:] = part[0]
+        self.request.infer(self.inputs, share_inputs=True)
+        return {name: self.request.get_tensor(name).data[:rows] for name in OUTPUTS}
+
+
+class OpenVinoEvaluator:
+    """Runs an .onnx network file on the CPU.
+
+    A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
+    for each such size and board edge, and kept both here and in the cache folder. `precision` auto takes bf16 where the
+    processor multiplies it natively (measured: twice as fast as f32 on a 6-block 64-channel net) and f32 elsewhere.
+    `threads` 0 uses all cores. Raises NetworkError for a file that is no network.
+    """
+
+    def __init__(
+        self, path: str | Path, *, threads: int = 0, precision: Precision = "auto", max_batch: int = 64
+    ) -> None:
+        import openvino
+
+        self.path = Path(path)
+        card = read_card(self.path)
+        self.name = card.name
+        self.plane_set = card.plane_set
+        self._core: Any = openvino.Core()
+        self.precision = _resolve(precision, self._core)
+        self._options: dict[str, Any] = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "NUM_STREAMS": "1",
+            "INFERENCE_PRECISION_HINT": self.precision,
+            "CACHE_DIR": _writable_cache(),
+        }
+        if threads:
+            self._options["INFERENCE_NUM_THREADS"] = threads
+        self._max_batch = max_batch
+        self._compiled: dict[tuple[int, int], _Compiled] = {}
+        self._lock = threading.Lock()
+        self._channels, self._scalars = self._input_widths(self._read())
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self._check(planes, scalars)
+        batch, edge = len(mask), mask.shape[-1]
+        result = empty_evaluation(batch, edge)
+        for start in range(0, batch, self._max_batch):
+            rows = slice(start, min(start + self._max_batch, batch))
+            with self._lock:
+                model = self._model(_bucket(rows.stop - rows.start), edge)
+                raw = model.run(planes[rows], scalars[rows], mask[rows])
+                fill(result, rows, evaluation_from_outputs(**raw, mask=mask[rows]))
+        return result
+
+    def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
+        """Compile the models for these batches now, so that the first move does not wait for it."""
+        with self._lock:
+            for batch in batches:
+                self._model(_bucket(min(batch, self._max_batch)), edge)
+
+    def _read(self) -> Any:
+        try:
+            return self._core.read_model(self.path)
+        except RuntimeError as error:
+            raise NetworkError(f"{self.path} cannot be read as an ONNX network: {_first_line(error)}") from error
+
+    def _input_widths(self, model: Any) -> tuple[int, int]:
+        """The numbers of planes and scalars that the network takes."""
+        found = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
+        made = {name for port in model.outputs for name in port.get_names()}
+        if set(found) != {"planes", "scalars", "mask"} or not set(OUTPUTS) <= made:
+            raise NetworkError(
+                f"{self.path} has inputs {sorted(found)} and outputs {sorted(made)}; a network file of Tengen takes "
+                f"planes, scalars and mask and gives {', '.join(OUTPUTS)}"
+            )
+        return found["planes"][1].get_length(), found["scalars"][1].get_length()
+
+    def _check(self, planes: Floats, scalars: Floats) -> None:
+        got = (planes.shape[1], scalars.shape[1])
+        if got != (self._channels, self._scalars):
+            raise NetworkError(
+                f"network {self.name} takes {self._channels} planes and {self._scalars} scalars, got {got[0]} and "
+                f"{got[1]}: encode with plane set {self.plane_set!r}"
+            )
+
+    def _model(self, batch: int, edge: int) -> _Compiled:
+        if (batch, edge) not in self._compiled:
+            shapes = {
+                "planes": (batch, self._channels, edge, edge),
+                "scalars": (batch, self._scalars),
+                "mask": (batch, edge, edge),
+            }
+            model = self._read()
+            try:
+                model.reshape({name: list(shape) for name, shape in shapes.items()})
+                request = self._core.compile_model(model, "CPU", self._options).create_infer_request()
+            except RuntimeError as error:
+                raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {_first_line(error)}") from error
+            inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+            self._compiled[batch, edge] = _Compiled(request, inputs)
+        return self._compiled[batch, edge]
+
+
+def _bucket(rows: int) -> int:
+    """The smallest power of two that holds `rows`."""
+    return 1 << max(rows - 1, 0).bit_length()
+
+
+def _resolve(precision: Precision, core: Any) -> str:
+    if precision not in ("auto", "bf16", "f32"):
+        raise ValueError(f"precision {precision!r} is unknown: choose 'auto', 'bf16' or 'f32'")
+    if precision != "auto":
+        return precision
+    return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+
+
+def _writable_cache() -> str:
+    """The cache folder, or "" (no cache) where it cannot be made: a read-only home must not stop a game."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    return str(folder) if os.access(folder, os.W_OK) else ""
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,95 @@
+"""The one suite that every evaluator passes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_network import SmallNet, random_inputs
+
+from tengen.evaluators import CachedEvaluator, Evaluation, Evaluator, SymmetricEvaluator, UniformEvaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.torch import TorchEvaluator, load_torch
+
+Make = Callable[[Path], Evaluator]
+KINDS: dict[str, Make] = {
+    "uniform": lambda path: UniformEvaluator(),
+    "openvino f32": lambda path: OpenVinoEvaluator(path, precision="f32"),
+    "openvino auto": lambda path: OpenVinoEvaluator(path),
+    "openvino small batches": lambda path: OpenVinoEvaluator(path, max_batch=2),
+    "torch module": lambda path: TorchEvaluator(SmallNet(), name="small", device="cpu"),
+    "torch file": lambda path: load_torch(path, device="cpu"),
+    "cached": lambda path: CachedEvaluator(OpenVinoEvaluator(path, precision="f32"), 100),
+    "tiny cache": lambda path: CachedEvaluator(OpenVinoEvaluator(path, precision="f32"), 1),
+    "random symmetry": lambda path: SymmetricEvaluator(OpenVinoEvaluator(path, precision="f32"), "random", seed=3),
+    "average symmetry": lambda path: SymmetricEvaluator(OpenVinoEvaluator(path, precision="f32"), "average"),
+    "cached symmetry": lambda path: CachedEvaluator(SymmetricEvaluator(UniformEvaluator(), "random"), 10),
+}
+
+
+@pytest.fixture(params=list(KINDS), scope="module")
+def evaluator(request: pytest.FixtureRequest, network: Path) -> Evaluator:
+    return KINDS[request.param](network)
+
+
+def same(a: Evaluation, b: Evaluation, tolerance: float = 1e-5) -> bool:
+    pairs = ((a.policy, b.policy), (a.value, b.value), (a.score / 20, b.score / 20), (a.ownership, b.ownership))
+    return all(np.allclose(x, y, atol=tolerance) for x, y in pairs)
+
+
+def test_is_an_evaluator(evaluator: Evaluator) -> None:
+    assert isinstance(evaluator, Evaluator)
+    assert evaluator.name and evaluator.plane_set == "tengen"
+
+
+@pytest.mark.parametrize("sizes, edge", [([9, 9, 9], 9), ([5, 7, 9, 6, 8], 9), ([5], 5)])
+def test_shapes_ranges_and_sums(evaluator: Evaluator, sizes: list[int], edge: int) -> None:
+    planes, scalars, mask = random_inputs(sizes, edge)
+    result = evaluator.evaluate(planes, scalars, mask)
+    batch = len(sizes)
+    assert len(result) == batch
+    assert result.policy.shape == (batch, edge * edge + 1)
+    assert result.value.shape == result.score.shape == (batch,)
+    assert result.ownership.shape == (batch, edge, edge)
+    assert all(a.dtype == np.float32 for a in (result.policy, result.value, result.score, result.ownership))
+    assert np.allclose(result.policy.sum(axis=1), 1, atol=1e-5)
+    assert (result.policy >= 0).all()
+    assert not result.policy[:, :-1][mask.reshape(batch, -1) == 0].any()
+    assert np.abs(result.value).max() <= 1 and np.abs(result.ownership).max() <= 1
+    assert not result.ownership[mask == 0].any()
+    assert np.isfinite(result.score).all()
+
+
+def test_a_row_does_not_depend_on_its_neighbours(evaluator: Evaluator) -> None:
+    planes, scalars, mask = random_inputs([9, 7, 9, 5, 9, 6, 9], 9, seed=1)
+    together = evaluator.evaluate(planes, scalars, mask)
+    for row in range(len(mask)):
+        part = slice(row, row + 1)
+        alone = evaluator.evaluate(planes[part], scalars[part], mask[part])
+        assert same(alone, together.rows(part), 0.01)
+
+
+def test_the_same_again(evaluator: Evaluator) -> None:
+    inputs = random_inputs([9, 9], 9, seed=2)
+    first = evaluator.evaluate(*inputs)
+    evaluator.evaluate(*random_inputs([9, 9], 9, seed=3))
+    assert same(evaluator.evaluate(*inputs), first, 0)
+
+
+def test_results_belong_to_the_caller(evaluator: Evaluator) -> None:
+    inputs = random_inputs([9], 9, seed=4)
+    before = [part.copy() for part in inputs]
+    first = evaluator.evaluate(*inputs)
+    kept = first.policy.copy()
+    assert all(np.array_equal(a, b) for a, b in zip(inputs, before, strict=True))
+    first.policy[:] = -1
+    first.value[:] = 5
+    assert np.array_equal(evaluator.evaluate(*inputs).policy, kept)
+
+
+def test_backends_agree(network: Path) -> None:
+    inputs = random_inputs([9, 5, 7, 9], 9, seed=5)
+    reference = TorchEvaluator(SmallNet(), name="small", device="cpu").evaluate(*inputs)
+    assert same(OpenVinoEvaluator(network, precision="f32").evaluate(*inputs), reference)
+    assert same(load_torch(network, device="cpu").evaluate(*inputs), reference)
+    assert same(OpenVinoEvaluator(network).evaluate(*inputs), reference, 0.03)

@@ -1,0 +1,32 @@
+"""From a name to an evaluator with its wrappers."""
+
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import NetworkError
+from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator, load_evaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.torch import TorchEvaluator
+
+
+def test_backends(network: Path) -> None:
+    assert isinstance(load_evaluator(network), OpenVinoEvaluator)
+    assert isinstance(load_evaluator(str(network), "torch"), TorchEvaluator)
+    assert isinstance(load_evaluator(backend="uniform"), UniformEvaluator)
+    assert isinstance(load_evaluator("uniform"), UniformEvaluator)
+
+
+def test_wrappers(network: Path) -> None:
+    assert isinstance(load_evaluator(network, symmetry="random"), SymmetricEvaluator)
+    cached = load_evaluator(network, symmetry="average", cache=7)
+    assert isinstance(cached, CachedEvaluator) and cached.size == 7
+
+
+def test_unknown_names(network: Path) -> None:
+    with pytest.raises(NetworkError, match="no network"):
+        load_evaluator("nonesuch")
+    with pytest.raises(NetworkError, match="'tensorrt'"):
+        load_evaluator(network, "tensorrt")  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="'mirror'"):
+        load_evaluator(network, symmetry="mirror")  # type: ignore[arg-type]

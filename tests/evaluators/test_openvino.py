@@ -1,0 +1,86 @@
+"""OpenVINO's own duties: buckets, precision, cached models, and one clear line for a wrong file."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from small_network import PLANES, SCALARS, random_inputs
+
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import Card
+from tengen.evaluators.openvino import OpenVinoEvaluator, cache_folder
+
+
+def test_a_batch_of_any_length(network: Path) -> None:
+    evaluator = OpenVinoEvaluator(network, precision="f32", max_batch=8)
+    inputs = random_inputs([9] * 21, 9)
+    whole = evaluator.evaluate(*inputs)
+    for n in (1, 3, 8, 13):
+        part = evaluator.evaluate(*(array[:n] for array in inputs))
+        assert np.allclose(part.policy, whole.policy[:n], atol=1e-6)
+    empty = evaluator.evaluate(*(array[:0] for array in inputs))
+    assert len(empty) == 0 and empty.policy.shape == (0, 82)
+
+
+def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache: Path) -> None:
+    evaluator = OpenVinoEvaluator(network)
+    evaluator.warm_up(9, (1, 3))
+    assert cache_folder().is_relative_to(model_cache)
+    before = sorted(path.name for path in cache_folder().iterdir())
+    assert before
+    evaluator.evaluate(*random_inputs([9] * 4, 9))
+    OpenVinoEvaluator(network).warm_up(9, (1, 4))
+    assert sorted(path.name for path in cache_folder().iterdir()) == before
+
+
+def test_works_without_a_cache_folder(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert len(OpenVinoEvaluator(network).evaluate(*random_inputs([5], 5))) == 1
+
+
+def test_precision_must_be_known(network: Path) -> None:
+    with pytest.raises(ValueError, match="'int1'"):
+        OpenVinoEvaluator(network, precision="int1")  # type: ignore[arg-type]
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match=r"none\.onnx"):
+        OpenVinoEvaluator(tmp_path / "none.onnx")
+
+
+@pytest.mark.parametrize("content", [b"", b"(;GM[1]SZ[19])", bytes(range(256)) * 40])
+def test_a_file_that_is_no_network(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "wrong.onnx"
+    path.write_bytes(content)
+    with pytest.raises(NetworkError, match=r"wrong\.onnx") as caught:
+        OpenVinoEvaluator(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_cut_short(network: Path, tmp_path: Path) -> None:
+    path = tmp_path / "short.onnx"
+    path.write_bytes(network.read_bytes()[:-200])
+    with pytest.raises(NetworkError, match=r"short\.onnx") as caught:
+        OpenVinoEvaluator(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_network_with_other_inputs(tmp_path: Path) -> None:
+    number = onnx.TensorProto.FLOAT
+    x, y = (onnx.helper.make_tensor_value_info(name, number, [1, 2]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "other", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    card = Card(name="other", family="none", config={}, plane_set="tengen", board_sizes=[9])
+    onnx.helper.set_model_props(model, card.metadata())
+    path = tmp_path / "other.onnx"
+    onnx.save(model, path)
+    with pytest.raises(NetworkError, match="planes, scalars and mask"):
+        OpenVinoEvaluator(path)
+
+
+def test_wrong_planes_are_named(network: Path) -> None:
+    planes, scalars, mask = random_inputs([9], 9)
+    with pytest.raises(NetworkError, match=f"takes {PLANES} planes and {SCALARS} scalars, got {PLANES - 1}"):
+        OpenVinoEvaluator(network).evaluate(planes[:, :-1], scalars, mask)

@@ -1,0 +1,109 @@
+"""The cache and the symmetries: what they add to the evaluator within."""
+
+import numpy as np
+import pytest
+from small_network import random_inputs
+
+from tengen.evaluators import CachedEvaluator, Evaluation, SymmetricEvaluator
+from tengen.evaluators import symmetry as turns
+from tengen.evaluators.protocol import Floats
+
+
+class Echo:
+    """Answers with its input: the first plane is the policy and the ownership, its sum the score. Counts the rows."""
+
+    name, plane_set = "echo", "tengen"
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self.rows += len(mask)
+        first = planes[:, 0]
+        weights = np.concatenate([first.reshape(len(mask), -1), np.ones((len(mask), 1), np.float32)], axis=1)
+        policy = weights / weights.sum(axis=1, keepdims=True)
+        return Evaluation(policy, first[:, 0, 0] * 1.0, first.sum(axis=(1, 2)), first * mask)
+
+
+def test_transform_follows_the_convention() -> None:
+    board = np.arange(9).reshape(3, 3)
+    assert turns.apply(board, 1)[0].tolist() == [6, 7, 8]
+    assert turns.apply(board, 2)[0].tolist() == [2, 1, 0]
+    assert turns.apply(board, 4)[0].tolist() == [0, 3, 6]
+    assert turns.apply(board, 5)[0].tolist() == [6, 3, 0]  # rows first, then the transposition
+    for s in range(8):
+        assert np.array_equal(turns.undo(turns.apply(board, s), s), board)
+
+
+@pytest.mark.parametrize("mode", ["random", "average"])
+@pytest.mark.parametrize("sizes, edge", [([9, 9], 9), ([5, 7, 9], 9)])
+def test_turned_back(mode: str, sizes: list[int], edge: int) -> None:
+    inputs = random_inputs(sizes, edge)
+    plain, turned = Echo().evaluate(*inputs), SymmetricEvaluator(Echo(), mode).evaluate(*inputs)  # type: ignore[arg-type]
+    assert np.allclose(turned.policy, plain.policy)
+    assert np.allclose(turned.ownership, plain.ownership)
+
+
+def test_random_shows_every_symmetry() -> None:
+    inputs = random_inputs([9] * 200, 9)
+    corners = inputs[0][:, 0][:, [0, 0, -1, -1], [0, -1, 0, -1]]
+    seen = SymmetricEvaluator(Echo(), "random").evaluate(*inputs).value  # the corner that came to lie at the top-left
+    assert 0.05 < (seen != corners[:, 0]).mean() < 0.6
+    other = SymmetricEvaluator(Echo(), "random", seed=1).evaluate(*inputs).value
+    assert (seen != other).any()
+
+
+def test_average_is_symmetric() -> None:
+    planes, scalars, mask = random_inputs([9], 9)
+    average = SymmetricEvaluator(Echo(), "average")
+    value = average.evaluate(planes, scalars, mask).value
+    flipped = average.evaluate(np.ascontiguousarray(planes[..., ::-1]), scalars, mask).value
+    assert np.allclose(value, planes[0, 0][[0, 0, -1, -1], [0, -1, 0, -1]].mean())
+    assert np.allclose(value, flipped)
+
+
+def test_unknown_mode() -> None:
+    with pytest.raises(ValueError, match="'mean'"):
+        SymmetricEvaluator(Echo(), "mean")  # type: ignore[arg-type]
+
+
+def test_cache_asks_once() -> None:
+    inner = Echo()
+    cached = CachedEvaluator(inner, 10)
+    planes, scalars, mask = random_inputs([9, 9, 9], 9)
+    twice = [np.concatenate([part, part]) for part in (planes, scalars, mask)]
+    first = cached.evaluate(*twice)
+    assert inner.rows == 3
+    again = cached.evaluate(planes[::-1].copy(), scalars[::-1].copy(), mask[::-1].copy())
+    assert inner.rows == 3
+    assert np.array_equal(again.policy, first.policy[:3][::-1])
+    assert (cached.hits, cached.misses) == (3, 6)
+
+
+def test_cache_sees_every_input() -> None:
+    inner = Echo()
+    cached = CachedEvaluator(inner, 10)
+    planes, scalars, mask = random_inputs([9], 9)
+    cached.evaluate(planes, scalars, mask)
+    cached.evaluate(planes, scalars + 1, mask)
+    changed = planes.copy()
+    changed[0, -1, 8, 8] += 1
+    cached.evaluate(changed, scalars, mask)
+    assert inner.rows == 3
+
+
+def test_cache_is_bounded_and_drops_the_oldest() -> None:
+    inner = Echo()
+    cached = CachedEvaluator(inner, 2)
+    rows = [random_inputs([9], 9, seed=seed) for seed in range(3)]
+    for row in (rows[0], rows[1], rows[0], rows[2]):
+        cached.evaluate(*row)
+    assert len(cached) == 2 and inner.rows == 3
+    cached.evaluate(*rows[0])
+    assert inner.rows == 3
+    cached.evaluate(*rows[1])
+    assert inner.rows == 4
+    cached.clear()
+    assert len(cached) == 0
+    with pytest.raises(ValueError, match="0 positions"):
+        CachedEvaluator(inner, 0)
