@@ -21,6 +21,8 @@ from tengen.errors import StoreError
 
 ROWS_A_SHARD = 8192
 _ROWS_A_BATCH = 256
+_TOTALS = {"games": "rows", "moves": "moves", "bytes": "bytes"}
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class StoreWriter:
@@ -67,6 +69,8 @@ class StoreWriter:
         try:
             if kind is None:
                 self._finish()
+            elif isinstance(error, OSError) and error.errno in _DISK_FULL:
+                raise self._explained(error) from error
         except OSError as problem:
             raise self._explained(problem) from problem
         finally:
@@ -91,10 +95,12 @@ class StoreWriter:
         while self._waiting >= self._rows_a_shard:
             self._write_shard(self._rows_a_shard)
 
-    @property
-    def games(self) -> int:
-        """Games added so far."""
-        return sum(s["rows"] for s in self._shards) + self._waiting + len(self._records)
+    def flush(self) -> dict[str, int]:
+        """Write what is waiting as a last shard; return the totals: games, moves and bytes."""
+        self._pack_records()
+        if self._waiting:
+            self._write_shard(self._waiting)
+        return {total: sum(s[one] for s in self._shards) for total, one in _TOTALS.items()}
 
     def _pack_records(self) -> None:
         if self._records:
@@ -119,16 +125,8 @@ class StoreWriter:
         self._shards.append({"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": path.stat().st_size})
 
     def _finish(self) -> None:
-        self._pack_records()
-        if self._waiting:
-            self._write_shard(self._waiting)
-        totals = {
-            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "games": sum(s["rows"] for s in self._shards),
-            "moves": sum(s["moves"] for s in self._shards),
-            "bytes": sum(s["bytes"] for s in self._shards),
-        }
-        write_manifest(self.folder, self._shards, {**totals, **self.facts})
+        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        write_manifest(self.folder, self._shards, {"created": created, **self.flush(), **self.facts})
         old = self.path.with_name(f".{self.path.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         check_free(self.path, self._overwrite)
@@ -138,7 +136,7 @@ class StoreWriter:
         shutil.rmtree(old, ignore_errors=True)
 
     def _explained(self, error: OSError) -> StoreError:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in _DISK_FULL:
             return StoreError(
                 f"the disk is full: {self.path} was not finished and what was written is removed; "
                 "make room or choose another folder"

@@ -1,0 +1,204 @@
+"""Records into a store: sources are cut into trees here, read and replayed by workers, and written here in order."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tengen.data.identity import HashSet
+from tengen.data.report import DUPLICATE, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
+from tengen.data.rows import DROPPED, FILTERED, Note, RowOptions, Rows, trees_to_rows
+from tengen.data.sampling import SampleOf, in_fraction
+from tengen.data.sources import SourceProblem, Sources, Tree
+from tengen.data.writer import StoreWriter
+from tengen.errors import StoreError
+
+_TREES_A_CHUNK = 256
+_BYTES_A_CHUNK = 1 << 19
+_CHUNKS_AHEAD = 4
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How to import. sample: a fraction below 1, or a number of games; 0 keeps all. workers: 0 for one a core."""
+
+    rows: RowOptions = field(default_factory=RowOptions)
+    sample: float = 0
+    seed: int = 0
+    workers: int = 0
+    overwrite: bool = False
+
+
+@dataclass(frozen=True)
+class ImportProgress:
+    """Where an import stands; total_bytes is None while standard input is read."""
+
+    read_bytes: int
+    total_bytes: int | None
+    games: int
+    kept: int
+
+
+def import_games(
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    options: ImportOptions | None = None,
+    on_progress: Callable[[ImportProgress], None] | None = None,
+) -> ImportReport:
+    """Import every game found in `paths` (see `Sources`) into a new store at `out`, and report.
+
+    The same input and options give the same shards, whatever the number of workers. Interrupted at any moment it
+    leaves no store; run again it starts anew. Besides the shards the store holds the report as text and JSON and a
+    list of every game that is not whole. Scripts that import with more than one worker need the usual
+    `if __name__ == "__main__":`.
+
+    Raises SgfError when nothing is found, StoreError when the store cannot be written or holds no game at the end.
+    """
+    options = options or ImportOptions()
+    sources = Sources(paths)
+    started = time.monotonic()
+    with StoreWriter(out, options.overwrite) as writer:
+        collector = _Collector(writer, options)
+        for rows in _map_in_order(_chunks(sources.trees()), options):
+            collector.take(rows)
+            if on_progress:
+                games, kept = collector.report.games, collector.report.kept
+                on_progress(ImportProgress(sources.read_bytes, sources.total_bytes, games, kept))
+        report = collector.finish()
+    report.seconds = time.monotonic() - started
+    return report
+
+
+class _Collector:
+    """Takes the rows of the workers in order: drops duplicates, samples, counts, writes."""
+
+    def __init__(self, writer: StoreWriter, options: ImportOptions) -> None:
+        self.writer = writer
+        self.options = options
+        self.report = ImportReport()
+        self._notes = NoteFile(writer.folder)
+        self._seen = HashSet()
+        self._sample = SampleOf(int(options.sample), options.seed) if options.sample >= 1 else None
+
+    def take(self, rows: Rows) -> None:
+        """Store the rows that are new and chosen."""
+        self.report.games += rows.games
+        self.report.counted += rows.counted
+        keep = self._seen.add(rows.hashes)
+        lost = {place: Note(DROPPED, DUPLICATE, place) for place in _places(rows.batch, ~keep)}
+        if 0 < self.options.sample < 1:
+            chosen = in_fraction(rows.hashes, self.options.sample, self.options.seed)
+            left_out = _places(rows.batch, keep & ~chosen)
+            lost |= {place: Note(FILTERED, SAMPLED, place) for place in left_out}
+            keep &= chosen
+        for note in [n for n in rows.notes if n.place not in lost] + list(lost.values()):
+            self._note(note)
+        batch = rows.batch if keep.all() else rows.batch.filter(pa.array(keep))
+        self.report.kept += batch.num_rows
+        self.report.owned += batch.num_rows - batch.column("ownership").null_count
+        if self._sample:
+            self._sample.add(batch, rows.hashes[keep])
+        else:
+            self.writer.add_batch(batch)
+
+    def finish(self) -> ImportReport:
+        """Write the last rows and the report; raises StoreError when there is no row."""
+        report = self.report
+        if self._sample:
+            self._write_sample(self._sample)
+        self._notes.close()
+        totals = self.writer.flush()
+        report.moves, report.bytes = totals["moves"], totals["bytes"]
+        if not totals["games"]:
+            raise StoreError(f"no game was kept, so no store is written: {report.summary()}")
+        filters = self.options.rows.filters.as_dict()
+        facts = {"filters": filters, "sample": self.options.sample, "seed": self.options.seed}
+        self.writer.facts = facts | {"report": REPORT_JSON}
+        as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False)
+        (self.writer.folder / REPORT_JSON).write_text(as_json + "\n", encoding="utf-8", errors="backslashreplace")
+        (self.writer.folder / REPORT_TEXT).write_text(report.text(), encoding="utf-8", errors="backslashreplace")
+        return report
+
+    def _write_sample(self, sample: SampleOf) -> None:
+        before, self.report.kept, self.report.owned = self.report.kept, 0, 0
+        for batch in sample.rows():
+            self.report.kept += batch.num_rows
+            self.report.owned += batch.num_rows - batch.column("ownership").null_count
+            self.writer.add_batch(batch)
+        self.report.reasons[FILTERED, SAMPLED] += before - self.report.kept
+
+    def _note(self, note: Note) -> None:
+        self.report.add(note)
+        self._notes.add(note)
+
+
+def _places(batch: pa.RecordBatch, rows: npt.NDArray[np.bool_]) -> list[str]:
+    return [batch.column("source")[i].as_py() for i in np.flatnonzero(rows)]
+
+
+def _chunks(trees: Iterator[Tree | SourceProblem]) -> Iterator[list[Tree | SourceProblem]]:
+    """Group trees into pieces of work, by number and by bytes; the same pieces however many workers there are."""
+    chunk: list[Tree | SourceProblem] = []
+    size = 0
+    for tree in trees:
+        chunk.append(tree)
+        size += len(tree.data) if isinstance(tree, Tree) else 0
+        if len(chunk) >= _TREES_A_CHUNK or size >= _BYTES_A_CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportOptions) -> Iterator[Rows]:
+    """Turn chunks into rows on all workers, in order, with a bounded number of chunks on the way.
+
+    A single chunk, or a single worker, is worked on here.
+    """
+    workers = options.workers or len(os.sched_getaffinity(0))
+    first = list(itertools.islice(chunks, 2))
+    chunks = itertools.chain(first, chunks)
+    if workers == 1 or len(first) < 2:
+        yield from (trees_to_rows(chunk, options.rows) for chunk in chunks)
+        return
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    waiting: deque[Future[Rows]] = deque()
+    try:
+        for chunk in chunks:
+            waiting.append(pool.submit(trees_to_rows, chunk, options.rows))
+            if len(waiting) >= _CHUNKS_AHEAD * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise StoreError("an import worker died, perhaps for want of memory; try fewer with --workers") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,185 @@
+"""Where game trees come from: files, folders, collections, archives in archives, standard input; read as streams."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from tengen.errors import SgfError
+from tengen.sgf.grammar import split_trees
+
+STDIN = "-"
+RECORD_SUFFIXES = (".sgf",)
+ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
+_DEEPEST = 4
+_SPOOL = 1 << 24
+
+_READ_ERRORS = (
+    OSError,
+    EOFError,
+    lzma.LZMAError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    NotImplementedError,  # an unknown compression in a zip
+    RuntimeError,  # an encrypted member of a zip
+)
+
+_COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
+    b"BZh": bz2.BZ2File,
+}
+
+
+class Tree(NamedTuple):
+    """The bytes of one game tree and where they are: `archive/file#number`, numbers from 1."""
+
+    place: str
+    data: bytes
+
+
+class SourceProblem(NamedTuple):
+    """A file that could not be read, or not to its end."""
+
+    place: str
+    reason: str
+    detail: str
+
+
+class Sources:
+    """Game trees of files, folders, archives and `-` (standard input), in a fixed order and constant memory.
+
+    Folders are searched for .sgf files and archives, by name; a file that is named itself is read whatever its name.
+    What a file is shows in its first bytes. A file that cannot be read gives a SourceProblem and the rest goes on.
+
+    Raises SgfError when a path does not exist or no file is found.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        self.files = [file for path in paths for file in _find_files(os.fspath(path))]
+        if not self.files:
+            raise SgfError(
+                "no game records found: name .sgf files, archives (zip, xz, gz, bz2, tar) or folders of them"
+            )
+        self._sizes = [0 if name == STDIN else path.stat().st_size for name, path in self.files]
+        self._before = 0
+        self._open: IO[bytes] | None = None
+
+    @property
+    def total_bytes(self) -> int | None:
+        """Bytes of all files as they lie on disk; None when standard input is among them."""
+        return None if any(name == STDIN for name, _ in self.files) else sum(self._sizes)
+
+    @property
+    def read_bytes(self) -> int:
+        """How far `trees` has come, in bytes on disk."""
+        inside = self._open is not None and not self._open.closed and self._open.seekable()
+        return self._before + (self._open.tell() if inside and self._open else 0)
+
+    def trees(self) -> Iterator[Tree | SourceProblem]:
+        """Read everything once."""
+        for (name, path), size in zip(self.files, self._sizes, strict=True):
+            try:
+                with _standard_input() if name == STDIN else path.open("rb") as self._open:
+                    yield from self._trees(name, self._open, 0)
+            except OSError as error:
+                yield _problem(name, error)
+            self._open = None
+            self._before += size
+
+    def _trees(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
+        """Read one stream: a container's members, or the trees of a collection."""
+        try:
+            head = stream.peek(512)
+            unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
+            if depth > _DEEPEST:
+                yield SourceProblem(name, "archives too deep", f"more than {_DEEPEST} in each other")
+            elif unpack:
+                with unpack(stream) as inner:
+                    yield from self._trees(name, inner, depth + 1)
+            elif head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+                yield from self._zip(name, stream, depth)
+            elif head[257:262] == b"ustar":
+                yield from self._tar(name, stream, depth)
+            else:
+                yield from self._collection(name, stream)
+        except _READ_ERRORS as error:
+            yield _problem(name, error)
+
+    def _collection(self, name: str, stream: Any) -> Iterator[Tree | SourceProblem]:
+        number = 0
+        for number, data in enumerate(split_trees(stream), 1):
+            yield Tree(f"{name}#{number}", data)
+        if not number:
+            yield SourceProblem(name, "no game tree in the file", "")
+
+    def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
+        with zipfile.ZipFile(_seekable(stream)) as archive:
+            for member in archive.infolist():
+                if member.is_dir() or not _is_wanted(member.filename):
+                    continue
+                try:
+                    with archive.open(member) as inner:
+                        yield from self._trees(f"{name}/{member.filename}", inner, depth + 1)
+                except _READ_ERRORS as error:
+                    yield _problem(f"{name}/{member.filename}", error)
+
+    def _tar(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
+                inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
+                if inner is not None:
+                    yield from self._trees(f"{name}/{member.name}", inner, depth + 1)
+
+
+def _problem(name: str, error: Exception) -> SourceProblem:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return SourceProblem(name, "file cannot be read", text or type(error).__name__)
+
+
+def _find_files(path: str) -> list[tuple[str, Path]]:
+    """Return the files that a path names as (name, path); the name of a file in a folder starts at the folder."""
+    if path == STDIN:
+        return [(STDIN, Path())]
+    top = Path(path)
+    if not top.exists():
+        raise SgfError(f"{path}: there is no such file or folder")
+    if not top.is_dir():
+        return [(top.name, top)]
+    found = sorted(Path(folder, file) for folder, _, files in os.walk(top) for file in files)
+    inside = [(file.relative_to(top).as_posix(), file) for file in found]
+    return [(f"{top.resolve().name}/{name}", file) for name, file in inside if file.is_file() and _is_wanted(name)]
+
+
+def _is_wanted(name: str) -> bool:
+    """Tell records and archives by their names; hidden files and the Mac's shadow files are neither."""
+    parts = name.split("/")
+    hidden = any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts
+    return not hidden and name.lower().endswith(RECORD_SUFFIXES + ARCHIVE_SUFFIXES)
+
+
+def _standard_input() -> IO[bytes]:
+    return open(os.dup(sys.stdin.fileno()), "rb")
+
+
+def _seekable(stream: Any) -> Any:
+    """Return the stream itself, or a copy of it on disk when it cannot be read from any place."""
+    if stream.seekable():
+        return stream
+    copy = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115  # closed with the archive that reads it
+    while block := stream.read(io.DEFAULT_BUFFER_SIZE * 16):
+        copy.write(block)
+    copy.seek(0)
+    return copy

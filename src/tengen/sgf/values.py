@@ -1,0 +1,201 @@
+"""What single SGF values mean, as servers and editors really write them.
+
+Every function takes text and returns a plain value, or None (or an empty text) for what it cannot understand: a strange
+value in a header is no reason to lose a game.
+"""
+
+from __future__ import annotations
+
+import codecs
+import datetime
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a game ended: `winner` 0 black, 1 white, 2 draw, None unknown; `score` Black minus White in points."""
+
+    winner: int | None = None
+    score: float | None = None
+    ending: str = "unknown"
+
+    def __str__(self) -> str:
+        """As SGF's RE writes it: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
+        if self.ending == "void":
+            return "Void"
+        if self.winner == 2:
+            return "Draw"
+        if self.winner is None:
+            return "?"
+        how = {"resign": "R", "time": "T", "forfeit": "F"}.get(self.ending, "")
+        return f"{'BW'[self.winner]}+{how or ('' if self.score is None else f'{abs(self.score):g}')}"
+
+
+_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+
+
+def guess_charset(data: bytes, declared: str = "") -> str:
+    """Name the encoding of a record: the declared one where it fits, else UTF-8 (whole or broken), else GB18030.
+
+    Broken UTF-8 is told from GB18030 by the share of bytes that still form UTF-8 sequences.
+    """
+    if data.isascii():
+        return "utf-8"
+    for charset in ("utf-8", declared):
+        if charset and _decodes(data, charset):
+            return charset
+    sequences = sum(map(len, _UTF8_SEQUENCE.findall(data)))
+    if 2 * sequences >= len(_HIGH_BYTE.findall(data)):
+        return "utf-8"
+    return "gb18030"
+
+
+def _decodes(data: bytes, charset: str) -> bool:
+    try:
+        codecs.lookup(charset)
+        return isinstance(data.decode(charset), str)
+    except (LookupError, ValueError):
+        return False
+
+
+_RANK = re.compile(r"([Pp]?)\s*(\d{1,2})\s*([a-z]+|段|级|級|단|급)?\s*(pro|p\b)?", re.IGNORECASE)
+_NUMERALS = str.maketrans("一二三四五六七八九初", "1234567891")
+_KYU = ("k", "级", "級", "급")
+
+
+def rank(text: str) -> str:
+    """Return a rank as `9d`, `2p` or `5k`; empty when there is none. `P2段` of the Fox server is `2p`."""
+    found = _RANK.search(text.translate(_NUMERALS))
+    if not found or not found[3]:
+        return ""
+    number, unit = int(found[2]), found[3].lower()
+    if unit.startswith(_KYU):
+        return f"{number}k" if 1 <= number <= 30 else ""
+    if not 1 <= number <= 9:
+        return ""
+    if found[1] or found[4] or unit.startswith("p"):
+        return f"{number}p"
+    return f"{number}d" if unit.startswith(("d", "段", "단")) else ""
+
+
+def rank_strength(name: str) -> int:
+    """Order ranks as `rank` returns them: 30k is -30, 1k -1, 1d 1, 9d 9, 1p 11, 9p 19; 0 for no rank."""
+    if not name:
+        return 0
+    number = int(name[:-1])
+    return {"k": -number, "d": number, "p": 10 + number}[name[-1]]
+
+
+_DATE = re.compile(r"(\d{4})(?:\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2}))?)?")
+
+
+def date(text: str) -> datetime.date | None:
+    """Return the first date of a DT value; a missing day is the first of its month, a missing month is January.
+
+    1970-01-01 is what a clock shows that was never set: None.
+    """
+    found = _DATE.search(text)
+    if not found:
+        return None
+    try:
+        day = datetime.date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+    except ValueError:
+        return None
+    return None if day == datetime.date(1970, 1, 1) else day
+
+
+_RULES = {
+    "japanese": ("japan", "jp", "日本"),
+    "chinese": ("chin", "cn", "中国", "中國"),
+    "korean": ("korea", "kr", "한국", "韩国", "韓国"),
+    "aga": ("aga",),
+    "new-zealand": ("nz", "new zealand", "new-zealand"),
+    "tromp-taylor": ("tromp",),
+}
+
+
+def rules(text: str) -> str:
+    """Return the name of the rule set that an RU value means; empty when it is none that we know."""
+    plain = text.strip().lower()
+    return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
+
+
+_ZI_KOMI = (2.75, 3.25, 3.75)
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+
+
+def komi(text: str) -> tuple[float | None, bool]:
+    """Return the komi in points and whether the record counts in Chinese stones (zi, two points each).
+
+    `6.5` is 6.5; `650` in hundredths is 6.5; `375` and `3.75` are stones: 7.5 points. None when it makes no sense.
+    """
+    found = _NUMBER.search(text)
+    if not found:
+        return None, False
+    value = float(found[0].replace(",", "."))
+    if abs(value) >= 100:
+        value /= 100
+    if value in _ZI_KOMI:
+        return 2 * value, True
+    whole = abs(value) <= 50 and (2 * value).is_integer()
+    return (value, False) if whole else (None, False)
+
+
+_WINS = re.compile(r"\s*(b|w|black|white)\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
+_WINS_IN_WORDS = re.compile(r"\s*(black|white|黑|白|흑|백)\S*?\s*(.*(?:win|won|胜|勝|승).*)", re.IGNORECASE | re.DOTALL)
+_LOSES_IN_WORDS = re.compile(r"\s*(黑|白)\S*?(.*[负負].*)", re.DOTALL)
+_ENDINGS = (
+    ("time", ("t", "time", "超时", "超時", "时间", "時間", "시간")),
+    ("forfeit", ("f", "forfeit")),
+    ("resign", ("r", "resign", "res", "resignation", "中盘", "中盤", "认输", "불계", "中押")),
+)
+_STONES = re.compile(r"(\d+)?又?(?:(\d+)/(\d+))?子")
+_NOTHING = ("", "?", "unknown", "unfinished", "未知")
+
+
+def result(text: str, zi: bool = False) -> Result:
+    """Understand an RE value: `B+R`, `W+3.5`, `B+T`, `Draw`, `0`, `Void`, `?`, `黑中盘胜`, `白胜1又1/4子` ...
+
+    With `zi` a bare number counts Chinese stones of two points. A number that no count can give (`W+0.0`, `B+0.02`
+    of the Fox server) leaves a known winner without a score.
+    """
+    plain = text.strip()
+    lower = plain.lower()
+    if lower in _NOTHING:
+        return Result()
+    if lower in ("0", "draw", "jigo", "tie", "和棋", "和", "持碁", "무승부"):
+        return Result(2, 0.0, "draw")
+    if lower.startswith(("void", "无胜负", "無勝負", "no result")):
+        return Result(None, None, "void")
+    if found := _WINS.match(plain):
+        return _won(0 if found[1][0] in "bB" else 1, found[2], zi)
+    if found := _WINS_IN_WORDS.match(plain):
+        return _won(0 if found[1].lower() in ("black", "黑", "흑") else 1, found[2], zi)
+    if found := _LOSES_IN_WORDS.match(plain):
+        return _won(1 if found[1] == "黑" else 0, found[2], zi)
+    return Result()
+
+
+def _won(winner: int, how: str, zi: bool) -> Result:
+    words = how.strip().lower()
+    for ending, marks in _ENDINGS:
+        if words in marks or any(len(mark) > 1 and mark in words for mark in marks):
+            return Result(winner, None, ending)
+    margin = _margin(words, zi)
+    if margin is None:
+        return Result(winner)
+    return Result(winner, margin if winner == 0 else -margin, "count")
+
+
+def _margin(words: str, zi: bool) -> float | None:
+    """Return the points of a margin, or None where it is no count: not positive, or no multiple of half a point."""
+    stones = _STONES.search(words)
+    if stones and (stones[1] or stones[2]):
+        points = 2 * (float(stones[1] or 0) + (int(stones[2]) / int(stones[3]) if stones[2] and int(stones[3]) else 0))
+    elif number := _NUMBER.search(words):
+        points = float(number[0].replace(",", ".")) * (2 if zi else 1)
+    else:
+        return None
+    return points if 0 < points <= 450 and (2 * points).is_integer() else None
