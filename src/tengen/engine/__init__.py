@@ -1,0 +1,24 @@
+"""The engine and what it is made of: a position in, progress and a move out."""
+
+from tengen.engine.clock import Clock, Overtime, TimeControl
+from tengen.engine.engine import DEFAULT_VISITS, Engine
+from tengen.engine.limits import Limits
+from tengen.engine.load import load_engine
+from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.engine.search import SearchParams
+from tengen.engine.style import Style
+
+__all__ = [
+    "DEFAULT_VISITS",
+    "Candidate",
+    "Clock",
+    "Count",
+    "Engine",
+    "Limits",
+    "Overtime",
+    "SearchParams",
+    "SearchResult",
+    "Style",
+    "TimeControl",
+    "load_engine",
+]

@@ -1,0 +1,142 @@
+"""Time controls and what is left of them: main time alone, Japanese byo-yomi, Canadian overtime, Fischer increments.
+
+A `Clock` is a value. `allot` says how long to think about one move, `spend` gives the clock after it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from tengen.errors import RecipeError
+
+# Seconds that a move may cost beyond the search itself: the last batch, the pipe, the other program.
+MARGIN = 0.25
+
+# Moves of both sides in an ordinary game, as a share of the board's points, and the share of them always still to come.
+_GAME_LENGTH = 0.72
+_TAIL = 0.12
+
+
+class Overtime(Enum):
+    """What follows the main time."""
+
+    NONE = "none"
+    BYOYOMI = "byoyomi"
+    CANADIAN = "canadian"
+    FISCHER = "fischer"
+
+
+@dataclass(frozen=True)
+class TimeControl:
+    """The time each side has for a game, in seconds.
+
+    `period` is one byo-yomi period or one Canadian block; `count` the periods, or the stones of a block;
+    `increment` is what Fischer adds after each move. Raises RecipeError for times that no clock could show.
+    """
+
+    main: float
+    overtime: Overtime = Overtime.NONE
+    period: float = 0.0
+    count: int = 0
+    increment: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("main", "period", "increment"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise RecipeError(f"{name} time {value} is not a number of seconds from 0 up")
+        in_blocks = self.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN)
+        if in_blocks and (self.period <= 0 or self.count < 1):
+            raise RecipeError(f"{self.overtime.value} needs a period above 0 s and a count from 1 up")
+
+    @classmethod
+    def absolute(cls, main: float) -> TimeControl:
+        return cls(main)
+
+    @classmethod
+    def byoyomi(cls, main: float, period: float, periods: int) -> TimeControl:
+        return cls(main, Overtime.BYOYOMI, period, periods)
+
+    @classmethod
+    def canadian(cls, main: float, period: float, stones: int) -> TimeControl:
+        return cls(main, Overtime.CANADIAN, period, stones)
+
+    @classmethod
+    def fischer(cls, main: float, increment: float) -> TimeControl:
+        return cls(main, Overtime.FISCHER, increment=increment)
+
+    def start(self) -> Clock:
+        """The clock of either side before its first move."""
+        return Clock(self, self.main, self.period, self.count)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What one side has left: seconds of `main` time, then of the running `period`, with `count` periods or stones."""
+
+    control: TimeControl
+    main: float
+    period: float = 0.0
+    count: int = 0
+
+    @property
+    def in_overtime(self) -> bool:
+        return self.main <= 0 and self.control.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the time is up."""
+        return self.main < 0 or (self.in_overtime and self.count <= 0)
+
+    def spend(self, seconds: float) -> Clock:
+        """The clock after a move that took this long; `flagged` when it took too long."""
+        main = self.main - seconds
+        if self.control.overtime is Overtime.FISCHER:
+            return replace(self, main=main + self.control.increment if main >= 0 else main)
+        if self.control.overtime is Overtime.NONE or main > 0:
+            return replace(self, main=main)
+        after_main = replace(self, main=0.0)
+        if self.control.overtime is Overtime.BYOYOMI:
+            return after_main._spend_byoyomi(-main)
+        return after_main._spend_canadian(-main)
+
+    def allot(self, size: int, move_number: int, margin: float = MARGIN) -> float:
+        """Seconds to think about the next move of a game on this board after `move_number` moves of both sides.
+
+        Never more than the clock allows less `margin`; 0 means to answer at once.
+        """
+        moves_left = expected_moves_left(size, move_number)
+        share = max(self.main - margin, 0.0) / moves_left
+        match self.control.overtime:
+            case Overtime.NONE:
+                seconds = share
+            case Overtime.FISCHER:
+                seconds = min(share + 0.9 * self.control.increment, self.main - margin)
+            case Overtime.BYOYOMI:
+                seconds = max(share, self.period - margin) if self.main > 0 else self.period - margin
+            case Overtime.CANADIAN:
+                seconds = max(share, self._per_stone(margin))
+        return max(seconds, 0.0)
+
+    def _per_stone(self, margin: float) -> float:
+        """An even share of the running Canadian block, which is untouched as long as main time is left."""
+        return self.period / max(self.count, 1) - margin
+
+    def _spend_byoyomi(self, seconds: float) -> Clock:
+        used = 0 if seconds <= self.period else math.ceil((seconds - self.period) / self.control.period)
+        return replace(self, period=self.control.period, count=self.count - used)
+
+    def _spend_canadian(self, seconds: float) -> Clock:
+        if seconds > self.period:
+            return replace(self, period=0.0, count=0)
+        if self.count == 1:
+            return replace(self, period=self.control.period, count=self.control.count)
+        return replace(self, period=self.period - seconds, count=self.count - 1)
+
+
+def expected_moves_left(size: int, move_number: int) -> float:
+    """Moves that the side to move still has to make, as a plan: it shrinks with the game and never comes near 0."""
+    points = size * size
+    return max(_GAME_LENGTH * points - move_number, _TAIL * points) / 2 + 2

@@ -1,0 +1,69 @@
+"""How long a search may run: visits, playouts, seconds, a clock; whichever is reached first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tengen.engine.clock import Clock
+from tengen.errors import RecipeError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one search; None does not bound, and `Limits()` runs until it is stopped.
+
+    `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
+    is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can overtake
+    the best within the limits; None does so under seconds or a clock only. Raises RecipeError for impossible bounds.
+    """
+
+    visits: int | None = None
+    playouts: int | None = None
+    seconds: float | None = None
+    clock: Clock | None = None
+    early_stop: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("visits", "playouts"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise RecipeError(f"{name} must be 1 or more, not {value}")
+        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
+            raise RecipeError(f"seconds must be 0 or more, not {self.seconds}")
+
+    def budget(self, size: int, move_number: int) -> Budget:
+        """The same bounds for one position, with the clock turned into seconds."""
+        seconds = [s for s in (self.seconds, self.clock and self.clock.allot(size, move_number)) if s is not None]
+        timed = min(seconds) if seconds else None
+        early = timed is not None if self.early_stop is None else self.early_stop
+        return Budget(self.visits, self.playouts, timed, early)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one search may spend; answers how much of it is left."""
+
+    visits: int | None
+    playouts: int | None
+    seconds: float | None
+    early_stop: bool
+
+    def left(self, visits: int, playouts: int, elapsed: float, step: float) -> float:
+        """Playouts that may still be made, infinite without a bound; 0 when the search is over.
+
+        `step` is how long the last batch took: a batch that would not end in time is not begun.
+        """
+        if self.seconds is not None and playouts > 0 and elapsed + step > self.seconds:
+            return 0
+        by_visits = math.inf if self.visits is None else self.visits - visits
+        by_playouts = math.inf if self.playouts is None else self.playouts - playouts
+        return max(min(by_visits, by_playouts), 0)
+
+    def decided(self, lead: int, left: float, playouts: int, elapsed: float) -> bool:
+        """Whether the best move leads the next one by more visits than the rest of the search can give it."""
+        if not self.early_stop or playouts == 0:
+            return False
+        if self.seconds is not None and elapsed > 0:
+            left = min(left, playouts / elapsed * (self.seconds - elapsed))
+        return lead > left

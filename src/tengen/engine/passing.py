@@ -1,0 +1,139 @@
+"""When to pass: the last word on the move that a search prefers.
+
+A search sees the value of a pass through the network's eyes alone. This judges by the rules instead: what is counted
+if the game ends here, which points are still worth a move, and which moves only damage the mover's own eyes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tengen.engine.result import Candidate, Count
+from tengen.engine.shapes import Shapes
+from tengen.game import EMPTY, Game
+
+# A game of this many times the board's points is passed to its end, whatever is left.
+LONGEST = 3
+# Below this share of points with stones no game is over.
+_EARLIEST = 0.3
+# A point is settled when its ownership is at least this sure; one of the mover's own may still be lost below _RISKY.
+_SURE = 0.7
+_RISKY = 0.4
+# A move that wins this often, or this much more often than a pass, is not given up for a count.
+_PROMISING = 0.2
+_BETTER = 0.1
+_KNOWN_VISITS = 8
+
+
+def choose_move(game: Game, ranked: Sequence[Candidate], count: Callable[[], Count], *, cleanup: bool = False) -> int:
+    """The point to play, from the legal moves in the search's order of preference; pass included.
+
+    Never fills an own eye while anything else is left. `count` is asked only where passing comes into question.
+    With `cleanup` dead stones are captured before passing.
+    """
+    pass_ = game.size * game.size
+    if len(game.moves) >= LONGEST * pass_:
+        return pass_
+    shapes = Shapes(game)
+    order = dict.fromkeys([c.point for c in ranked] + game.legal_points() + [pass_])
+    sensible = [p for p in order if p == pass_ or not shapes.fills_own_eye(p, game.to_play)]
+    stones = sum(color != EMPTY for color in shapes.colors)
+    if sensible[0] != pass_ and not cleanup and stones < _EARLIEST * pass_:
+        return sensible[0]
+    return _Ending(game, shapes, sensible, {c.point: c for c in ranked}, count(), cleanup).move()
+
+
+def dead_are_agreed(game: Game) -> bool:
+    """Whether the players take dead stones off by agreement; Tromp and Taylor's rules count what stands."""
+    return game.rules.text != "tromp-taylor"
+
+
+class _Ending:
+    """The judgement of one position in which a pass may be due."""
+
+    def __init__(
+        self,
+        game: Game,
+        shapes: Shapes,
+        sensible: Sequence[int],
+        candidates: dict[int, Candidate],
+        count: Count,
+        cleanup: bool,
+    ) -> None:
+        self.game, self.shapes, self.count, self.candidates = game, shapes, count, candidates
+        self.me = game.to_play
+        self.pass_ = game.size * game.size
+        self.best = sensible[0]
+        self.moves = [p for p in sensible if p != self.pass_]
+        self.territory = count.territory.ravel()
+        self.ownership = (count.ownership if self.me == 0 else -count.ownership).ravel()
+        self.alive = game.pass_alive().ravel()
+        self.dead = set(count.dead)
+        self.margin = self._margin()
+        self.cleanup = cleanup or self._needs_cleanup()
+
+    def move(self) -> int:
+        if self.cleanup and (captures := [p for p in self.moves if self._attacks_dead(p)]):
+            return captures[0]
+        useful = [p for p in self.moves if self._is_useful(p)]
+        if self._opponent_passed() and self.margin > 0 and (self.best == self.pass_ or self.margin > self._at_risk()):
+            return self.pass_
+        if self.best != self.pass_ and (self.best in useful or self._is_promising()):
+            return self.best
+        if not useful:
+            return self.pass_
+        return useful[0] if self.best == self.pass_ or self._opponent_passed() else self.best
+
+    def _margin(self) -> float:
+        """Points by which the mover leads if the game ends with this position."""
+        score = self.count.score if dead_are_agreed(self.game) else self.game.score()
+        return score if self.me == 0 else -score
+
+    def _needs_cleanup(self) -> bool:
+        """Whether dead stones of the opponent must leave the board because the rules would count them as alive."""
+        return not dead_are_agreed(self.game) and self.margin <= 0 < self.count.margin(self.me)
+
+    def _opponent_passed(self) -> bool:
+        return bool(self.game.moves) and self.game.moves[-1][1] == self.pass_
+
+    def _at_risk(self) -> float:
+        """Points that the margin would lose if all that is not surely the mover's fell to the opponent."""
+        unsure = (self.territory == self.me) & (self.ownership < _RISKY)
+        return 2.0 * int(unsure.sum())
+
+    def _is_useful(self, point: int) -> bool:
+        """Whether a move can still change the count: an unsettled point, a dame, a stone that could be captured."""
+        if self.shapes.is_self_atari(point, self.me):
+            return False
+        area = self.game.rules.scoring == "area"
+        if self.territory[point] == EMPTY and area:
+            return True
+        if self._settles_atari(point):
+            return True
+        if abs(self.ownership[point]) >= _SURE or self.alive[point] != EMPTY:
+            return False
+        return area or not (self.territory[point] == self.me or self._is_dame(point))
+
+    def _is_dame(self, point: int) -> bool:
+        """Whether this neutral point lies between settled stones of both sides."""
+        stones = [n for n in self.shapes.neighbors(point) if self.shapes.colors[n] != EMPTY]
+        both = len({self.shapes.colors[n] for n in stones}) == 2
+        return both and all(abs(self.ownership[n]) >= _SURE for n in stones)
+
+    def _settles_atari(self, point: int) -> bool:
+        """Whether this is the last liberty of a chain, of either side, that the count takes to be alive."""
+        beside = {self.shapes.chain_at(n) for n in self.shapes.neighbors(point) if self.shapes.colors[n] != EMPTY}
+        return any(chain.liberties == {point} and not chain.stones & self.dead for chain in beside)
+
+    def _attacks_dead(self, point: int) -> bool:
+        beside = (n for n in self.shapes.neighbors(point) if self.shapes.colors[n] == 1 - self.me)
+        return any(n in self.dead for n in beside) and not self.shapes.is_self_atari(point, self.me)
+
+    def _is_promising(self) -> bool:
+        """Whether the search has found a move that a pass would waste, whatever the count says."""
+        best, pass_ = self.candidates.get(self.best), self.candidates.get(self.pass_)
+        if best is None or best.visits < _KNOWN_VISITS or self.game.rules.scoring == "territory":
+            return False
+        if self.margin <= 0:
+            return best.winrate >= _PROMISING
+        return pass_ is not None and pass_.visits >= _KNOWN_VISITS and best.winrate > pass_.winrate + _BETTER

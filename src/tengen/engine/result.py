@@ -1,0 +1,61 @@
+"""What a search and a count say, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One move that was considered; winrate (0..1), score (points) and lcb (0..1) are for the side to move."""
+
+    point: int
+    visits: int
+    winrate: float
+    score: float
+    prior: float
+    lcb: float
+    pv: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The outcome of a search, all of it for the side to move, `to_play` (0 black, 1 white).
+
+    `move` is the point to play, pass included; `resign` says that the engine would rather give up. `candidates` are
+    the legal moves, best first. `ownership` is float32 [size, size], +1 what the side to move will own, zeros when
+    the evaluator does not tell. `evaluations` and `seconds` are this search's own; `visits` include a kept tree's.
+    """
+
+    move: int
+    resign: bool
+    to_play: int
+    candidates: tuple[Candidate, ...]
+    winrate: float
+    score: float
+    ownership: NDArray[np.float32]
+    visits: int
+    evaluations: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counted position: `score` is Black minus White by the game's rules, komi included, without the dead stones.
+
+    `dead` lists their points. `ownership` is float32 [size, size] in -1..1, +1 Black: how sure each point is.
+    `territory` is int8 [size, size]: 0 and 1 what Black and White hold with living stones and surrounded points,
+    2 neutral.
+    """
+
+    score: float
+    dead: tuple[int, ...]
+    ownership: NDArray[np.float32]
+    territory: NDArray[np.int8]
+
+    def margin(self, color: int) -> float:
+        """Points by which this colour leads."""
+        return self.score if color == 0 else -self.score

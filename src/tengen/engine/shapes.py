@@ -1,0 +1,116 @@
+"""Chains, liberties, eyes and seki of one position, in Python: asked once a move, where clearness beats speed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tengen.game import EMPTY, Game
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Connected stones of one colour with the empty points beside them."""
+
+    color: int
+    stones: frozenset[int]
+    liberties: frozenset[int]
+
+
+class Shapes:
+    """A frozen look at the stones of a game; points are row-major, colours 0, 1 and 2 for empty."""
+
+    def __init__(self, game: Game) -> None:
+        self.size = game.size
+        self.colors: list[int] = [int(c) for c in game.board.ravel()]
+
+    def neighbors(self, point: int) -> Iterator[int]:
+        row, col = divmod(point, self.size)
+        if row > 0:
+            yield point - self.size
+        if row < self.size - 1:
+            yield point + self.size
+        if col > 0:
+            yield point - 1
+        if col < self.size - 1:
+            yield point + 1
+
+    def diagonals(self, point: int) -> Iterator[int]:
+        row, col = divmod(point, self.size)
+        for r in (row - 1, row + 1):
+            for c in (col - 1, col + 1):
+                if 0 <= r < self.size and 0 <= c < self.size:
+                    yield r * self.size + c
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        """All chains, in the order of their first point."""
+        found: list[Chain] = []
+        seen: set[int] = set()
+        for point, color in enumerate(self.colors):
+            if color != EMPTY and point not in seen:
+                found.append(self._chain(point))
+                seen |= found[-1].stones
+        return found
+
+    def chain_at(self, point: int) -> Chain:
+        """The chain of a stone; KeyError on an empty point."""
+        return self._by_point[point]
+
+    def captured_by(self, point: int, color: int) -> list[Chain]:
+        """The chains of the other side whose last liberty this point is."""
+        beside = {self.chain_at(n) for n in self.neighbors(point) if self.colors[n] == 1 - color}
+        return [chain for chain in beside if chain.liberties == {point}]
+
+    def liberties_after(self, point: int, color: int) -> int:
+        """Liberties of the mover's chain once this empty point is played and what it captures is gone."""
+        captured = set[int]().union(*(chain.stones for chain in self.captured_by(point, color)))
+        friends = [self.chain_at(n) for n in self.neighbors(point) if self.colors[n] == color]
+        stones = {point}.union(*(chain.stones for chain in friends))
+        near = {n for n in self.neighbors(point) if self.colors[n] == EMPTY}
+        free = near.union(*(chain.liberties for chain in friends)) - {point}
+        return len(free | {n for stone in stones for n in self.neighbors(stone) if n in captured})
+
+    def fills_own_eye(self, point: int, color: int) -> bool:
+        """Whether a move here would give away an eye: own stones all around that cannot be cut from each other."""
+        if any(self.colors[n] != color for n in self.neighbors(point)):
+            return False
+        corners = list(self.diagonals(point))
+        hostile = sum(self.colors[d] == 1 - color for d in corners)
+        return hostile <= (1 if len(corners) == 4 else 0)
+
+    def is_self_atari(self, point: int, color: int) -> bool:
+        """Whether the move leaves its own chain a single liberty, or none, and captures nothing."""
+        return not self.captured_by(point, color) and self.liberties_after(point, color) <= 1
+
+    @cached_property
+    def _by_point(self) -> dict[int, Chain]:
+        return {point: chain for chain in self.chains for point in chain.stones}
+
+    def _chain(self, start: int) -> Chain:
+        color, stones, liberties, todo = self.colors[start], {start}, set[int](), [start]
+        while todo:
+            for n in self.neighbors(todo.pop()):
+                if self.colors[n] == EMPTY:
+                    liberties.add(n)
+                elif self.colors[n] == color and n not in stones:
+                    stones.add(n)
+                    todo.append(n)
+        return Chain(color, frozenset(stones), frozenset(liberties))
+
+
+def seki_stones(game: Game, dead: Collection[int]) -> set[int]:
+    """Stones that live in seki: they share liberties that neither side may fill, and do not live on their own.
+
+    The position is one that has been played out; `dead` are its dead stones.
+    """
+    shapes, owners, alive = Shapes(game), game.owners(dead).ravel(), game.pass_alive().ravel()
+    shared = [
+        point
+        for point, color in enumerate(shapes.colors)
+        if color == EMPTY and owners[point] == EMPTY and all(shapes.is_self_atari(point, c) for c in (0, 1))
+    ]
+    gone = set(dead)
+    beside = {shapes.chain_at(n) for p in shared for n in shapes.neighbors(p) if shapes.colors[n] != EMPTY}
+    return {s for chain in beside for s in chain.stones if s not in gone and alive[s] == EMPTY}

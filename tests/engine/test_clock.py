@@ -1,0 +1,121 @@
+"""Clocks against whole games in simulated time: no move may overstep, and the time is there to be used."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tengen.engine.clock import MARGIN, Clock, Overtime, TimeControl, expected_moves_left
+from tengen.errors import RecipeError
+
+seconds = st.floats(0, 7200)
+controls = st.one_of(
+    st.builds(TimeControl.absolute, st.floats(1, 7200)),
+    st.builds(TimeControl.byoyomi, seconds, st.floats(0.5, 120), st.integers(1, 10)),
+    st.builds(TimeControl.canadian, seconds, st.floats(20, 600), st.integers(1, 30)),
+    st.builds(TimeControl.fischer, st.floats(1, 7200), st.floats(0, 60)),
+)
+
+
+def play_out(control: TimeControl, size: int, moves: int, overhead: float) -> list[tuple[Clock, float]]:
+    """The clock before each of one side's moves with the seconds it got, where each move costs its overhead besides."""
+    clock, log = control.start(), []
+    for number in range(moves):
+        allotted = clock.allot(size, 2 * number)
+        log.append((clock, allotted))
+        clock = clock.spend(allotted + overhead)
+        assert not clock.flagged, f"flagged at move {number}: {log[-1]} -> {clock}"
+    return log
+
+
+@settings(deadline=None, max_examples=200)
+@given(controls, st.sampled_from([5, 9, 13, 19]))
+def test_no_move_oversteps(control: TimeControl, size: int) -> None:
+    play_out(control, size, moves=3 * size * size // 2, overhead=0.0)
+
+
+@pytest.mark.parametrize("size", [9, 19])
+@pytest.mark.parametrize(
+    "control",
+    [
+        TimeControl.byoyomi(60, 5, 3),
+        TimeControl.byoyomi(0, 1, 1),
+        TimeControl.canadian(30, 60, 25),
+        TimeControl.fischer(20, 2),
+    ],
+    ids=lambda control: control.overtime.value,
+)
+def test_the_overhead_of_a_move_fits_in_the_margin(control: TimeControl, size: int) -> None:
+    play_out(control, size, moves=200, overhead=0.9 * MARGIN)
+
+
+@pytest.mark.parametrize("size", [9, 13, 19])
+def test_absolute_time_is_spread_over_the_game(size: int) -> None:
+    usual = round(0.72 * size * size / 2)
+    log = play_out(TimeControl.absolute(600), size, usual, overhead=0.05)
+    spent = sum(allotted for _, allotted in log)
+    assert 0.6 * 600 < spent < 600
+    assert log[-1][1] > 0.5, "the last moves of an ordinary game still get time"
+    assert max(allotted for _, allotted in log) < 0.2 * 600
+
+
+def test_byoyomi_uses_each_period_and_keeps_them_all() -> None:
+    log = play_out(TimeControl.byoyomi(10, 30, 5), 19, 100, overhead=0.1)
+    clock, allotted = log[-1]
+    assert clock.in_overtime and clock.count == 5
+    assert allotted == pytest.approx(30 - MARGIN)
+
+
+def test_byoyomi_loses_a_period_for_each_one_that_runs_out() -> None:
+    clock = TimeControl.byoyomi(0, 30, 3).start()
+    assert clock.spend(30).count == 3
+    assert clock.spend(30.1).count == 2
+    assert clock.spend(60.1).count == 1
+    assert clock.spend(90.1).flagged
+
+
+def test_the_move_that_ends_main_time_goes_on_in_overtime() -> None:
+    clock = TimeControl.byoyomi(10, 30, 3).start().spend(35)
+    assert (clock.main, clock.count, clock.flagged) == (0, 3, False)
+    clock = TimeControl.canadian(10, 100, 10).start().spend(35)
+    assert (clock.main, clock.period, clock.count) == (0, 75, 9)
+
+
+def test_canadian_blocks_start_again_after_their_last_stone() -> None:
+    clock = TimeControl.canadian(0, 100, 3).start()
+    for _ in range(3):
+        clock = clock.spend(30)
+    assert (clock.period, clock.count) == (100, 3)
+    assert clock.spend(100.5).flagged
+
+
+def test_fischer_adds_after_the_move_and_not_to_a_lost_game() -> None:
+    clock = TimeControl.fischer(10, 5).start()
+    assert clock.spend(8).main == 7
+    assert clock.spend(10.5).flagged
+
+
+def test_an_empty_clock_answers_at_once() -> None:
+    assert Clock(TimeControl.absolute(10), 0.0).allot(19, 0) == 0
+    assert TimeControl.absolute(0.1).start().allot(19, 0) == 0
+
+
+def test_the_plan_shrinks_and_stays_above_zero() -> None:
+    plan = [expected_moves_left(19, n) for n in range(0, 1000, 10)]
+    assert plan == sorted(plan, reverse=True)
+    assert plan[0] > 100 and plan[-1] > 20
+
+
+@pytest.mark.parametrize(
+    ("overtime", "period", "count"), [(Overtime.BYOYOMI, 0, 3), (Overtime.BYOYOMI, 30, 0), (Overtime.CANADIAN, -1, 3)]
+)
+def test_impossible_overtime_is_refused(overtime: Overtime, period: float, count: int) -> None:
+    with pytest.raises(RecipeError):
+        TimeControl(10, overtime, period, count)
+
+
+@pytest.mark.parametrize("main", [-1, float("nan"), float("inf")])
+def test_impossible_main_time_is_refused(main: float) -> None:
+    with pytest.raises(RecipeError, match="main"):
+        TimeControl.absolute(main)

@@ -1,0 +1,56 @@
+"""Limits: whichever bound comes first ends a search."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tengen.engine.clock import TimeControl
+from tengen.engine.limits import Limits
+from tengen.errors import RecipeError
+
+
+def test_nothing_bounds_an_open_search() -> None:
+    assert Limits().budget(19, 0).left(10**9, 10**9, 10**9, 1.0) == math.inf
+
+
+def test_visits_count_the_kept_tree_and_playouts_do_not() -> None:
+    assert Limits(visits=100).budget(19, 0).left(visits=90, playouts=5, elapsed=0, step=0) == 10
+    assert Limits(playouts=100).budget(19, 0).left(visits=90, playouts=5, elapsed=0, step=0) == 95
+    assert Limits(visits=100, playouts=3).budget(19, 0).left(90, 5, 0, 0) == 0
+
+
+def test_a_batch_that_would_end_too_late_is_not_begun() -> None:
+    budget = Limits(seconds=1.0).budget(19, 0)
+    assert budget.left(1, 1, elapsed=0.8, step=0.1) == math.inf
+    assert budget.left(1, 1, elapsed=0.95, step=0.1) == 0
+
+
+def test_the_first_batch_always_runs() -> None:
+    assert Limits(seconds=0).budget(19, 0).left(0, 0, elapsed=0.1, step=0) > 0
+
+
+def test_the_shorter_of_seconds_and_clock_counts() -> None:
+    clock = TimeControl.byoyomi(0, 10, 1).start()
+    assert Limits(seconds=3, clock=clock).budget(19, 0).seconds == 3
+    assert Limits(seconds=30, clock=clock).budget(19, 0).seconds == clock.allot(19, 0)
+
+
+def test_an_early_stop_needs_a_lead_that_cannot_be_made_up() -> None:
+    budget = Limits(visits=100, early_stop=True).budget(9, 0)
+    assert budget.decided(lead=31, left=30, playouts=70, elapsed=1)
+    assert not budget.decided(lead=30, left=30, playouts=70, elapsed=1)
+    assert not Limits(visits=100).budget(9, 0).decided(lead=31, left=30, playouts=70, elapsed=1)
+
+
+def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
+    budget = Limits(seconds=10).budget(9, 0)
+    assert budget.decided(lead=101, left=math.inf, playouts=100, elapsed=5)
+    assert not budget.decided(lead=99, left=math.inf, playouts=100, elapsed=5)
+
+
+@pytest.mark.parametrize("bad", [{"visits": 0}, {"playouts": -1}, {"seconds": -0.1}, {"seconds": float("nan")}])
+def test_impossible_limits_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(RecipeError, match=next(iter(bad))):
+        Limits(**bad)  # type: ignore[arg-type]
