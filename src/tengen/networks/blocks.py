@@ -61,7 +61,8 @@ class ScaledConv2d(nn.Conv2d):
 
     def __init__(self, inputs: int, outputs: int, kernel: int, gain: float = 1.0) -> None:
         super().__init__(inputs, outputs, kernel, padding=kernel // 2)
-        nn.init.normal_(self.weight)
+        # The scale does not change what is computed, but it sets how far a step of a given length turns a filter.
+        nn.init.normal_(self.weight, std=1.0 / math.sqrt(self.weight[0].numel()))
         nn.init.zeros_(self.bias)  # type: ignore[arg-type]
         self.gain = nn.Parameter(torch.full((outputs, 1, 1, 1), gain))
 

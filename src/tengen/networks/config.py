@@ -13,3 +13,7 @@ class NetConfig(BaseModel):
 
     family: str
     plane_set: str = "tengen"
+
+    def derived(self) -> dict[str, object]:
+        """What follows from the fields and is worth printing, by name."""
+        return {}

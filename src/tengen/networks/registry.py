@@ -30,12 +30,17 @@ def families() -> list[str]:
     return list(_FAMILIES)
 
 
+def config_type(family: str) -> type[NetConfig]:
+    """The type of a family's configuration; NetworkError for an unknown family."""
+    return _family(family).config
+
+
 def parse_config(data: Mapping[str, Any]) -> NetConfig:
     """The configuration that a mapping describes, of the type that its `family` asks for.
 
     Raises NetworkError for an unknown family and pydantic.ValidationError for wrong fields.
     """
-    return _family(str(data.get("family", ""))).config.model_validate(dict(data))
+    return config_type(str(data.get("family", ""))).model_validate(dict(data))
 
 
 def build(config: NetConfig, planes: int, scalars: int) -> nn.Module:

@@ -9,6 +9,7 @@ from typing import Any
 import lightning as L
 import torch
 
+from tengen.data.planes import PlaneSet
 from tengen.errors import RecipeError
 from tengen.training.config import RunConfig
 
@@ -57,15 +58,20 @@ def newest(folder: Path) -> tuple[int, Path] | None:
     return found[-1] if found else None
 
 
-def check_same_run(path: Path, run: RunConfig) -> None:
-    """Raise RecipeError when a checkpoint belongs to another network or data than `run` asks for."""
-    saved = torch.load(path, map_location="cpu", weights_only=True)["tengen"]["run"]
-    now = run.model_dump(mode="json")
-    for part, names in (("network", None), ("training", ("batch_size", "seed", "optimizer")), ("data", ("store",))):
-        for name in names or now[part].keys() | saved[part].keys():
-            before, after = saved[part].get(name), now[part].get(name)
-            if before != after:
-                raise RecipeError(
-                    f"{path.parent.parent} holds a run with {part}.{name} = {before}, not {after}; "
-                    "give the same recipe to go on with it, or another --out"
-                )
+def check_same_run(path: Path, run: RunConfig, inputs: PlaneSet) -> None:
+    """Raise RecipeError when a checkpoint belongs to another network, data or plane set than `run` asks for."""
+    saved = torch.load(path, map_location="cpu", weights_only=True)["tengen"]
+    before, now = _identity(saved["run"]), _identity(run.model_dump(mode="json"))
+    before["planes"], now["planes"] = saved["planes"], [*inputs.planes, *inputs.scalars]
+    for name in before.keys() | now.keys():
+        if before.get(name) != now.get(name):
+            raise RecipeError(
+                f"{path.parent.parent} holds a run with {name} = {before.get(name)}, not {now.get(name)}; "
+                "give the same recipe to go on with it, or another --out"
+            )
+
+
+def _identity(run: dict[str, Any]) -> dict[str, Any]:
+    """The settings that a run cannot change half way."""
+    fixed = {f"training.{name}": run["training"][name] for name in ("batch_size", "seed", "optimizer")}
+    return {**fixed, **{f"network.{name}": value for name, value in run["network"].items()}, "data": run["data"]["store"]}

@@ -8,6 +8,8 @@ from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
+from tengen.training.log import read_log
+
 
 class Journal:
     """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step` and `time`, and numbers to TensorBoard.
@@ -36,16 +38,3 @@ class Journal:
     def close(self) -> None:
         self._file.close()
         self._board.close()  # type: ignore[no-untyped-call]
-
-
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """All whole entries of a log; a last line that was cut short by a kill is left out."""
-    if not path.exists():
-        return []
-    entries = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entries.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return entries

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from tengen.data.planes import PlaneSet
 from tengen.networks import build, parse_config
 from tengen.training.batches import TensorBatch
 from tengen.training.config import RunConfig
@@ -18,17 +19,19 @@ from tengen.training.schedule import factor, progress
 
 
 class TrainingModule(L.LightningModule):
-    """A network in training for `run`, reading `planes` planes and `scalars` scalars.
+    """A network in training for `run`, reading the plane set `inputs`.
 
     `average` is the exponential moving average of the weights: the network that is judged and exported. `parts` holds
     the losses of the last step by head, `seconds` the time spent in training, earlier starts of the run included.
     """
 
-    def __init__(self, run: RunConfig, planes: int, scalars: int) -> None:
+    def __init__(self, run: RunConfig, inputs: PlaneSet) -> None:
         super().__init__()
         self.run = run
+        self.planes = [*inputs.planes, *inputs.scalars]
         torch.manual_seed(run.training.seed)
-        self.network = build(parse_config(run.network), planes, scalars).to(memory_format=torch.channels_last)
+        self.network = build(parse_config(run.network), len(inputs.planes), len(inputs.scalars))
+        self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         self._forward: nn.Module = torch.compile(self.network) if run.training.compile else self.network  # type: ignore[assignment]
         self.parts: dict[str, Tensor] = {}
@@ -59,9 +62,13 @@ class TrainingModule(L.LightningModule):
         self.parts = {name: loss.detach() for name, loss in parts.items()}
         return total(parts, self.run.training.losses)
 
-    def on_train_batch_end(self, outputs: Any, batch: TensorBatch, batch_idx: int) -> None:
-        """Move the average: slowly in the end, faster in the first steps, whose weights soon count for nothing."""
-        step = self.global_step
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Step, then move the average: slowly in the end, faster at first, since the first weights soon count for nothing.
+
+        Here and not at the end of the batch, which callbacks that save the state see first.
+        """
+        super().optimizer_step(*args, **kwargs)
+        step = self.global_step + 1
         keep = min(self.run.training.ema, (1 + step) / (10 + step))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
@@ -74,7 +81,7 @@ class TrainingModule(L.LightningModule):
         return float(self._optimizer().param_groups[0]["lr"])
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["tengen"] = {"run": self.run.model_dump(mode="json"), "seconds": self.seconds}
+        checkpoint["tengen"] = {"run": self.run.model_dump(mode="json"), "planes": self.planes, "seconds": self.seconds}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self._earlier = float(checkpoint["tengen"]["seconds"])

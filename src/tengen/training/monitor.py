@@ -1,6 +1,9 @@
 """What watches a run: the log of losses and rates, validation at a steady pace, the progress bar."""
 
+import signal
+import threading
 import time
+from types import FrameType
 from typing import Any
 
 import lightning as L
@@ -77,7 +80,8 @@ class Validation(L.Callback):
             self._validate(trainer.global_step, pl_module)
 
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        if self._step != trainer.global_step:
+        assert isinstance(pl_module, TrainingModule)
+        if pl_module.done >= 1.0 and self._step != trainer.global_step:
             self._validate(trainer.global_step, pl_module)
 
     def _validate(self, step: int, module: L.LightningModule) -> None:
@@ -129,10 +133,26 @@ class ProgressBar(L.Callback):
         self._bar.stop()
 
 
-class Finish(L.Callback):
-    """Ends the run when its time is up."""
+class Stopping(L.Callback):
+    """Ends the run when its time is up, or cleanly after the current step on Ctrl-C and SIGTERM; `interrupted` tells which."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._interrupt)
 
     def on_train_batch_end(self, trainer: L.Trainer, pl_module: L.LightningModule, *_: Any) -> None:
         assert isinstance(pl_module, TrainingModule)
-        if pl_module.done >= 1.0:
+        if self.interrupted or pl_module.done >= 1.0:
             trainer.should_stop = True
+
+    def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True

@@ -31,12 +31,13 @@ def make_optimizer(module: nn.Module, config: OptimizerConfig) -> Optimizer:
 
 
 def split_parameters(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
-    """(weights of hidden layers as matrices, all other parameters).
+    """(the filters of convolutions, all other parameters).
 
-    A weight of a single output row is a direction, not a matrix; orthogonalising it would only normalise it.
+    Left out are linear layers, whose inputs are pooled features of very different sizes, and a filter of a single
+    output, which is a direction and no matrix.
     """
     trained = [p for p in module.parameters() if p.requires_grad]
-    matrices = [p for p in trained if p.ndim >= 2 and p.shape[0] > 3 and p[0].numel() > 1]
+    matrices = [p for p in trained if p.ndim == 4 and p.shape[0] > 1 and p[0].numel() > 1]
     inside = {id(p) for p in matrices}
     return list(matrices), [p for p in trained if id(p) not in inside]
 

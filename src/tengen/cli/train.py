@@ -1,0 +1,40 @@
+"""`tengen train`: a network from a store, by a recipe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from tengen.recipes import load_recipe, recipe_names
+from tengen.recipes.loader import network_fields
+
+
+def command(
+    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names())}")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
+) -> None:
+    """Train a network. The same command goes on with a run that was stopped or killed."""
+    run = load_recipe(recipe, settings or [])
+    folder = out if out is not None else Path("runs") / run.name
+    config = network_fields(run.network)
+
+    from tengen.data.planes import plane_set
+    from tengen.networks import build
+    from tengen.networks.cost import mac_count, parameter_count
+    from tengen.training.run import train
+
+    console = Console(stderr=True)
+    inputs = plane_set(config.plane_set)
+    widths = (len(inputs.planes), len(inputs.scalars))
+    network = build(config, *widths)
+    console.print(f"run {folder}: {config}")
+    console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
+    millions = mac_count(network, *widths) / 1e6
+    console.print(f"{parameter_count(network):,} parameters, {millions:,.0f} M multiplications a position at 19x19")
+    path = train(run, folder, progress=not quiet)
+    console.print(f"network: {path}\nreport: {folder / 'report.html'}")

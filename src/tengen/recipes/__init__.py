@@ -1,0 +1,5 @@
+"""Recipes: what a run is made of, as YAML files that load by name."""
+
+from tengen.recipes.loader import load_recipe, recipe_names
+
+__all__ = ["load_recipe", "recipe_names"]

@@ -1,0 +1,119 @@
+"""From a recipe's name or path, and settings given on the command line, to a checked configuration."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from tengen.errors import RecipeError
+from tengen.training.config import RunConfig
+
+if TYPE_CHECKING:
+    from tengen.networks import NetConfig
+
+FOLDER = Path(__file__).parent
+
+
+def recipe_names() -> list[str]:
+    """The recipes that come with Tengen."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load_recipe(name_or_path: str, settings: Sequence[str] = ()) -> RunConfig:
+    """Read a recipe by name or path and apply settings such as `training.steps=500`.
+
+    The name of the run is the file's, unless the recipe says otherwise. Raises RecipeError, with the nearest known name
+    where a recipe or a key is not known.
+    """
+    path = _find(name_or_path)
+    data = _read(path)
+    data.setdefault("name", path.stem)
+    for setting in settings:
+        _apply(data, setting)
+    try:
+        return RunConfig.model_validate(data)
+    except ValidationError as error:
+        raise RecipeError(f"{path}: {_explain(error.errors()[0])}") from error
+
+
+def network_fields(network: Mapping[str, Any]) -> "NetConfig":
+    """Check the fields of a recipe's network; RecipeError for a wrong one. Needs the extra [train]."""
+    from tengen.networks import families, parse_config
+    from tengen.networks.registry import config_type
+
+    if network.get("family") not in families():
+        raise RecipeError(_unknown("network.family", str(network.get("family")), families()))
+    try:
+        return parse_config(network)
+    except ValidationError as error:
+        known = list(config_type(str(network["family"])).model_fields)
+        raise RecipeError(_explain(error.errors()[0], "network", known)) from error
+
+
+def _find(name_or_path: str) -> Path:
+    embedded = FOLDER / f"{name_or_path}.yaml"
+    if Path(name_or_path).name == name_or_path and embedded.is_file():
+        return embedded
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    raise RecipeError(_unknown("recipe", name_or_path, recipe_names()))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RecipeError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise RecipeError(f"{path} is no recipe: it should hold keys such as data, network and training")
+    return data
+
+
+def _apply(data: dict[str, Any], setting: str) -> None:
+    """Put `a.b=value` into nested mappings; the value is read as YAML."""
+    key, equals, text = setting.partition("=")
+    if not equals or not all(key.split(".")):
+        raise RecipeError(f"--set {setting}: write key=value, such as training.steps=500")
+    *outer, last = key.split(".")
+    place = data
+    for part in outer:
+        inner = place.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
+        place = inner
+    try:
+        place[last] = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise RecipeError(f"--set {setting}: the value is no YAML") from error
+
+
+def _explain(error: ErrorDetails, prefix: str = "", known: Sequence[str] | None = None) -> str:
+    """One line about a validation error: where, what was found, what would be right."""
+    where = ".".join(part for part in (prefix, *map(str, error["loc"])) if part)
+    if error["type"] == "extra_forbidden":
+        return _unknown("key", where, known if known is not None else _siblings(error["loc"]))
+    if error["type"] == "missing":
+        return f"{where} is missing; put it into the recipe or give --set {where}=..."
+    return f"{where or 'recipe'}: {error['msg'].removeprefix('Value error, ')} (found {error['input']!r})"
+
+
+def _siblings(location: tuple[int | str, ...]) -> list[str]:
+    """The keys that are known beside an unknown one."""
+    model: type[BaseModel] = RunConfig
+    for part in location[:-1]:
+        inner = model.model_fields[str(part)].annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def _unknown(kind: str, word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word.rsplit(".", 1)[-1], known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+    return f"unknown {kind} {word!r}; {hint}"

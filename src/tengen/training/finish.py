@@ -1,0 +1,106 @@
+"""The end of a run: network file with its card, check against the module, report."""
+
+import math
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tengen.data.sampler import Sampler
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import Card
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.torch import TorchEvaluator
+from tengen.networks import parse_config
+from tengen.networks.export import export
+from tengen.training.accuracy import Judgement, measure
+from tengen.training.journal import Journal
+from tengen.training.module import TrainingModule
+from tengen.training.report import write_report
+
+_CHECK_EDGES = (9, 13, 19)
+_CHECK_TOLERANCE = 2e-3
+
+
+def finish(module: TrainingModule, validation: Sampler, games: int, step: int, out: Path, journal: Journal) -> Path:
+    """Export the averaged network, judge the file itself, write its card and the report; return the file."""
+    path = out / "nets" / f"{module.run.name}.onnx"
+    planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
+    card = _card(module, games, step, {})
+    export(module.average, planes, scalars, path, card.metadata())
+    check_agreement(module, path, planes, scalars)
+    judgement = measure(OpenVinoEvaluator(path), validation)
+    card = _card(module, games, step, _metrics(judgement))
+    export(module.average, planes, scalars, path, card.metadata())
+    journal.write("final", step, card.metrics)
+    write_report(out, card, judgement)
+    return path
+
+
+def check_agreement(module: TrainingModule, path: Path, planes: int, scalars: int) -> None:
+    """Raise NetworkError unless the file computes what the module does, on boards of several sizes in one tensor."""
+    torch_side = TorchEvaluator(module.average, name="module", device="cpu")
+    file_side = OpenVinoEvaluator(path, precision="f32")
+    random = np.random.default_rng(0)
+    for edge in _CHECK_EDGES:
+        mask = np.zeros((2, edge, edge), np.float32)
+        mask[0], mask[1, :-2, :-2] = 1, 1
+        inputs = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
+        numbers = random.random((2, scalars), np.float32)
+        expected = torch_side.evaluate(inputs, numbers, mask)
+        found = file_side.evaluate(inputs, numbers, mask)
+        for name in ("policy", "value", "ownership"):
+            gap = float(np.abs(getattr(expected, name) - getattr(found, name)).max())
+            if not gap < _CHECK_TOLERANCE:
+                raise NetworkError(f"{path} differs from the trained network by {gap:.2g} in {name} at {edge}x{edge}")
+
+
+def _card(module: TrainingModule, games: int, step: int, metrics: dict[str, Any]) -> Card:
+    run = module.run
+    config = parse_config(run.network)
+    return Card(
+        name=run.name,
+        family=config.family,
+        config=config.model_dump(mode="json"),
+        plane_set=config.plane_set,
+        board_sizes=run.card.board_sizes,
+        rules=run.card.rules,
+        data=run.card.data,
+        games=games,
+        positions=step * run.training.batch_size,
+        hours=round(module.seconds / 3600, 2),
+        hardware=_hardware(module.device),
+        metrics=metrics,
+        licence=run.card.licence,
+        reproduce=f"tengen train {run.name}",
+        created=datetime.now(UTC).date().isoformat(),
+        version=_version(),
+    )
+
+
+def _metrics(judgement: Judgement) -> dict[str, Any]:
+    """Each figure with its interval; what could not be measured is left out."""
+    figures = {name: figure for name, figure in judgement.estimates().items() if not math.isnan(figure.mean)}
+    metrics: dict[str, Any] = {}
+    for name, figure in figures.items():
+        metrics[name] = round(figure.mean, 4)
+        metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+    metrics["judged_positions"] = len(judgement)
+    return metrics
+
+
+def _hardware(device: torch.device) -> str:
+    if device.type == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    return f"{torch.get_num_threads()} CPU threads, {platform.machine()}"
+
+
+def _version() -> str:
+    try:
+        return version("tengen")
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,121 @@
+"""A supervised run, from start or resumed to network file and report."""
+
+import logging
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import lightning as L
+import torch
+import yaml
+from torch.utils.data import DataLoader
+
+from tengen.data.sampler import Sampler
+from tengen.data.store import Store
+from tengen.networks import parse_config
+from tengen.training.batches import BatchStream, TensorBatch
+from tengen.training.checkpoint import Checkpoints, check_same_run, newest
+from tengen.training.config import RunConfig
+from tengen.training.finish import finish
+from tengen.training.journal import Journal
+from tengen.training.module import TrainingModule
+from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
+
+
+@dataclass(frozen=True)
+class Samplers:
+    """Positions to learn from and positions to judge on, which share no game."""
+
+    train: Sampler
+    validation: Sampler
+
+
+def open_samplers(run: RunConfig) -> Samplers:
+    """Open the stores of a run. Raises StoreError for a store that is missing or too small."""
+    data, training = run.data, run.training
+    planes = parse_config(run.network).plane_set
+    store = Store.open(Path(data.store))
+    apart = data.validation_store is not None
+    train = Sampler(
+        store,
+        "all" if apart else "train",
+        planes,
+        training.batch_size,
+        training.seed,
+        symmetries=data.symmetries,
+        threads=data.threads,
+    )
+    judged = Store.open(Path(data.validation_store)) if data.validation_store is not None else store
+    split = "all" if apart else "validation"
+    validation = Sampler(judged, split, planes, 256, symmetries=False, threads=data.threads, one_per_game=True)
+    return Samplers(train, validation)
+
+
+def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
+    """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
+
+    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run.
+    """
+    if run.training.threads:
+        torch.set_num_threads(run.training.threads)
+    samplers = open_samplers(run)
+    inputs = samplers.train.plane_set
+    out.mkdir(parents=True, exist_ok=True)
+    found = newest(out / "checkpoints")
+    if found:
+        check_same_run(found[1], run, inputs)
+    (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    module = TrainingModule(run, inputs)
+    journal = Journal(out, found[0] if found else 0)
+    try:
+        step = _fit(module, samplers, out, journal, found, progress)
+        return finish(module, samplers.validation, samplers.train.games, step, out, journal)
+    finally:
+        journal.close()
+
+
+def _fit(
+    module: TrainingModule,
+    samplers: Samplers,
+    out: Path,
+    journal: Journal,
+    found: tuple[int, Path] | None,
+    progress: bool,
+) -> int:
+    """Train until the end of the run; return the number of steps."""
+    config = module.run.training
+    stream = BatchStream(samplers.train, found[0] if found else 0, module.run.data.ahead)
+    log = LossLog(journal, stream, config.log_every)
+    validation = Validation(journal, samplers.validation, config.validation_games, config.validate_every)
+    stopping = Stopping()
+    checkpoints = Checkpoints(out / "checkpoints", config.checkpoint_minutes, config.keep_checkpoints)
+    callbacks: list[L.Callback] = [log, validation, stopping, checkpoints]
+    if progress:
+        callbacks.append(ProgressBar(log, validation))
+    _quieten()
+    trainer = L.Trainer(
+        accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
+        devices=1,
+        precision="32-true" if config.precision == "f32" else "bf16-mixed",
+        max_steps=config.steps or -1,
+        max_epochs=-1,
+        gradient_clip_val=config.clip,
+        default_root_dir=out,
+        callbacks=callbacks,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        limit_val_batches=0,
+    )
+    loader: DataLoader[TensorBatch] = DataLoader(stream, batch_size=None)
+    trainer.fit(module, loader, ckpt_path=found[1] if found else None, weights_only=False)
+    if stopping.interrupted:
+        raise KeyboardInterrupt
+    return trainer.global_step
+
+
+def _quieten() -> None:
+    """Keep Lightning's advice about workers and its banner out of the terminal."""
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", module="lightning")
