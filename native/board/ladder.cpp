@@ -19,9 +19,8 @@ class Reader {
     bool caught() {
         const PointSet& liberties = board_.liberty_set(stone_);
         const int count = liberties.count();
-        if (count > 2) return false;
-        if (count == 1) return board_.is_legal(liberties.first(), attacker_, false);
-        if (--left_ < 0) return false;
+        if (count == 1) return true;  // never a banned ko: a lone stone that took one has the ko point as liberty, not this chain
+        if (count > 2 || --left_ < 0) return false;
         const auto [a, b] = two(liberties);
         const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);
         if (room_a >= room_b) return atari_works(a, room_b) || atari_works(b, room_a);

@@ -7,9 +7,9 @@ namespace tengen {
 
 // The rules of the reader. The attacker plays on one of the two liberties of the chain; the defender, in atari, extends
 // or captures a chain beside it that is in atari itself. The defender is free with three liberties, or with two when it
-// is his turn. Every ko favours the defender: a ban that stands before the first move is ignored, a capture by the
-// attacker that leaves a ko ends the line as an escape, and so does a ban that keeps the attacker from the last liberty.
-// Nobody commits suicide. A search of more than `nodes` positions counts as an escape.
+// is his turn. Every ko favours the defender: a ban that stands before the first move is ignored, and a capture by the
+// attacker that leaves a ko ends the line as an escape. Nobody commits suicide. A search of more than `nodes` positions
+// counts as an escape.
 inline constexpr int kLadderNodes = 2000;
 
 // True if the chain of `stone`, which has at most two liberties, is caught: with two liberties although it is in no

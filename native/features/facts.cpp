@@ -40,6 +40,8 @@ const Ladders& Facts::ladders() {
     if (!ladders_) {
         Board copy = board;  // the reader plays on it
         ladders_ = read_ladders(copy, own);
+        ladders_->captures = ladders_->captures.minus(bans());
+        ladders_->escapes = ladders_->escapes.minus(bans());
     }
     return *ladders_;
 }

@@ -1,0 +1,228 @@
+"""Every plane of the set `tengen` against an obvious definition, on random games."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from plain_go import Board, liberties, play
+from plain_reading import slow_ladders, slow_pass_alive
+
+from tengen.data.planes import encode_game, plane_set, plane_set_names
+from tengen.errors import NetworkError
+from tengen.game import Game
+
+SIZES = (5, 9, 13, 19)
+RULES = ("chinese", "tromp-taylor", "japanese", "aga")
+
+
+class Witness:
+    """A game played beside the native one by the plain rules, with the whole history."""
+
+    def __init__(self, size: int, rules: str, komi: float) -> None:
+        self.game = Game(size, rules, komi)
+        self.board: Board = (2,) * (size * size)
+        self.ko: int | None = None
+        self.to_play = 0
+        self.moves: list[int] = []
+        self.history = [(self.board, 0)]
+
+    @property
+    def suicide(self) -> bool:
+        return self.game.rules.suicide
+
+    def play(self, point: int) -> None:
+        self.game.play(point)
+        self.moves.append(point)
+        self.ko = None
+        if point < len(self.board):
+            after = play(self.board, point, self.to_play, self.suicide)
+            assert after is not None
+            self.board, self.ko = after
+        self.to_play = 1 - self.to_play
+        self.history.append((self.board, self.to_play))
+
+    def bans(self) -> set[int]:
+        """Points that only ko or superko forbids."""
+        banned = set()
+        for p in range(len(self.board)):
+            after = play(self.board, p, self.to_play, self.suicide)
+            if after is None:
+                continue
+            seen = {"positional": any(after.board == b for b, _ in self.history),
+                    "situational": (after.board, 1 - self.to_play) in self.history,
+                    "simple": False}[self.game.rules.ko]  # fmt: skip
+            if p == self.ko or seen:
+                banned.add(p)
+        return banned
+
+
+def random_move(witness: Witness, rng: random.Random) -> None:
+    """Play a random legal move, now and then a pass, and rather often a capture so that kos come about."""
+    points = witness.game.legal_points()
+    if rng.random() < 0.03 or not points:
+        return witness.play(len(witness.board))
+    hot = [p for p in points if play_takes(witness.board, p, witness.to_play)] if rng.random() < 0.4 else []
+    return witness.play(rng.choice(hot or points))
+
+
+def random_game(size: int, rules: str, seed: int, moves: int) -> Game:
+    rng = random.Random(seed)
+    witness = Witness(size, rules, rng.choice([6.5, 7.5, 0.0, -3.0]))
+    for _ in range(moves):
+        random_move(witness, rng)
+    return witness.game
+
+
+def play_takes(board: Board, p: int, color: int) -> bool:
+    after = play(board, p, color)
+    return after is not None and after.board.count(1 - color) < board.count(1 - color)
+
+
+def slow_planes(witness: Witness) -> dict[str, set[int]]:
+    """Return the points of every plane by its sentence in docs/planes.md."""
+    board, own, other = witness.board, witness.to_play, 1 - witness.to_play
+    everywhere = range(len(board))
+    bans = witness.bans()
+    legal = {p: after for p in everywhere if p not in bans and (after := play(board, p, own, witness.suicide))}
+    taken = {p: board.count(other) - after.board.count(other) for p, after in legal.items()}
+    left = {p: len(liberties(after.board, p)) if after.board[p] == own else 0 for p, after in legal.items()}
+    ladders = slow_ladders(board, own)
+    recent = [{p} - {len(board)} for p in reversed(witness.moves[-5:])] + [set()] * 5
+    planes = {
+        "on_board": set(everywhere),
+        "own_stones": {p for p in everywhere if board[p] == own},
+        "opponent_stones": {p for p in everywhere if board[p] == other},
+        "captures_1": {p for p in legal if taken[p] == 1},
+        "captures_2": {p for p in legal if taken[p] >= 2},
+        "leaves_1_liberty": {p for p in legal if left[p] == 1},
+        "leaves_2_liberties": {p for p in legal if left[p] == 2},
+        "ko_ban": bans,
+        "last_move": recent[0],
+        "second_last_move": recent[1],
+        "third_last_move": recent[2],
+        "fourth_last_move": recent[3],
+        "fifth_last_move": recent[4],
+        "own_laddered": set((ladders.black, ladders.white)[own]),
+        "opponent_laddered": set((ladders.black, ladders.white)[other]),
+        "ladder_capture": set(ladders.captures) - bans,
+        "ladder_escape": set(ladders.escapes) - bans,
+        "own_pass_alive": slow_pass_alive(board, own, witness.suicide),
+        "opponent_pass_alive": slow_pass_alive(board, other, witness.suicide),
+    }
+    for who, color in (("own", own), ("opponent", other)):
+        counts = {p: min(len(liberties(board, p)), 4) for p in everywhere if board[p] == color}
+        for n, name in enumerate(("1_liberty", "2_liberties", "3_liberties", "4_liberties"), 1):
+            planes[f"{who}_{name}"] = {p for p, count in counts.items() if count == n}
+    return planes
+
+
+def check_planes(witness: Witness) -> set[str]:
+    """Compare all planes with their definitions; returns the names of those that were not empty."""
+    names = plane_set("tengen").planes
+    expected = slow_planes(witness)
+    assert set(expected) == set(names)
+    planes, _, mask = encode_game("tengen", witness.game)
+    assert (mask == 1).all() and set(np.unique(planes)) <= {0, 1}
+    for name, plane in zip(names, planes, strict=True):
+        assert set(np.flatnonzero(plane).tolist()) == expected[name], f"{name}\n{witness.game}"
+    return {name for name in names if expected[name]}
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(("size", "games"), [(5, 12), (9, 3), (13, 1), (19, 1)])
+def test_every_plane_by_its_definition(size: int, games: int, rules: str) -> None:
+    used: set[str] = set()
+    for seed in range(games):
+        rng = random.Random(seed)
+        witness = Witness(size, rules, 6.5)
+        for _ in range(min(2 * size * size, 300)):
+            random_move(witness, rng)
+            if rng.random() < 2 / size**2 or (witness.ko is not None and rng.random() < 1 / size):
+                used |= check_planes(witness)
+    if size == 5:
+        missing = set(plane_set("tengen").planes) - used
+        assert missing <= {"own_pass_alive", "opponent_pass_alive"}, f"the games never showed {missing}"
+
+
+def scalars_of(game: Game) -> dict[str, float]:
+    values = encode_game("tengen", game)[1]
+    return dict(zip(plane_set("tengen").scalars, values.tolist(), strict=True))
+
+
+def test_scalars_of_rules_and_komi() -> None:
+    black = scalars_of(Game(19, "aga", 7.5))
+    assert black == pytest.approx(
+        {"self_komi": -0.375, "komi_parity": -0.5, "positional_ko": 0, "situational_ko": 1, "territory_scoring": 0,
+         "suicide": 0, "last_was_pass": 0, "second_last_was_pass": 0, "pass_ends": 0}
+    )  # fmt: skip
+    japanese = scalars_of(Game(19, "japanese", 6.5))
+    assert japanese["territory_scoring"] == 1 and japanese["komi_parity"] == 0
+    trompish = scalars_of(Game(9, "tromp-taylor", 100))
+    assert trompish["positional_ko"] == 1 and trompish["suicide"] == 1 and trompish["self_komi"] == -2
+
+
+@pytest.mark.parametrize("komi", [-4.0, 0.0, 0.5, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5])
+@pytest.mark.parametrize("size", [6, 9])
+def test_komi_parity_is_a_wave_of_period_two(size: int, komi: float) -> None:
+    game = Game(size, "tromp-taylor", komi)
+    game.play("pass")  # White to move: his komi is the komi
+    drawn = max(k for k in range(-50, 50) if k <= komi and k % 2 == size * size % 2)
+    d = komi - drawn
+    assert scalars_of(game)["komi_parity"] == pytest.approx(d if d < 0.5 else 1 - d if d < 1.5 else d - 2)
+
+
+def test_scalars_of_passes_and_handicap() -> None:
+    game = Game(9, "chinese", 0.5).setup(black=[20, 24, 56], to_play=1)
+    assert scalars_of(game)["self_komi"] == pytest.approx((0.5 + game._native.white_bonus) / 20)
+    game.play("pass")
+    passed = scalars_of(game)
+    assert (passed["last_was_pass"], passed["second_last_was_pass"], passed["pass_ends"]) == (1, 0, 1)
+    game.play("E5")
+    answered = scalars_of(game)
+    assert (answered["last_was_pass"], answered["second_last_was_pass"], answered["pass_ends"]) == (0, 1, 0)
+
+
+def turned(point: int, size: int, symmetry: int) -> int:
+    row, column = divmod(point, size)
+    row = size - 1 - row if symmetry & 1 else row
+    column = size - 1 - column if symmetry & 2 else column
+    return column * size + row if symmetry & 4 else row * size + column
+
+
+def turned_planes(planes: np.ndarray, symmetry: int) -> np.ndarray:
+    planes = planes[:, ::-1] if symmetry & 1 else planes
+    planes = planes[:, :, ::-1] if symmetry & 2 else planes
+    return planes.transpose(0, 2, 1) if symmetry & 4 else planes
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_encoding_commutes_with_symmetry(size: int) -> None:
+    game = random_game(size, "tromp-taylor", seed=7, moves=min(size * size, 250))
+    straight, scalars, _ = encode_game("tengen", game)
+    for symmetry in range(8):
+        image = Game(size, "tromp-taylor", game.komi)
+        for color, point in game.moves:
+            image.play(point if point == size * size else turned(point, size, symmetry), color=color)
+        assert (encode_game("tengen", image)[0] == turned_planes(straight, symmetry)).all()
+        planes, same, _ = encode_game("tengen", game, symmetry)
+        assert (planes == turned_planes(straight, symmetry)).all() and (same == scalars).all()
+
+
+def test_a_small_board_lies_at_the_top_left() -> None:
+    game = random_game(7, "chinese", seed=3, moves=30)
+    small, _, _ = encode_game("tengen", game, symmetry=5)
+    planes, _, mask = encode_game("tengen", game, symmetry=5, edge=10)
+    assert (planes[:, :7, :7] == small).all() and planes[:, 7:].sum() == planes[:, :, 7:].sum() == 0
+    assert mask.sum() == 49 and (mask[:7, :7] == 1).all()
+
+
+def test_refuses_what_cannot_be_encoded() -> None:
+    assert plane_set_names() == ["tengen"]
+    with pytest.raises(NetworkError, match=r"unknown plane set 'planes-of-x'.*tengen"):
+        plane_set("planes-of-x")
+    with pytest.raises(ValueError, match="edge 8 is too small"):
+        encode_game("tengen", Game(9), edge=8)
+    with pytest.raises(ValueError, match="symmetry must be 0 to 7"):
+        encode_game("tengen", Game(9), symmetry=8)

@@ -1,0 +1,99 @@
+"""Slow and obvious readings of positions for tests: ladders, and life by Benson's definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from plain_go import Board, border, chain, chains, connected, liberties, neighbors, play
+
+from tengen.game import BLACK, WHITE, Ladders
+
+
+class TooLong(Exception):
+    """The slow reader looked at more positions than it wants to."""
+
+
+class Reader(NamedTuple):
+    """Answers about the chain of a stone: with the attacker to move, the defender to move, and the moves that save."""
+
+    caught: Callable[[Board, int], bool]
+    escapes: Callable[[Board, int | None, int], bool]
+    saving: Callable[[Board, int], set[int]]
+
+
+def make_reader(limit: int) -> Reader:
+    """Build a reader by the rules that native/board/ladder.h states; it raises TooLong after `limit` positions."""
+    visited = 0
+
+    @cache
+    def caught(board: Board, stone: int) -> bool:
+        nonlocal visited
+        visited += 1
+        if visited > limit:
+            raise TooLong
+        free = liberties(board, stone)
+        if len(free) != 2:
+            return len(free) < 2
+        replies = (play(board, p, 1 - board[stone]) for p in sorted(free))
+        return any(not escapes(after.board, after.ko, stone) for after in replies if after)
+
+    @cache
+    def escapes(board: Board, ko: int | None, stone: int) -> bool:
+        if ko is not None or len(liberties(board, stone)) > 1:
+            return True
+        return bool(saving(board, stone))
+
+    def saving(board: Board, stone: int) -> set[int]:
+        color = board[stone]
+        beside = {n for s in chain(board, stone) for n in neighbors(board, s) if board[n] == 1 - color}
+        tries = liberties(board, stone).union(*(free for n in beside if len(free := liberties(board, n)) == 1))
+        replies = {p: play(board, p, color) for p in tries}
+        return {p for p, after in replies.items() if after and not caught(after.board, stone)}
+
+    return Reader(caught, escapes, saving)
+
+
+def slow_ladders(board: Board, to_play: int, limit: int = 20_000) -> Ladders:
+    """Read all ladders of a position without a ko ban; raises TooLong."""
+    caught, escapes, saving = make_reader(limit)
+    laddered: tuple[set[int], set[int]] = (set(), set())
+    captures: set[int] = set()
+    saves: set[int] = set()
+    for color in (BLACK, WHITE):
+        for stones in chains(board, color):
+            stone = min(stones)
+            free = liberties(board, stone)
+            if len(free) == 1 and color == to_play:
+                saves |= saving(board, stone)
+            if (len(free) == 1 and not escapes(board, None, stone)) or (len(free) == 2 and caught(board, stone)):
+                laddered[color].update(stones)
+            if len(free) == 2 and color != to_play:
+                replies = {p: play(board, p, to_play) for p in free}
+                captures |= {p for p, after in replies.items() if after and not escapes(after.board, after.ko, stone)}
+    return Ladders(sorted(laddered[0]), sorted(laddered[1]), sorted(captures), sorted(saves))
+
+
+def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
+    """Benson 1976 in sets: shrink chains and regions until every chain has two vital regions."""
+    others = {1 - color, 2}
+    regions = {connected(board, p, others) for p, c in enumerate(board) if c != color}
+    alive = chains(board, color)
+
+    def vital(region: frozenset[int], stones: frozenset[int]) -> bool:
+        return all(set(neighbors(board, p)) & stones for p in region if suicide or board[p] == 2)
+
+    while True:
+        points = {p for stones in alive for p in stones}
+        eyes = {r for r in regions if border(board, r, color) <= points}
+        left = {stones for stones in alive if sum(vital(r, stones) for r in eyes) >= 2}
+        if left == alive:
+            break
+        alive = left
+    area = {p for stones in alive for p in stones}
+    for region in eyes:
+        inner = [p for p in region if all(board[n] != color for n in neighbors(board, p))]
+        if border(board, region, color) and len(inner) <= 1:
+            area |= region
+    return area
