@@ -14,8 +14,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
 
+import tengen
 from tengen.errors import MissingExtra, TengenError
 
 EXIT_USER_ERROR = 2
@@ -74,7 +74,7 @@ def _dispatch(args: list[str]) -> int:
         print(_help())
         return 0
     if args[0] == "--version":
-        print(f"tengen {_version()}")
+        print(f"tengen {tengen.__version__}")
         return 0
     verb = VERBS.get(args[0])
     if verb is None:
@@ -142,13 +142,6 @@ def _help() -> str:
             "tengen COMMAND --help says more; --version says which Tengen this is; --debug shows where an error arose.",
         ]
     )
-
-
-def _version() -> str:
-    try:
-        return version("tengen")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _silence_stdout() -> None:
