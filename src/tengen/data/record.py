@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from tengen.game import Game
+from tengen.game import Game
+from tengen.sgf.values import Result
 
 WHITE_BIT = 0x8000
 """Set in a stored move when White played it; the low bits are the point."""
@@ -72,15 +71,13 @@ class GameRecord:
     @property
     def result(self) -> str:
         """The result as SGF writes it: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
-        return result_text(self.winner, self.score, self.ending)
+        return str(Result(self.winner, self.score, self.ending))
 
     def game(self, moves: int | None = None) -> Game:
         """Replay the first `moves` moves (all when None) by the rules; unknown komi becomes 0.
 
         Raises IllegalMove where the record is no legal game.
         """
-        from tengen.game import Game
-
         game = Game(self.size, self.rules, 0.0 if self.komi is None else self.komi)
         game.setup(black=self.black_stones.tolist(), white=self.white_stones.tolist(), to_play=self.first)
         for color, point in zip(self.colors[:moves].tolist(), self.points[:moves].tolist(), strict=True):
@@ -96,18 +93,6 @@ class GameRecord:
             f"<GameRecord {self.size}x{self.size}, {len(self.moves)} moves, {self.result}, {ranks}, "
             f"{self.rules} komi {komi}{handicap}{date}, {self.source or 'no source'}>"
         )
-
-
-def result_text(winner: int | None, score: float | None, ending: str) -> str:
-    """Write a result as SGF's RE property does."""
-    if ending == "void":
-        return "Void"
-    if winner == 2:
-        return "Draw"
-    if winner is None:
-        return "?"
-    how = {"resign": "R", "time": "T", "forfeit": "F"}.get(ending, "")
-    return f"{'BW'[winner]}+{how or ('' if score is None else f'{abs(score):g}')}"
 
 
 def pack_ownership(owner: npt.NDArray[np.uint8]) -> bytes:

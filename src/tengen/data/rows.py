@@ -86,8 +86,8 @@ def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, Sg
     ended, but without owners. Raises SgfProblem when too little of it can be used.
     """
     record = read_record(data)
-    rules = record.info.rules or options.default_rules or record.rules
-    black, white = (np.array(stones, np.uint16) for stones in (record.black_stones, record.white_stones))
+    rules = record.info.rules or options.default_rules or record.info.rules_or_guess
+    black, white = (np.array(record.setup(color), np.uint16) for color in (0, 1))
     if not len(record.moves):
         raise record.problem or SgfProblem("no moves")
     legal, why = _native.check_moves(record.size, rules, record.moves, black, white)

@@ -1,0 +1,87 @@
+"""SGF: game records in and out.
+
+`read_game` and `write_game` are for one line of play, `read_tree` and `write_tree` for variations. Parsing and
+serialising are sgfmill's; what values mean, and what servers make of them, is in `values`, `info` and `record`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tengen.errors import IllegalMove, SgfError
+from tengen.game import Game
+from tengen.sgf.grammar import split_trees
+from tengen.sgf.info import SgfInfo
+from tengen.sgf.record import SgfProblem, SgfRecord, read_record
+from tengen.sgf.tree import SgfNode, SgfTree, read_tree, write_tree
+from tengen.sgf.values import Result
+
+__all__ = [
+    "Result",
+    "SgfInfo",
+    "SgfNode",
+    "SgfProblem",
+    "SgfTree",
+    "read_game",
+    "read_tree",
+    "split_trees",
+    "write_game",
+    "write_tree",
+]
+
+
+def read_game(source: bytes | str | os.PathLike[str], partial: bool = False) -> tuple[Game, SgfInfo]:
+    """Read and play the main line of a record: the bytes of one, or the path of a file.
+
+    Rules and komi that the record does not give are guessed (`SgfInfo.rules_or_guess`, `komi_or_guess`); `info` keeps
+    them unknown. With `partial` a game that is damaged or turns illegal is read up to there.
+
+    Raises SgfError where the record is no whole legal game of Go, OSError where the file cannot be read.
+    """
+    record = read_record(source if isinstance(source, bytes) else Path(source).read_bytes())
+    if record.problem and not partial:
+        raise record.problem
+    return play_record(record, partial), record.info
+
+
+def play_record(record: SgfRecord, partial: bool = False) -> Game:
+    """Play a record by its rules; raises SgfError at the first illegal move, or stops there with `partial`."""
+    info = record.info
+    game = Game(record.size, info.rules_or_guess, info.komi_or_guess)
+    try:
+        game.setup(record.setup(0), record.setup(1), record.first)
+        for move in record.moves.tolist():
+            game.play(move & 0x7FFF, color=move >> 15)
+    except IllegalMove as error:
+        if not partial:
+            raise SgfError(str(error)) from None
+    return game
+
+
+def write_game(game: Game, info: SgfInfo | None = None, comments: Sequence[str] = ()) -> bytes:
+    """Write a game as SGF in UTF-8, with `comments[i]` at move i.
+
+    Komi, rules and handicap are the game's where `info` leaves them open.
+    """
+    info = info or SgfInfo()
+    info = replace(
+        info,
+        komi=game.komi if info.komi is None else info.komi,
+        rules=info.rules or game.rules.text,
+        handicap=info.handicap or game.handicap,
+        application=info.application or "Tengen",
+    )
+    root = SgfNode()
+    for color, point in game.setup_stones:
+        (root.white_stones if color else root.black_stones).append(point)
+    if root.has_setup or game.first_to_play:
+        root.to_play = game.first_to_play
+    node = root
+    for i, move in enumerate(game.moves):
+        child = SgfNode(move=move, comment=comments[i] if i < len(comments) else "")
+        node.children.append(child)
+        node = child
+    return write_tree(SgfTree(game.size, info, root))

@@ -11,6 +11,9 @@ import datetime
 import re
 from dataclasses import dataclass
 
+from tengen.errors import RecipeError
+from tengen.rules import Rules
+
 
 @dataclass(frozen=True)
 class Result:
@@ -117,8 +120,13 @@ _RULES = {
 
 
 def rules(text: str) -> str:
-    """Return the name of the rule set that an RU value means; empty when it is none that we know."""
+    """Return the rule set that an RU value means, as `Rules.text` writes it; empty when it is none that we know."""
     plain = text.strip().lower()
+    if "=" in plain:
+        try:
+            return Rules.parse(plain).text
+        except RecipeError:
+            return ""
     return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
 
 

@@ -1,0 +1,125 @@
+"""The facts of a game's root node, read and written."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+
+from sgfmill import sgf_grammar
+
+from tengen.sgf import values
+from tengen.sgf.grammar import Properties
+from tengen.sgf.values import Result
+
+
+@dataclass(frozen=True)
+class SgfInfo:
+    """What a record says about its game. Empty text, None and `Result()` mean unknown.
+
+    Ranks read `9d`, `2p` or `5k`; `rules` is the name of a rule set or the text of its parts.
+    """
+
+    black: str = ""
+    white: str = ""
+    black_rank: str = ""
+    white_rank: str = ""
+    komi: float | None = None
+    rules: str = ""
+    handicap: int = 0
+    result: Result = field(default_factory=Result)
+    date: datetime.date | None = None
+    event: str = ""
+    place: str = ""
+    comment: str = ""
+    application: str = ""
+
+    @property
+    def rules_or_guess(self) -> str:
+        """The rule set named, else the one that the komi suggests: 7.5 Chinese, any other Japanese."""
+        return self.rules or ("chinese" if self.komi == 7.5 else "japanese")
+
+    @property
+    def komi_or_guess(self) -> float:
+        """The komi, else the usual one: none in a handicap game, 7.5 by Chinese rules, 6.5 by others."""
+        if self.komi is not None:
+            return self.komi
+        if self.handicap:
+            return 0.0
+        return 7.5 if self.rules_or_guess == "chinese" else 6.5
+
+
+_TEXTS = {
+    "black": "PB",
+    "white": "PW",
+    "black_rank": "BR",
+    "white_rank": "WR",
+    "rules": "RU",
+    "event": "EV",
+    "place": "PC",
+    "comment": "GC",
+    "application": "AP",
+}
+
+FACTS = frozenset({"GM", "FF", "CA", "SZ", "KM", "HA", "DT", "RE", *_TEXTS.values()})
+"""Properties of a root that `root_properties` writes."""
+
+
+def read_info(root: Properties, charset: str) -> SgfInfo:
+    """Read a root node. Quirks of servers are understood, and values that make no sense are left unknown."""
+
+    def text(name: str) -> str:
+        return text_of(root, name, charset).strip()
+
+    komi, zi = values.komi(text("KM"))
+    result = values.result(text("RE"), zi)
+    handicap = min(int(text("HA")), 255) if text("HA").isdecimal() and len(text("HA")) < 9 else 0
+    fox = "TC" in root and "TT" in root
+    if fox and result.winner == 2:
+        result = Result(2, None, "draw")  # agreed, not counted: too many for jigo, and some with a komi of 6.5
+    if komi is not None and _is_wrong_komi(komi, handicap, result, fox):
+        komi = None
+    return SgfInfo(
+        black=text("PB"),
+        white=text("PW"),
+        black_rank=values.rank(text("BR")),
+        white_rank=values.rank(text("WR")),
+        komi=komi,
+        rules=values.rules(text("RU")),
+        handicap=handicap,
+        result=result,
+        date=values.date(text("DT")),
+        event=text("EV"),
+        place=text("PC"),
+        comment=text("GC"),
+        application=text("AP"),
+    )
+
+
+def root_properties(info: SgfInfo, size: int) -> Properties:
+    """Write the facts of a game on a board of `size` as properties in UTF-8; unknown ones are left out."""
+    facts = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
+    facts |= {
+        "KM": "" if info.komi is None else f"{info.komi:g}",
+        "HA": str(info.handicap or ""),
+        "DT": str(info.date or ""),
+        "RE": "" if info.result == Result() else str(info.result),
+    }
+    root = {"GM": [b"1"], "FF": [b"4"], "CA": [b"UTF-8"], "SZ": [str(size).encode()]}
+    return root | {name: [raw_text(text)] for name, text in facts.items() if text}
+
+
+def text_of(node: Properties, name: str, charset: str) -> str:
+    """The text of a property, empty when the node has none; bytes that are none of the charset become U+FFFD."""
+    return str(sgf_grammar.text_value(node.get(name, [b""])[0]).decode(charset, "replace"))
+
+
+def raw_text(text: str) -> bytes:
+    """A text as a raw property value in UTF-8."""
+    return bytes(sgf_grammar.escape_text(text.encode("utf-8", "replace")))
+
+
+def _is_wrong_komi(komi: float, handicap: int, result: Result, fox: bool) -> bool:
+    """Tell a komi that was not the game's: 0 in an even game of the Fox server, or one the score does not go with."""
+    if komi == 0 and handicap == 0 and fox:
+        return True
+    return result.score is not None and not (result.score - komi).is_integer()
