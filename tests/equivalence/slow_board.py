@@ -14,7 +14,14 @@ class SlowGame:
     """A game by the parts of a rule set; `play` trusts that `reason` found nothing."""
 
     def __init__(self, size: int, ko: str, scoring: str, suicide: bool, bonus: str, komi: float = 0.0) -> None:
-        self.size, self.ko_rule, self.scoring, self.suicide, self.bonus, self.komi = size, ko, scoring, suicide, bonus, komi
+        self.size, self.ko_rule, self.scoring, self.suicide, self.bonus, self.komi = (
+            size,
+            ko,
+            scoring,
+            suicide,
+            bonus,
+            komi,
+        )
         self.places = [(row, column) for row in range(size) for column in range(size)]
         self.stones: Stones = {}
         self.to_play = 0
@@ -100,7 +107,11 @@ class SlowGame:
 
     @property
     def is_over(self) -> bool:
-        cycle = self.passes == 0 and self.ko_rule == "simple" and self.seen[self.first_since_pass :].count(self.seen[-1]) >= 3
+        cycle = (
+            self.passes == 0
+            and self.ko_rule == "simple"
+            and self.seen[self.first_since_pass :].count(self.seen[-1]) >= 3
+        )
         return self.passes >= 2 or cycle
 
     def handicap(self) -> int:
@@ -118,13 +129,15 @@ class SlowGame:
         gone = {place for stone in dead for place in self.region(self.stones, stone)}
         stones = {place: color for place, color in self.stones.items() if place not in gone}
         points = [0, 0]
-        for place in self.places:
-            if place in stones:
-                points[stones[place]] += self.scoring == "area"
-                continue
-            colors = {stones[n] for p in self.region(stones, place) for n in self.neighbors(p) if n in stones}
+        if self.scoring == "area":
+            points = [list(stones.values()).count(color) for color in (0, 1)]
+        empty = set(self.places) - set(stones)
+        while empty:
+            region = self.region(stones, next(iter(empty)))
+            empty -= region
+            colors = {stones[n] for place in region for n in self.neighbors(place) if n in stones}
             if len(colors) == 1:
-                points[colors.pop()] += 1
+                points[colors.pop()] += len(region)
         if self.scoring == "territory":
             for color in (0, 1):
                 points[color] += self.captures[color] + sum(self.stones[place] == 1 - color for place in gone)

@@ -20,7 +20,11 @@ from tengen.errors import IllegalMove
 from tengen.game import Game
 from tengen.rules import Rules
 
-PARTS = list(itertools.product(("simple", "positional", "situational"), ("area", "territory"), (False, True), ("none", "n", "n-1")))
+PARTS = list(
+    itertools.product(
+        ("simple", "positional", "situational"), ("area", "territory"), (False, True), ("none", "n", "n-1")
+    )
+)
 
 
 class Pair:
@@ -96,7 +100,10 @@ def random_game(size: int, parts: tuple[str, str, bool, str], plies: int, look: 
             place = None
         pair.play(place, color)
         if place is not None:
-            near = [*pair.slow.neighbors(place), *(n for p in pair.slow.neighbors(place) for n in pair.slow.neighbors(p))]
+            near = [
+                *pair.slow.neighbors(place),
+                *(n for p in pair.slow.neighbors(place) for n in pair.slow.neighbors(p)),
+            ]
     pair.check_score(set())
     pair.check_score(set(rng.sample(sorted(pair.slow.stones), min(3, len(pair.slow.stones)))))
     return bans
@@ -105,9 +112,39 @@ def random_game(size: int, parts: tuple[str, str, bool, str], plies: int, look: 
 @pytest.mark.parametrize("size", range(5, 20))
 def test_random_games(size: int) -> None:
     rng = random.Random(size)
-    games, plies, look = (500, 60, 0.3) if size == 5 else (150, 20, 0.05)
+    games, plies, look = (800, 60, 0.3) if size == 5 else (250, 24, 0.05)
     bans = sum(random_game(size, PARTS[number % len(PARTS)], plies, look, rng) for number in range(games))
     assert bans or size > 5, "the games are too tame to test superko"
+
+
+TRIPLE_KO = """
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X . X O . . . . .
+    . X O . . . . . .
+    . X O . . . . . .
+    X O . O . . . . .
+    . X O . . . . . .
+"""
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_triple_ko(parts: tuple[str, str, bool, str]) -> None:
+    """Three kos taken in turn: six moves lead back, a long cycle under simple ko and forbidden under superko."""
+    rows = [line.split() for line in TRIPLE_KO.strip().splitlines()]
+    stones = {(r, c): "XO".index(x) for r, row in enumerate(rows) for c, x in enumerate(row) if x != "."}
+    pair = Pair(9, parts, stones, 0)
+    cycle = [(1, 2), (4, 1), (7, 2), (1, 1), (4, 2), (7, 1)]
+    for turn, place in enumerate(cycle * 2):
+        color = turn % 2
+        reason = pair.reasons(color)[place]
+        assert reason == ("superko" if turn == 5 and parts[0] != "simple" else "")
+        if reason:
+            return
+        pair.play(place, color)
+    assert pair.game.is_no_result
 
 
 def real_games(folder: Path, count: int) -> list[list[tuple[int, str]]]:

@@ -1,0 +1,235 @@
+"""The rules through the Python face: cases to check on a diagram, and errors that a person can read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tengen
+from tengen import BLACK, WHITE, Game, _native
+from tengen.errors import IllegalMove, RecipeError
+
+SIMPLE, POSITIONAL, SITUATIONAL = "chinese", "chinese,ko=positional", "chinese,ko=situational"
+ALL_KO = (SIMPLE, POSITIONAL, SITUATIONAL)
+
+KO = """
+    . X O . .
+    X O . O .
+    . X O . .
+    . . . . .
+    . . . . .
+"""
+SEND_TWO_RETURN_ONE = """
+    . O . O .
+    X X O O .
+    . X X O .
+    . . X O O
+    . . X . .
+"""
+SNAPBACK = """
+    . . X O .
+    X X X O .
+    O O O O .
+    . . . . .
+    . . . . .
+"""
+TWO_STONE_SUICIDE = """
+    . O X . .
+    X X . . .
+    . . . . .
+    . . . . .
+    . . . . .
+"""
+SETTLED = """
+    . X O . .
+    . X O . .
+    . X O O O
+    X X X O X
+    . . X O .
+"""
+
+
+@pytest.mark.parametrize("rules", ALL_KO)
+def test_ko_lasts_one_move(rules: str) -> None:
+    game = Game.from_diagram(KO, rules).play("C4")
+    assert game.captures == (1, 0)
+    assert game.ko == game.point("B4")
+    with pytest.raises(IllegalMove, match=r"move 2, White B4, is illegal: ko$"):
+        game.play("B4")
+    assert game.is_legal("B4", BLACK)
+    game.play("E1").play("E5")
+    assert game.ko is None
+    assert game.play("B4").captures == (1, 1)
+
+
+def test_snapback_is_no_ko() -> None:
+    game = Game.from_diagram(SNAPBACK, to_play=WHITE).play("B5").play("A5")
+    assert game.captures == (1, 0)
+    assert game.ko is None
+    assert game.play("B5").captures == (1, 5)
+
+
+@pytest.mark.parametrize(("rules", "legal"), [(SIMPLE, True), (POSITIONAL, False), (SITUATIONAL, True)])
+def test_sending_two_returning_one(rules: str, legal: bool) -> None:
+    """The stones come back with the other side to play: positional superko forbids that, situational does not."""
+    game = Game.from_diagram(SEND_TWO_RETURN_ONE, rules, to_play=WHITE).play("A5").play("C5")
+    assert game.captures == (2, 0)
+    assert game.is_legal("B5") is legal
+    assert game.superko_bans() == ([] if legal else [game.point("B5")])
+
+
+def test_situational_superko_forbids_the_whole_situation() -> None:
+    game = (
+        Game.from_diagram(SEND_TWO_RETURN_ONE, SITUATIONAL, to_play=WHITE).play("A5").play("C5").play("B5").play(None)
+    )
+    with pytest.raises(IllegalMove, match="superko"):
+        game.play("A5")
+
+
+@pytest.mark.parametrize(("rules", "legal"), [("chinese", False), ("tromp-taylor", True), ("new-zealand", True)])
+def test_suicide_of_two(rules: str, legal: bool) -> None:
+    game = Game.from_diagram(TWO_STONE_SUICIDE, rules, to_play=WHITE)
+    assert game.is_legal("A5") is legal
+    if legal:
+        assert game.play("A5").captures == (2, 0)
+        assert game.board[0, 0] == game.board[0, 1] == tengen.EMPTY
+    else:
+        with pytest.raises(IllegalMove, match="suicide"):
+            game.play("A5")
+
+
+@pytest.mark.parametrize("rules", ["chinese", "tromp-taylor"])
+def test_suicide_of_one_is_never_legal(rules: str) -> None:
+    game = Game(5, rules).setup(black=["A4", "B5"], to_play=WHITE)
+    with pytest.raises(IllegalMove, match="suicide"):
+        game.play("A5")
+
+
+def test_play_takes_points_vertices_and_none() -> None:
+    game = Game(9).play("D4").play(np.int64(40)).play(None).play("PASS").play(0, color=WHITE)
+    assert game.moves == [(BLACK, 48), (WHITE, 40), (BLACK, 81), (WHITE, 81), (WHITE, 0)]
+    assert game.to_play == BLACK
+    assert not game.is_over
+
+
+@pytest.mark.parametrize("point", [-1, 82, 10**6, "K1", "A10", "Z5", "", "I5", "D٤"])
+def test_points_off_the_board(point: int | str) -> None:
+    game = Game(9)
+    assert not game.is_legal(point)
+    with pytest.raises(IllegalMove):
+        game.play(point)
+    assert game.moves == []
+
+
+@pytest.mark.parametrize("arguments", [{"size": 4}, {"size": 20}, {"rules": "chess"}, {"komi": float("nan")}])
+def test_settings_out_of_range(arguments: dict[str, object]) -> None:
+    with pytest.raises(RecipeError):
+        Game(**arguments)  # type: ignore[arg-type]
+
+
+def test_nothing_out_of_range_reaches_native_code() -> None:
+    game = _native.Game(5, "chinese", 0.0)
+    for call in (
+        lambda: game.play(26),
+        lambda: game.play(-1),
+        lambda: game.play(0, 2),
+        lambda: game.setup(25, 0),
+        lambda: game.setup(0, 3),
+        lambda: game.set_to_play(2),
+        lambda: game.score([25]),
+        lambda: game.owners([-1]),
+        lambda: game.whole_chains([99]),
+        lambda: _native.transform(26, 5, 0),
+        lambda: _native.transform(0, 5, 8),
+        lambda: _native.dead_by_playouts(game, 0, 1),
+    ):
+        with pytest.raises(ValueError, match=r"must be|illegal"):
+            call()
+    codes = np.array([3, 600], np.uint16)
+    assert game.play_moves(codes) == (1, "off the board")
+    none = np.zeros(0, np.uint16)
+    assert _native.check_moves(5, "chinese", none, codes, none)[0] == 0
+
+
+def test_setup_changes_all_or_nothing() -> None:
+    game = Game(5).setup(black=["A1"], white=["B2"], to_play=WHITE)
+    with pytest.raises(IllegalMove):
+        game.setup(black=["C3", "B2"])
+    with pytest.raises(IllegalMove, match="without liberties"):
+        game.setup(white=["A2", "B1"])
+    assert game.setup_stones == [(BLACK, 20), (WHITE, 16)]
+    assert game.to_play == WHITE
+    game.play("C3")
+    with pytest.raises(IllegalMove, match="before the first move"):
+        game.setup(black=["E5"])
+
+
+def test_undo_copy_and_clear() -> None:
+    game = Game.from_diagram(KO)
+    start = str(game)
+    twin = game.copy()
+    game.play("C4").play("E1").play("E5").play("B4")
+    while game.undo():
+        pass
+    assert str(game) == start == str(twin)
+    game.clear()
+    assert (game.board == tengen.EMPTY).all()
+    assert game.setup_stones == []
+
+
+def test_over_after_two_passes_and_played_on() -> None:
+    game = Game(5).play(None).play(None)
+    assert game.is_over
+    assert not game.is_no_result
+    assert not game.play("C3").is_over
+
+
+def test_area_and_territory_scores() -> None:
+    """Area: 13 for Black, 11 for White, the corner is nobody's. A dead E2 turns its point and the corner to White."""
+    area = Game.from_diagram(SETTLED, "chinese", komi=0)
+    assert area.score() == 2
+    assert area.score(["E2"]) == -1
+    territory = Game.from_diagram(SETTLED, "japanese", komi=0.5)
+    assert territory.score() == 5 - 4 - 0.5
+    assert territory.score(["E2"]) == 5 - (4 + 2) - 1 - 0.5
+    assert area.owners(["E2"]).tolist()[3:] == [[0, 0, 0, 1, 1], [0, 0, 0, 1, 1]]
+
+
+@pytest.mark.parametrize(("rules", "bonus"), [("chinese", 3), ("aga", 2), ("tromp-taylor", 0)])
+def test_handicap_bonus(rules: str, bonus: int) -> None:
+    placed = Game(9, rules, komi=0.5)
+    placed.place_handicap(3)
+    played = Game(9, rules, komi=0.5).play("C3").play("G7", color=BLACK).play("G3", color=BLACK)
+    for game in (placed, played):
+        assert game.handicap == 3
+        assert game.to_play == WHITE
+        assert game.score() == 81 - 0.5 - bonus
+    assert Game(9, rules).play("C3").handicap == 0
+
+
+def test_diagram_round_trip() -> None:
+    game = Game.from_diagram(SETTLED).play("A5")
+    text = str(game)
+    assert "(X)" in text
+    assert "White to play. Captures: Black 0, White 0" in text
+    board = text.rsplit("\n", 1)[0]
+    assert np.array_equal(Game.from_diagram(board).board, game.board)
+    with pytest.raises(IllegalMove, match="rows"):
+        Game.from_diagram(". . .\n" * 5)
+
+
+def test_ladder_and_pass_alive_faces() -> None:
+    game = Game(9).setup(black=["C4", "D5", "E5"], white=["D4"])
+    ladders = game.ladders()
+    assert ladders == ([], [game.point("D4")], [game.point("D3")], [])
+    alive = Game.from_diagram(". X . X .\nX X X X X\n. . . . .\n. . . . .\n. . . . .\n").pass_alive()
+    assert alive.tolist()[:2] == [[0] * 5] * 2
+
+
+def test_import_needs_numpy_alone() -> None:
+    heavy = "{'torch', 'openvino', 'pyarrow', 'lightning', 'nicegui', 'pydantic', 'matplotlib', 'sgfmill'}"
+    code = f"import sys, tengen; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
