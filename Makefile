@@ -25,7 +25,10 @@ CPU := $(shell { uname -m; grep -m1 -E '^(flags|Features)' /proc/cpuinfo; } 2>/d
 MODULE := build/module-$(CPU)
 CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 
-.PHONY: play test check native bench format wheel clean test-native test-programs sanitize lint stub
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+.PHONY: help play test check native bench format wheel clean test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT))
@@ -121,7 +124,7 @@ format: .venv/developer
 	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format .
 	@find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format -i
 
-# The types of the native module, for mypy and editors; tests/native/test_stub.py fails when it is out of date.
+# The types of the native module, for mypy and editors; tests/test_stub.py fails when it is out of date.
 stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
 

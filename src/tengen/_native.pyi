@@ -1,0 +1,340 @@
+"""Tengen's native core: rules, features, playouts and search."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Game:
+    """A game with its whole history; tengen.game.Game is its friendly face."""
+
+    def __init__(self, size: int, rules: str, komi: float) -> None: ...
+
+    def setup(self, point: int, color: int) -> None:
+        """A stone before the first move; colour 2 removes one."""
+
+    def set_to_play(self, color: int) -> None: ...
+
+    def legality(self, point: int, color: int | None = None) -> str:
+        """Why the move is illegal; '' if it is legal."""
+
+    def play(self, point: int, color: int | None = None) -> None: ...
+
+    def play_moves(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str]:
+        """
+        Plays uint16 codes (the point, bit 15 for White) up to the first illegal one: (moves played, reason or '').
+        """
+
+    def undo(self) -> bool: ...
+
+    def copy(self) -> Game: ...
+
+    def moves(self) -> list[tuple[int, int]]:
+        """[(color, point)]"""
+
+    def move_codes(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C')]:
+        """The moves as play_moves() takes them."""
+
+    def setup_stones(self) -> list[tuple[int, int]]:
+        """[(color, point)]"""
+
+    def legal_points(self, color: int | None = None) -> list[int]:
+        """Legal moves on the board; pass is always legal too."""
+
+    def superko_bans(self) -> list[int]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def rules(self) -> str: ...
+
+    @property
+    def komi(self) -> float: ...
+
+    @komi.setter
+    def komi(self, arg: float, /) -> None: ...
+
+    @property
+    def to_play(self) -> int: ...
+
+    @property
+    def first_to_play(self) -> int: ...
+
+    @property
+    def passes(self) -> int: ...
+
+    @property
+    def move_count(self) -> int: ...
+
+    @property
+    def is_over(self) -> bool: ...
+
+    @property
+    def is_long_cycle(self) -> bool: ...
+
+    @property
+    def handicap(self) -> int: ...
+
+    @property
+    def white_bonus(self) -> float: ...
+
+    @property
+    def captures(self) -> tuple[int, int]: ...
+
+    @property
+    def hash(self) -> int: ...
+
+    @property
+    def ko(self) -> int | None: ...
+
+    def board(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')]: ...
+
+    def score(self, dead: Sequence[int] = []) -> float: ...
+
+    def owners(self, dead: Sequence[int] = []) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')]:
+        """
+        int8 [size, size]: 0 black, 1 white, 2 neutral, the dead stones removed.
+        """
+
+    def whole_chains(self, stones: Sequence[int]) -> list[int]:
+        """All stones of the chains that these stones belong to."""
+
+    def pass_alive(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')]:
+        """
+        int8 [size, size]: the pass-alive area of 0 black, 1 white; 2 elsewhere.
+        """
+
+    def ladders(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """
+        (black stones, white stones, catching moves, saving moves), the moves of the side to play.
+        """
+
+    def diagram(self) -> str: ...
+
+def check_moves(size: int, rules: str, moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_setup: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_setup: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str]:
+    """
+    Replays uint16 codes (the point, bit 15 for White): (legal leading moves, why the next one is illegal or '').
+    """
+
+def diagram_stones(text: str) -> tuple[int, list[int], list[int]]:
+    """(size, black points, white points) of a text diagram."""
+
+def transform(point: int, size: int, symmetry: int) -> int: ...
+
+def rule_parts(text: str) -> tuple[str, str, bool, str]:
+    """(ko, scoring, suicide, bonus) of a rule set's name or text form."""
+
+def rules_text(text: str) -> str:
+    """The shortest text of these rules: the name if they have one."""
+
+def rule_names() -> list[str]: ...
+
+def plane_set_names() -> list[str]:
+    """Names of the plane sets."""
+
+def plane_set(name: str) -> tuple[list[str], list[str]]:
+    """Names of the planes and of the scalars of a set."""
+
+def encode_game(plane_set: str, game: Game, symmetry: int, edge: int, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """Write the position of a game for its side to move."""
+
+class GameColumns:
+    """Columns of a shard that stay the caller's memory."""
+
+    def __init__(self, *, size: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], komi: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], winner: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_sets: Sequence[str]) -> None: ...
+
+def encode_rows(plane_set: str, shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], symmetry: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edge: int, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], policy: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int) -> None:
+    """
+    Write a batch of positions and targets straight from the columns of shards.
+    """
+
+class SearchParams:
+    """Settings of a search; tengen.engine.search.SearchParams explains them."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def selection(self) -> str: ...
+
+    @selection.setter
+    def selection(self, arg: str, /) -> None: ...
+
+    @property
+    def c_puct(self) -> float: ...
+
+    @c_puct.setter
+    def c_puct(self, arg: float, /) -> None: ...
+
+    @property
+    def c_puct_base(self) -> float: ...
+
+    @c_puct_base.setter
+    def c_puct_base(self, arg: float, /) -> None: ...
+
+    @property
+    def c_puct_factor(self) -> float: ...
+
+    @c_puct_factor.setter
+    def c_puct_factor(self, arg: float, /) -> None: ...
+
+    @property
+    def fpu_reduction(self) -> float: ...
+
+    @fpu_reduction.setter
+    def fpu_reduction(self, arg: float, /) -> None: ...
+
+    @property
+    def root_fpu_reduction(self) -> float: ...
+
+    @root_fpu_reduction.setter
+    def root_fpu_reduction(self, arg: float, /) -> None: ...
+
+    @property
+    def virtual_loss(self) -> float: ...
+
+    @virtual_loss.setter
+    def virtual_loss(self, arg: float, /) -> None: ...
+
+    @property
+    def score_weight(self) -> float: ...
+
+    @score_weight.setter
+    def score_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def score_scale(self) -> float: ...
+
+    @score_scale.setter
+    def score_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def root_temperature(self) -> float: ...
+
+    @root_temperature.setter
+    def root_temperature(self, arg: float, /) -> None: ...
+
+    @property
+    def noise_weight(self) -> float: ...
+
+    @noise_weight.setter
+    def noise_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def noise_total(self) -> float: ...
+
+    @noise_total.setter
+    def noise_total(self, arg: float, /) -> None: ...
+
+    @property
+    def prune_eyes(self) -> bool: ...
+
+    @prune_eyes.setter
+    def prune_eyes(self, arg: bool, /) -> None: ...
+
+    @property
+    def ownership(self) -> bool: ...
+
+    @ownership.setter
+    def ownership(self, arg: bool, /) -> None: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @memory.setter
+    def memory(self, arg: int, /) -> None: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    @temperature.setter
+    def temperature(self, arg: float, /) -> None: ...
+
+    @property
+    def lcb(self) -> bool: ...
+
+    @lcb.setter
+    def lcb(self, arg: bool, /) -> None: ...
+
+    @property
+    def lcb_deviations(self) -> float: ...
+
+    @lcb_deviations.setter
+    def lcb_deviations(self, arg: float, /) -> None: ...
+
+    @property
+    def lcb_share(self) -> float: ...
+
+    @lcb_share.setter
+    def lcb_share(self, arg: float, /) -> None: ...
+
+class Search:
+    """One tree search; tengen.engine.search.TreeSearch drives it."""
+
+    def __init__(self, params: SearchParams, seed: int) -> None: ...
+
+    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = []) -> None:
+        """
+        Search this position from now on; what the tree knows of it already stays.
+        """
+
+    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
+        """
+        Run up to `limit` simulations and write the positions that need an evaluation; returns their number. It is 0 when all simulations ended in finished games or in a full tree, which count at once.
+        """
+
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
+        """Results for the n positions of the last gather."""
+
+    def forget_waiting(self) -> None:
+        """
+        Give up the positions of the last gather, as when their evaluation failed.
+        """
+
+    def choose(self, temperature: float | None = None) -> int:
+        """The move to play, or -1 if no move has a visit."""
+
+    def root_stats(self) -> dict:
+        """
+        Arrays over the allowed moves, most visits first, for the side to move.
+        """
+
+    def root_visits(self) -> int: ...
+
+    def root_value(self) -> float: ...
+
+    def root_score(self) -> float: ...
+
+    def root_ownership(self) -> object:
+        """float32 [size, size] for the side to move, or None if it is not kept."""
+
+    def pv(self, point: int, n: int = 20) -> list[int]:
+        """The most visited line that begins with this move."""
+
+    def node_count(self) -> int: ...
+
+    def bytes(self) -> int:
+        """Bytes of nodes and links."""
+
+    def held_bytes(self) -> int:
+        """Bytes taken from the system, never more than params.memory."""
+
+    def text(self, depth: int = 2, min_visits: int = 1) -> str:
+        """The tree, a line a move: visits, value for its player, prior."""
+
+def ownership_by_playouts(game: Game, playouts: int, seed: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
+    """
+    Mean owner of each point when the playouts end: float32 [size, size], +1 black, -1 white.
+    """
+
+def dead_by_playouts(game: Game, playouts: int, seed: int) -> list[int]: ...
+
+def final_ownership(game: Game, playouts: int, seed: int) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')]:
+    """
+    int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.
+    """
+
+def run_playouts(game: Game, playouts: int, seed: int) -> int:
+    """Plays them to measure their speed; the moves that they took in all."""
