@@ -1,0 +1,126 @@
+"""Several tables at once, each in a process of its own that ends with its parent, however that ends."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType, TracebackType
+from typing import Any
+
+from tengen.arena.contest import Outcome
+from tengen.arena.table import MatchSettings, Table
+from tengen.errors import TengenError
+
+Played = tuple[Outcome, bytes]
+
+
+class Crew:
+    """Worker processes that play games by number. Opening it waits until all players are ready.
+
+    Raises TengenError when a player cannot start, or when a worker dies.
+    """
+
+    def __init__(self, settings: MatchSettings, workers: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._processes: dict[Connection, BaseProcess] = {}
+        self.names: dict[str, str] = {}
+        try:
+            for _ in range(workers):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_work, args=(settings, theirs), daemon=True)
+                process.start()
+                theirs.close()
+                self._processes[ours] = process
+            for connection in self._processes:
+                self.names = self._receive(connection)
+        except BaseException:
+            self.close()
+            raise
+
+    def play(self, indices: Sequence[int]) -> Iterator[Played]:
+        """Play these games; they come as they end, not in their order."""
+        waiting = list(reversed(indices))
+        busy: set[Connection] = set()
+        for connection in self._processes:
+            if waiting:
+                connection.send(waiting.pop())
+                busy.add(connection)
+        while busy:
+            for connection in [c for c in wait(list(busy)) if isinstance(c, Connection)]:
+                played: Played = self._receive(connection)
+                if waiting:
+                    connection.send(waiting.pop())
+                else:
+                    busy.discard(connection)
+                yield played
+
+    def close(self) -> None:
+        """End the workers with all that they have started; games in progress are given up."""
+        for process in self._processes.values():
+            process.terminate()
+        for connection, process in self._processes.items():
+            process.join(10)
+            if process.is_alive():
+                process.kill()
+                process.join()
+            connection.close()
+        self._processes.clear()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _receive(self, connection: Connection) -> Any:
+        """What a worker sends: the players' names, then games; its error is raised here."""
+        try:
+            answer = connection.recv()
+        except (EOFError, ConnectionError):
+            process = self._processes[connection]
+            process.join(5)
+            raise TengenError(
+                f"a worker of the match died (status {process.exitcode}); the same command goes on with the games left"
+            ) from None
+        if isinstance(answer, TengenError):
+            raise answer
+        return answer
+
+
+def _work(settings: MatchSettings, parent: Connection) -> None:
+    """The life of a worker: players ready, then a game for every number that comes, until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    table: Table | None = None
+    try:
+        table = Table(settings)
+        parent.send(table.names)
+        while True:
+            parent.send(table.play(parent.recv()))
+    except TengenError as error:
+        parent.send(TengenError(str(error)))
+    except (EOFError, ConnectionError):
+        pass
+    finally:
+        if table is not None:
+            table.close()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,72 @@
+"""What a match says about strength: score, Wilson interval, Elo, likelihood of superiority."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_Z95 = 1.959963984540054  # the normal distribution's 97.5% point
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Wins, draws and losses of one player against another; a draw is half a point."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        return self.wins + self.draws / 2
+
+    @property
+    def score(self) -> float:
+        """Share of the points, in 0..1; 0.5 before the first game."""
+        return self.points / self.games if self.games else 0.5
+
+    def interval(self) -> tuple[float, float]:
+        """95% Wilson interval of the score, in 0..1; (0, 1) before the first game."""
+        return wilson(self.points, self.games)
+
+    def elo(self) -> tuple[float, float, float]:
+        """Elo difference with the ends of its 95% interval; infinite where the score's end is 0 or 1."""
+        low, high = self.interval()
+        return elo(self.score), elo(low), elo(high)
+
+    def superiority(self) -> float:
+        """Probability in 0..1 that the player is the stronger one, from the decided games alone (uniform prior)."""
+        return beta_above_half(self.wins + 1, self.losses + 1)
+
+
+def wilson(points: float, games: int, z: float = _Z95) -> tuple[float, float]:
+    """Wilson score interval of a share `points / games`; draws as half points make it a little too wide."""
+    if games == 0:
+        return 0.0, 1.0
+    share = points / games
+    centre = share + z * z / (2 * games)
+    spread = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
+    scale = 1 + z * z / games
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def elo(score: float) -> float:
+    """Elo difference that a score in 0..1 stands for; infinite at the ends."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return 400 * math.log10(score / (1 - score))
+
+
+def beta_above_half(a: int, b: int) -> float:
+    """P(x > 1/2) for x from the Beta distribution with whole a, b >= 1, summed exactly.
+
+    It equals the chance that at most a - 1 of a + b - 1 fair coins show heads.
+    """
+    n = a + b - 1
+    return float(sum(math.comb(n, k) for k in range(a)) / 2**n)
