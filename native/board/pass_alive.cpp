@@ -1,134 +1,101 @@
 #include "board/pass_alive.h"
 
-#include <algorithm>
+#include <vector>
 
 namespace tengen {
 
 namespace {
 
-// The state of Benson's algorithm for one colour. A region and a chain go by the index of one of their points.
+// A connected set of points without a stone of the colour.
+struct Region {
+    PointSet points;
+    PointSet border;  // the stones of the colour around it
+    std::array<Point, 4> vital{};  // the chains for which it is an eye; they all touch one point, so there are few
+    int vitals = 0;
+};
+
 class Benson {
   public:
     Benson(const Board& board, Color color, bool suicide)
-        : board_(board), color_(color), suicide_(suicide), outside_(board.table().all.minus(board.stones(color))) {}
+        : board_(board), stones_(board.stones(color)), suicide_(suicide), contact_(around(stones_)) {
+        const PointSet outside = board.table().all.minus(stones_);
+        for (PointSet rest = outside; !rest.empty(); rest = rest.minus(regions_.back().points))
+            regions_.push_back(flood(rest.first(), outside));
+    }
 
-    PassAlive solve() {
-        find_regions();
-        remove_dead();
-        return result();
+    PassAlive solve() const {
+        PassAlive found{stones_, {}};
+        while (true) {
+            const PointSet left = with_two_eyes(found.stones);
+            if (left == found.stones) break;
+            found.stones = left;
+        }
+        for (const Region& region : regions_)
+            if (!region.border.empty() && enclosed(region, found.stones) && region.points.minus(contact_).count() <= 1)
+                found.territory |= region.points;
+        return found;
     }
 
   private:
-    struct Few {
-        std::array<Point, 4> items;
-        int count = 0;
-
-        bool has(Point item) const { return std::find(items.begin(), items.begin() + count, item) != items.begin() + count; }
-        void add(Point item) {
-            if (!has(item)) items[count++] = item;
-        }
-        void keep_common(const Few& other) {
-            const auto end = std::remove_if(items.begin(), items.begin() + count, [&](Point c) { return !other.has(c); });
-            count = static_cast<int>(end - items.begin());
-        }
-    };
-
-    struct Region {
-        PointSet points;
-        Few vital;          // chains for which it is an eye
-        int inner = 0;      // points that touch no stone of the colour
-        bool enclosed = true;  // by chains of which none is known to be dead
-        bool bordered = false;
-    };
-
-    void find_regions() {
-        PointSet rest = outside_;
-        while (!rest.empty()) {
-            const Point seed = rest.first();
-            Region& region = regions_[count_];
-            region = Region{};
-            flood(seed, region);
-            region.points.for_each([&](Point p) { region_of_[p] = count_; });
-            rest = rest.minus(region.points);
-            for (int i = 0; i < region.vital.count; ++i) ++eyes_[region.vital.items[i]];
-            ++count_;
-        }
+    // The points beside the given ones, which may be among them.
+    PointSet around(const PointSet& points) const {
+        PointSet found;
+        points.for_each([&](Point p) { found |= board_.table().neighbor_sets[p]; });
+        return found;
     }
 
-    void flood(Point seed, Region& region) {
-        std::array<Point, kMaxPoints> stack;
-        int height = 0;
-        bool first = true;
+    Region flood(Point seed, const PointSet& outside) const {
+        Region region;
         region.points.add(seed);
-        stack[height++] = seed;
-        while (height) {
-            const Point p = stack[--height];
-            Few around;
-            for (const Point n : board_.neighbors(p)) {
-                if (board_.at(n) == color_) {
-                    around.add(board_.chain(n));
-                } else if (!region.points.contains(n)) {
-                    region.points.add(n);
-                    stack[height++] = n;
-                }
-            }
-            region.inner += around.count == 0;
-            region.bordered |= around.count != 0;
-            if (!suicide_ && board_.at(p) != Color::empty) continue;
-            if (first) region.vital = around;
-            else region.vital.keep_common(around);
-            first = false;
+        for (PointSet fresh = region.points; !fresh.empty();) {
+            const PointSet beside = around(fresh);
+            region.border |= beside & stones_;
+            fresh = (beside & outside).minus(region.points);
+            region.points |= fresh;
+        }
+        find_vital(region);
+        return region;
+    }
+
+    void find_vital(Region& region) const {
+        const PointSet needed = suicide_ ? region.points : region.points & board_.empty_points();
+        if (!needed.minus(contact_).empty()) return;
+        for (const Point n : board_.neighbors(needed.first())) {
+            if (!stones_.contains(n)) continue;
+            const Point chain = board_.chain(n);
+            bool known = false;
+            for (int i = 0; i < region.vitals; ++i) known |= region.vital[i] == chain;
+            if (!known && needed.minus(reach(chain)).empty()) region.vital[region.vitals++] = chain;
         }
     }
 
-    // Chains with fewer than two eyes die, regions that touch a dead chain are no eyes any more, and so on.
-    void remove_dead() {
-        PointSet heads;
-        board_.stones(color_).for_each([&](Point p) { heads.add(board_.chain(p)); });
-        bool changed = true;
-        while (changed) {
-            changed = false;
-            heads.for_each([&](Point chain) {
-                if (eyes_[chain] >= 2) return;
-                heads.remove(chain);
-                open_regions_of(chain);
-                changed = true;
-            });
-        }
-        alive_ = heads;
+    // The points that count as touched by a chain: its liberties, or opponent stones beside it too.
+    PointSet reach(Point chain) const {
+        if (!suicide_) return board_.liberty_set(chain);
+        PointSet found;
+        board_.for_each_stone(chain, [&](Point s) { found |= board_.table().neighbor_sets[s]; });
+        return found;
     }
 
-    void open_regions_of(Point chain) {
-        board_.for_each_stone(chain, [&](Point s) {
-            for (const Point n : board_.neighbors(s)) {
-                if (board_.at(n) == color_) continue;
-                Region& region = regions_[region_of_[n]];
-                if (!region.enclosed) continue;
-                region.enclosed = false;
-                for (int i = 0; i < region.vital.count; ++i) --eyes_[region.vital.items[i]];
-            }
-        });
-    }
+    static bool enclosed(const Region& region, const PointSet& alive) { return region.border.minus(alive).empty(); }
 
-    PassAlive result() const {
-        PassAlive found;
-        alive_.for_each([&](Point chain) { board_.for_each_stone(chain, [&](Point s) { found.stones.add(s); }); });
-        for (int i = 0; i < count_; ++i) {
-            const Region& region = regions_[i];
-            if (region.enclosed && region.bordered && region.inner <= 1) found.territory |= region.points;
+    // The stones of the chains to which two of the regions that `alive` encloses are vital.
+    PointSet with_two_eyes(const PointSet& alive) const {
+        PointSet once, twice;  // chains with an eye, with two
+        for (const Region& region : regions_) {
+            if (!region.vitals || !enclosed(region, alive)) continue;
+            for (int i = 0; i < region.vitals; ++i) (once.contains(region.vital[i]) ? twice : once).add(region.vital[i]);
         }
+        PointSet found;
+        twice.for_each([&](Point chain) { board_.for_each_stone(chain, [&](Point s) { found.add(s); }); });
         return found;
     }
 
     const Board& board_;
-    const Color color_;
+    const PointSet& stones_;
     const bool suicide_;
-    const PointSet outside_;
-    int count_ = 0;
-    std::array<Region, kMaxPoints> regions_;
-    std::array<std::int16_t, kMaxPoints> region_of_;
-    std::array<std::int16_t, kMaxPoints> eyes_{};  // of a chain: how many regions are vital to it
-    PointSet alive_;
+    const PointSet contact_;  // points beside a stone of the colour
+    std::vector<Region> regions_;
 };
 
 }  // namespace

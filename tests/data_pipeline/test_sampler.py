@@ -1,0 +1,187 @@
+"""Batches from a store: the same positions as a replay, drawn once an epoch, a pure function of seed and step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from tengen.data import Batch, Rows, Sampler, Store, StoreWriter, encode_game
+from tengen.data.record import GameRecord, pack_moves
+from tengen.errors import StoreError
+from tengen.game import Game
+
+UNKNOWN_KOMI = 6.5
+
+
+def replayed(record: GameRecord, ply: int) -> Game:
+    """Replay by the checked moves of Game; a store has no komi for some games."""
+    game = record.game(ply)
+    game.komi = UNKNOWN_KOMI if record.komi is None else record.komi
+    return game
+
+
+def equal(a: Batch, b: Batch) -> bool:
+    return all(np.array_equal(getattr(a, f.name), getattr(b, f.name), equal_nan=True) for f in fields(Batch))
+
+
+def all_rows(store: Store, games: range, symmetry: int) -> Rows:
+    pairs = [(g, ply) for g in games for ply in range(len(store.row(g).moves) + 1)]
+    game, ply = np.array(pairs, np.int64).T
+    return Rows(np.ascontiguousarray(game), np.ascontiguousarray(ply), np.full(len(pairs), symmetry, np.int64))
+
+
+@pytest.mark.parametrize("symmetry", range(8))
+def test_rows_encode_as_their_games_do(store: Store, symmetry: int) -> None:
+    sampler = Sampler(store, "all", threads=2)
+    rows = all_rows(store, range(symmetry * 10, symmetry * 10 + 10), symmetry)
+    batch = sampler.encode(rows)
+    for i, (g, ply) in enumerate(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)):
+        planes, scalars, mask = encode_game("tengen", replayed(store.row(g), ply), symmetry, sampler.edge)
+        assert np.array_equal(batch.planes[i], planes), (g, ply)
+        assert np.array_equal(batch.scalars[i], scalars) and np.array_equal(batch.mask[i], mask)
+
+
+@pytest.mark.parametrize("symmetry", [0, 3, 6])
+def test_targets_are_those_of_the_record(store: Store, symmetry: int) -> None:
+    sampler = Sampler(store, "all")
+    rows = all_rows(store, range(0, 100, 4), symmetry)
+    batch = sampler.encode(rows)
+    edge = sampler.edge
+    for i, (g, ply) in enumerate(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)):
+        record = store.row(g)
+        size, side = record.size, replayed(record, ply).to_play
+        sign = 1 if side == 0 else -1
+        expected = -1
+        if ply < len(record.moves):
+            expected = policy_index(int(record.points[ply]), size, symmetry, edge)
+        assert batch.policy[i] == expected
+        winner = {0: sign, 1: -sign, 2: 0, None: np.nan}[record.winner]
+        assert np.array_equal(batch.value[i], winner, equal_nan=True)
+        assert np.array_equal(batch.score[i], np.nan if record.score is None else sign * record.score, equal_nan=True)
+        assert batch.weight[i] == (1 if record.weight is None else record.weight)
+        owner = np.full((edge, edge), np.nan)
+        if record.ownership is not None:
+            values = np.array([sign, -sign, 0])[record.ownership].reshape(size, size)
+            owner[:size, :size] = turn(values, symmetry)
+        assert np.array_equal(batch.ownership[i], owner, equal_nan=True)
+
+
+def turn(board: np.ndarray, symmetry: int) -> np.ndarray:
+    board = board[::-1] if symmetry & 1 else board
+    board = board[:, ::-1] if symmetry & 2 else board
+    return board.T if symmetry & 4 else board
+
+
+def policy_index(point: int, size: int, symmetry: int, edge: int) -> int:
+    if point == size * size:
+        return edge * edge
+    board = np.zeros(size * size)
+    board[point] = 1
+    row, column = np.argwhere(turn(board.reshape(size, size), symmetry))[0].tolist()
+    return row * edge + column
+
+
+def test_every_position_once_an_epoch(store: Store) -> None:
+    sampler = Sampler(store, "all", batch_size=37, seed=5)
+    drawn: list[tuple[int, int]] = []
+    steps = 2 * sampler.positions // 37 + 1
+    for step in range(steps):
+        rows = sampler.rows(step)
+        drawn += zip(rows.game.tolist(), rows.ply.tolist(), strict=True)
+    everything = [(g, ply) for g in range(len(store)) for ply in range(len(store.row(g).moves))]
+    first, second = drawn[: sampler.positions], drawn[sampler.positions : 2 * sampler.positions]
+    assert sampler.positions == len(everything) == store.positions
+    assert sorted(first) == sorted(second) == everything
+    assert first != second and first != everything
+
+
+def test_batches_depend_on_seed_and_step_alone(store: Store) -> None:
+    sampler = Sampler(store, batch_size=50, seed=3)
+    batches = [sampler.batch(step) for step in range(4)]
+    resumed = Sampler(store, batch_size=50, seed=3, threads=3)
+    assert equal(resumed.batch(3), batches[3]) and equal(resumed.batch(1), batches[1])
+    assert not equal(batches[0], batches[1])
+    assert not equal(Sampler(store, batch_size=50, seed=4).batch(0), batches[0])
+    assert sampler.batch(0).planes.shape == (50, 27, 9, 9)
+
+
+def test_symmetries_are_drawn_evenly(store: Store) -> None:
+    sampler = Sampler(store, "all", batch_size=4000, seed=1)
+    counts = Counter(sampler.rows(0).symmetry.tolist())
+    assert set(counts) == set(range(8)) and min(counts.values()) > 400
+    plain = Sampler(store, "all", batch_size=64, symmetries=False)
+    assert not plain.rows(0).symmetry.any()
+
+
+def test_splits_share_no_game(store: Store) -> None:
+    def games(split: str) -> set[int]:
+        sampler = Sampler(store, split, batch_size=512, validation_fraction=0.2)  # type: ignore[arg-type]
+        return {g for step in range(sampler.steps_per_epoch + 1) for g in sampler.rows(step).game.tolist()}
+
+    train, validation = games("train"), games("validation")
+    assert train and validation and not train & validation
+    assert train | validation == games("all") == set(range(len(store)))
+
+
+def test_plies_can_be_limited(store: Store) -> None:
+    sampler = Sampler(store, "all", batch_size=500, plies=(5, 9))
+    plies = {p for step in range(sampler.steps_per_epoch) for p in sampler.rows(step).ply.tolist()}
+    assert plies == {5, 6, 7, 8, 9}
+
+
+def test_one_position_of_every_game(store: Store) -> None:
+    sampler = Sampler(store, "all", batch_size=30, seed=2, symmetries=False, one_per_game=True)
+    assert (sampler.positions, sampler.steps_per_epoch) == (100, 4)
+    batches = [sampler.batch(step) for step in range(4)]
+    assert [len(b) for b in batches] == [30, 30, 30, 10]
+    assert equal(sampler.batch(4), batches[0]), "every epoch is the same"
+    game = np.concatenate([sampler.rows(step).game for step in range(4)])
+    assert game.tolist() == list(range(100))
+    edge = sampler.edge
+    only_passes = [g for g in range(100) if (store.row(g).points == store.row(g).size ** 2).all()]
+    policy = np.concatenate([b.policy for b in batches])
+    assert np.flatnonzero(policy == edge * edge).tolist() == only_passes
+    other = Sampler(store, "all", batch_size=100, seed=3, symmetries=False, one_per_game=True)
+    assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
+
+
+def test_a_larger_edge_pads(store: Store) -> None:
+    batch = Sampler(store, "all", batch_size=8, edge=13).batch(0)
+    assert batch.planes.shape == (8, 27, 13, 13) and not batch.planes[:, :, 9:].any()
+    assert batch.mask.sum((1, 2)).max() <= 81 and batch.policy.max() <= 169
+
+
+def test_moves_out_of_turn_are_seen_by_their_player(tmp_path: object) -> None:
+    path = f"{tmp_path}/turns"
+    with StoreWriter(path) as writer:
+        writer.add(GameRecord(9, pack_moves([0, 0, 1], [0, 20, 40]), komi=7.0, winner=0))
+    sampler = Sampler(Store.open(path), "all", symmetries=False)
+    batch = sampler.encode(Rows(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64)))
+    assert batch.value.tolist() == [1, 1, -1]
+    assert batch.planes[:, 1].sum((1, 2)).tolist() == [0, 1, 0], "own stones"
+    assert batch.planes[:, 2].sum((1, 2)).tolist() == [0, 0, 2], "the opponent's stones"
+
+
+def test_refuses_what_is_not_there(store: Store, tmp_path: object) -> None:
+    with pytest.raises(StoreError, match="no position of the split 'all'"):
+        Sampler(store, "all", plies=(1000, None))
+    sampler = Sampler(store, "all")
+    one = np.zeros(1, np.int64)
+    for rows, message in (
+        (Rows(one, one + 10_000, one), "no ply 10000 in a game"),
+        (Rows(one, one, one + 8), "symmetry must be 0 to 7"),
+        (Rows(one + 500, one, one), "no shard 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sampler.encode(rows)
+
+
+def test_a_damaged_row_is_an_error_not_a_crash(tmp_path: object) -> None:
+    path = f"{tmp_path}/damaged"
+    with StoreWriter(path) as writer:
+        writer.add(GameRecord(9, pack_moves([0, 1, 0], [40, 40, 3])))
+    with pytest.raises(ValueError, match="row 0 is no game: move to point 40"):
+        Sampler(Store.open(path), "all", batch_size=3, threads=2).batch(0)

@@ -1,0 +1,50 @@
+"""The split by hash, and the permutation that deals positions out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tengen.data.split import Permutation, choose, derive, mix
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 65, 1000, 4097, 100_000])
+def test_a_permutation_reaches_everything_once(size: int) -> None:
+    places = Permutation(size, key=9)(np.arange(size))
+    assert np.array_equal(np.sort(places), np.arange(size))
+
+
+def test_a_permutation_is_any_part_of_itself() -> None:
+    whole = Permutation(5000, key=1)(np.arange(5000))
+    part = np.array([4999, 0, 17])
+    assert np.array_equal(Permutation(5000, key=1)(part), whole[part])
+    assert not np.array_equal(Permutation(5000, key=2)(np.arange(5000)), whole)
+
+
+def test_a_permutation_scatters_neighbours() -> None:
+    places = Permutation(100_000, key=3)(np.arange(100_000))
+    steps = np.abs(np.diff(places))
+    assert abs(steps.mean() / 100_000 - 1 / 3) < 0.01, "the distance of two random points of a line is a third of it"
+    assert abs(np.corrcoef(places, np.arange(100_000))[0, 1]) < 0.02
+
+
+def test_huge_sizes_need_no_memory() -> None:
+    size = 10**12
+    places = Permutation(size, key=4)(np.array([0, 1, size - 1]))
+    assert len(set(places.tolist())) == 3 and places.min() >= 0 and places.max() < size
+
+
+def test_the_split_is_decided_by_the_hash_alone() -> None:
+    hashes = mix(np.arange(20_000, dtype=np.uint64), 5)
+    validation = choose(hashes, "validation", 0.1)
+    assert 0.09 < validation.mean() < 0.11
+    assert np.array_equal(choose(hashes, "train", 0.1), ~validation)
+    assert np.array_equal(choose(hashes[::-1], "validation", 0.1), validation[::-1])
+    wider = choose(hashes, "validation", 0.2)
+    assert (wider & validation).sum() == validation.sum(), "a larger share keeps what validated before"
+    assert choose(hashes, "all", 0.1).all()
+    assert choose(hashes, "train", 0.0).all() and choose(hashes, "validation", 1.0).all()
+
+
+def test_keys_do_not_collide() -> None:
+    assert len({derive(a, b) for a in range(50) for b in range(50)}) == 2500
