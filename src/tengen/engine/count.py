@@ -47,7 +47,7 @@ class Counter:
     def _ask(self, game: Game) -> Ownership:
         """The network's ownership of a position, +1 Black; zeros when the evaluator tells none."""
         planes, scalars, mask = encode_game(self._evaluator.plane_set, game)
-        mine = self._evaluator.evaluate(planes[None], scalars[None], mask[None]).ownership[0]
+        mine: Ownership = self._evaluator.evaluate(planes[None], scalars[None], mask[None]).ownership[0]
         return mine if game.to_play == BLACK else -mine
 
 

@@ -34,10 +34,11 @@ class Limits:
 
     def budget(self, size: int, move_number: int) -> Budget:
         """The same bounds for one position, with the clock turned into seconds."""
-        seconds = [s for s in (self.seconds, self.clock and self.clock.allot(size, move_number)) if s is not None]
-        timed = min(seconds) if seconds else None
-        early = timed is not None if self.early_stop is None else self.early_stop
-        return Budget(self.visits, self.playouts, timed, early)
+        seconds = [] if self.seconds is None else [self.seconds]
+        if self.clock is not None:
+            seconds.append(self.clock.allot(size, move_number))
+        early = bool(seconds) if self.early_stop is None else self.early_stop
+        return Budget(self.visits, self.playouts, min(seconds, default=None), early)
 
 
 @dataclass(frozen=True)

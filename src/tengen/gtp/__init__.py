@@ -1,0 +1,1 @@
+"""The Go Text Protocol, version 2: parse a line, ask the engine, print the answer."""

@@ -1,0 +1,107 @@
+"""One line of GTP into a command: control characters, comments, spacing and ids as section 3 of the protocol has it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tengen import coords
+from tengen.errors import GtpError, TengenError
+from tengen.game import BLACK, WHITE
+
+_COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_ID = re.compile(r"[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,12}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]*)?|\.[0-9]+)")
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line: its id as it was written, or None; its name; its arguments."""
+
+    id: str | None
+    name: str
+    args: Arguments
+
+
+def parse_line(line: str) -> Command | None:
+    """The command of one line; None for a line that holds none (empty, or a comment alone)."""
+    words = "".join(" " if c == "\t" else c for c in line if c == "\t" or not _is_control(c)).split("#", 1)[0].split()
+    if not words:
+        return None
+    identifier = words.pop(0) if _ID.fullmatch(words[0]) else None
+    name = words.pop(0) if words else ""
+    return Command(identifier, name, Arguments(tuple(words)))
+
+
+def _is_control(character: str) -> bool:
+    return ord(character) < 32 or ord(character) == 127
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The words after a command's name, read one by one; each reader raises GtpError that names the bad word."""
+
+    words: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def expect(self, least: int, most: int | None = None) -> None:
+        """Check how many arguments there are: exactly `least`, or up to `most`."""
+        top = least if most is None else most
+        if len(self.words) < least:
+            raise GtpError(f"syntax error: {_arguments(least)} expected, got {len(self.words)}")
+        if len(self.words) > top:
+            raise GtpError(f"syntax error: unexpected argument {self.words[top]}")
+
+    def text(self, index: int) -> str:
+        return self.words[index]
+
+    def color(self, index: int) -> int:
+        return parse_color(self.words[index])
+
+    def vertex(self, index: int, size: int) -> int:
+        """A point of a board of this size; pass is `size * size`."""
+        return parse_vertex(self.words[index], size)
+
+    def integer(self, index: int) -> int:
+        word = self.words[index]
+        if not _INTEGER.fullmatch(word):
+            raise GtpError(f"syntax error: {word} is not a whole number")
+        return int(word)
+
+    def number(self, index: int) -> float:
+        word = self.words[index]
+        if not _NUMBER.fullmatch(word):
+            raise GtpError(f"syntax error: {word} is not a number")
+        return float(word)
+
+    def boolean(self, index: int) -> bool:
+        word = self.words[index].lower()
+        if word not in _BOOLEANS:
+            raise GtpError(f"syntax error: {self.words[index]} is neither true nor false")
+        return _BOOLEANS[word]
+
+
+def parse_color(word: str) -> int:
+    color = _COLORS.get(word.lower())
+    if color is None:
+        raise GtpError(f"invalid color {word}: black or white expected")
+    return color
+
+
+def is_color(word: str) -> bool:
+    return word.lower() in _COLORS
+
+
+def parse_vertex(word: str, size: int) -> int:
+    try:
+        return coords.from_gtp(word, size)
+    except TengenError as error:
+        raise GtpError(f"invalid vertex {word}") from error
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"

@@ -1,0 +1,68 @@
+"""The GTP program: from the settings of its command line to a session that serves until the input ends."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from tengen.engine import Limits, Style, load_engine
+from tengen.evaluators.load import Backend
+from tengen.game import Game
+from tengen.gtp.channel import open_channel
+from tengen.gtp.server import serve
+from tengen.gtp.session import Options, Session
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line says; `docs/gtp.md` explains each. `version` is what the program calls itself."""
+
+    version: str = "0"
+    net: str = "default"
+    visits: int | None = None
+    seconds: float | None = None
+    size: int = 19
+    komi: float = 7.5
+    rules: str = "chinese"
+    ponder: bool = False
+    resign: bool = True
+    temperature: float = 0.0
+    weaken: float | None = None
+    backend: Backend = "auto"
+    threads: int = 0
+    batch: int = 8
+    seed: int = 0
+    log: Path | None = None
+
+
+def run(settings: Settings) -> None:
+    """Serve GTP on standard input and output. Raises TengenError before the first answer if a setting cannot work."""
+    limits = Limits(visits=settings.visits, seconds=settings.seconds)
+    style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
+    game = Game(settings.size, settings.rules, settings.komi)
+    _start_log(settings.log)
+    lines, write = open_channel()
+    engine = load_engine(
+        settings.net,
+        backend=settings.backend,
+        threads=settings.threads,
+        batch=settings.batch,
+        seed=settings.seed,
+        style=style,
+    )
+    options = Options(version=f"{settings.version} ({engine.name})", limits=limits, ponder=settings.ponder)
+    try:
+        serve(Session(engine, game, lines, options), write)
+    except BrokenPipeError:
+        logging.getLogger(__name__).info("nobody reads the answers any more")
+    finally:
+        engine.close()
+
+
+def _start_log(file: Path | None) -> None:
+    logging.basicConfig(
+        filename=file,
+        level=logging.DEBUG if file else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )

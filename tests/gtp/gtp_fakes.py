@@ -1,0 +1,106 @@
+"""A scripted engine and a session around it: GTP without a network, a search or a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tengen import coords
+from tengen.engine.limits import Limits
+from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.game import Game
+from tengen.gtp.lines import Lines
+from tengen.gtp.server import serve
+from tengen.gtp.session import Options, Session
+
+
+@dataclass
+class FakeEngine:
+    """Answers with the moves of a script, then passes; `reports` results come before each answer.
+
+    It remembers what it was asked, and counts by the stones that `dead` names. `seconds` pass on `clock` in a search.
+    """
+
+    script: list[str] = field(default_factory=list)
+    dead: tuple[str, ...] = ()
+    reports: int = 1
+    seconds: float = 0.0
+    time: float = 0.0
+    position: Game | None = None
+    restricted: tuple[list[int], list[int]] = ((), ())  # type: ignore[assignment]
+    asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
+    pondered: int = 0
+    stopped: int = 0
+
+    def now(self) -> float:
+        return self.time
+
+    def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+        self.position, self.restricted = game.copy(), (list(allow), list(avoid))
+
+    def think(
+        self,
+        limits: Limits | None = None,
+        on_progress: Callable[[SearchResult], None] | None = None,
+        *,
+        until: Callable[[], bool] | None = None,
+        every: float = 0.25,
+        cleanup: bool = False,
+    ) -> SearchResult:
+        self.asked.append((limits, every, cleanup))
+        self.time += self.seconds
+        result = self._result(self.script.pop(0) if self.script else "pass")
+        for _ in range(self.reports if on_progress else 0):
+            assert on_progress is not None
+            on_progress(result)
+        return result
+
+    def ponder(self) -> None:
+        self.pondered += 1
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+    def count(self, game: Game) -> Count:
+        dead = [game.point(vertex) for vertex in self.dead]
+        return Count(game.score(dead), tuple(dead), np.zeros((game.size, game.size), np.float32), game.owners(dead))
+
+    def close(self) -> None:
+        self.stopped += 1
+
+    def _result(self, word: str) -> SearchResult:
+        assert self.position is not None
+        game, resign = self.position, word == "resign"
+        point = game.size**2 if resign else coords.from_gtp(word, game.size)
+        best = Candidate(point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2))
+        other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,))
+        unseen = Candidate(1, 0, 0.5, 0.0, 0.05, 0.0)
+        ownership = np.zeros((game.size, game.size), np.float32)
+        ownership[0, 0] = 0.5
+        return SearchResult(point, resign, game.to_play, (best, other, unseen), 0.5625, 1.25, ownership, 16, 15, 0.5)
+
+
+def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> Session:
+    """A session on an empty board whose time is the engine's."""
+    engine = engine or FakeEngine()
+    return Session(engine, Game(size), Lines(), Options(version="1.0 (fake)", **options), now=engine.now)  # type: ignore[arg-type]
+
+
+def talk(session: Session, *lines: str) -> str:
+    """Everything that is answered to these lines."""
+    for line in lines:
+        session.lines.put(line)
+    session.lines.close()
+    answers: list[str] = []
+    serve(session, answers.append)
+    return "".join(answers)
+
+
+def ask(session: Session, line: str) -> str:
+    """The answer to one line, without its frame: `=` answers as they are, errors with `? ` before them."""
+    session.lines = Lines()
+    answer = talk(session, line)
+    assert answer.endswith("\n\n") and answer.count("\n\n") == 1, f"badly framed: {answer!r}"
+    return answer[2:-2] if answer.startswith("= ") else answer[:-2]

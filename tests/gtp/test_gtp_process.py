@@ -1,0 +1,219 @@
+"""The program itself, over pipes: it plays, it ends at once when asked to, and it prints nothing but GTP."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tengen.game import Game
+
+ROOT = Path(__file__).parent.parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+# What GTP allows on standard output: an answer's first line, and the lines that follow one.
+ANSWER = re.compile(r"[=?][0-9]*( .*)?")
+
+
+class Program:
+    """`tengen gtp` without a network, and what was said to it."""
+
+    def __init__(self, *args: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--size", "9", *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env=ENVIRONMENT,
+            start_new_session=True,
+        )
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def read(self) -> str:
+        """The next answer, without its frame."""
+        assert self.process.stdout is not None
+        lines: list[str] = []
+        while (line := self.process.stdout.readline()) not in ("\n", ""):
+            lines.append(line.rstrip("\n"))
+        assert lines, f"no answer; the log says {self.errors()}"
+        assert ANSWER.fullmatch(lines[0]), f"no GTP: {lines[0]!r}"
+        return "\n".join(lines)[1:].strip()
+
+    def ask(self, line: str) -> str:
+        self.send(line)
+        return self.read()
+
+    def end(self) -> tuple[int, float]:
+        """Exit status, and the seconds that the process still ran."""
+        started = time.monotonic()
+        status = self.process.wait(timeout=20)
+        return status, time.monotonic() - started
+
+    def errors(self) -> str:
+        self.process.kill()
+        assert self.process.stderr is not None
+        return self.process.stderr.read()
+
+
+Start = Callable[..., Program]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    running: list[Program] = []
+
+    def begin(*args: str) -> Program:
+        running.append(Program(*args))
+        return running[-1]
+
+    yield begin
+    for program in running:
+        program.process.kill()
+        for stream in (program.process.stdin, program.process.stdout, program.process.stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        program.process.wait()
+
+
+def searching(start: Start, *args: str) -> Program:
+    """A program that has begun a search of ten minutes."""
+    program = start("--seconds", "600", *args)
+    assert program.ask("name") == "Tengen"
+    program.send("genmove b")
+    time.sleep(0.3)
+    return program
+
+
+def test_it_plays_a_whole_game_against_itself(start: Start) -> None:
+    program = start("--visits", "40", "--no-resign")
+    game, color = Game(9), "b"
+    for _ in range(300):
+        move = program.ask(f"genmove {color}")
+        game.play(move)
+        color = "w" if color == "b" else "b"
+        if game.is_over:
+            break
+    assert game.is_over and 60 < len(game.moves) < 243
+    assert re.fullmatch(r"[BW]\+[0-9.]+", program.ask("final_score"))
+    assert program.ask("quit") == ""
+    assert program.end()[0] == 0
+
+
+def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
+    lines = "1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
+    run = subprocess.run(
+        [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=60,
+    )
+    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", run.stdout)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_the_end_of_the_input_ends_a_search(start: Start) -> None:
+    program = searching(start)
+    assert program.process.stdin is not None
+    program.process.stdin.close()
+    status, seconds = program.end()
+    assert status == 0 and seconds < 1.0
+
+
+def test_stop_ends_a_search_with_its_move(start: Start) -> None:
+    program = searching(start)
+    began = time.monotonic()
+    program.send("stop")
+    assert re.fullmatch(r"[A-HJ][1-9]", program.read())
+    assert program.read() == "" and time.monotonic() - began < 0.5
+
+
+def test_ctrl_c_ends_the_program(start: Start) -> None:
+    program = searching(start)
+    program.process.send_signal(signal.SIGINT)
+    status, seconds = program.end()
+    assert status == 130 and seconds < 1.0
+    assert "Traceback" not in program.errors()
+
+
+def test_a_reader_that_goes_away_ends_the_program(start: Start) -> None:
+    program = start()
+    assert program.ask("name") == "Tengen"
+    assert program.process.stdout is not None
+    program.process.stdout.close()
+    program.send("name")
+    assert program.end()[0] == 0
+    assert "Traceback" not in program.errors()
+
+
+def test_any_line_ends_an_analysis(start: Start) -> None:
+    program = start()
+    program.send("lz-analyze b 5")
+    assert program.process.stdout is not None
+    assert program.process.stdout.readline() == "=\n"
+    for _ in range(3):
+        assert program.process.stdout.readline().startswith("info move ")
+    began = time.monotonic()
+    program.send("")
+    while program.process.stdout.readline() != "\n":
+        pass
+    assert time.monotonic() - began < 0.5
+    assert program.ask("name") == "Tengen"
+
+
+def test_pondering_ends_with_the_program(start: Start) -> None:
+    program = start("--ponder", "--visits", "50")
+    assert re.fullmatch(r"[A-HJ][1-9]", program.ask("genmove b"))
+    time.sleep(0.2)
+    assert program.ask("play w E5") in ("", "illegal move: occupied")
+    program.ask("genmove w")
+    program.send("quit")
+    status, seconds = program.end()
+    assert status == 0 and seconds < 1.0
+
+
+def test_the_log_goes_to_a_file_and_says_what_was_said(start: Start, tmp_path: Path) -> None:
+    log = tmp_path / "gtp.log"
+    program = start("--log", str(log))
+    program.ask("komi 5.5")
+    program.ask("quit")
+    program.end()
+    assert "komi 5.5" in log.read_text()
+    assert program.errors() == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--rules", "house"), "house"),
+        (("--net", "no-such-network"), "no-such-network"),
+        (("--visits", "0"), "visits"),
+        (("--komi", "nan"), "komi"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tengen", "gtp", "--net", "none", *args],
+        input="name\n",
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=60,
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("error: ") and run.stderr.count("\n") == 1 and words in run.stderr
