@@ -1,10 +1,13 @@
 // Random playouts for Python. The GIL is released while they run, so they run on a copy of the game.
-#include "playout/uniform.h"
+#include "playout/ownership.h"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/convert.h"
 #include "board/score.h"
+#include "playout/local.h"
+#include "playout/uniform.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -40,16 +43,18 @@ auto final_ownership(const Game& game, int playouts, std::uint64_t seed) {
     return board_array<std::int8_t>(game.board().size(), [&](Point p) { return index(owner[p]); });
 }
 
-// Playouts from this position one after another: the moves that they took in all.
-long run_playouts(const Game& game, int playouts, std::uint64_t seed) {
+long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std::string& policy) {
     check_playouts(playouts);
+    if (policy != "uniform" && policy != "local")
+        throw nb::value_error(("policy must be uniform or local, not " + policy).c_str());
+    const auto play = policy == "uniform" ? play_uniform : play_local;
     const Game copy = game;
     const nb::gil_scoped_release release;
     SplitMix64 random(seed);
     long moves = 0;
     for (int i = 0; i < playouts; ++i) {
         Board board = copy.board();
-        moves += play_uniform(board, copy.to_play(), random);
+        moves += play(board, copy.to_play(), random);
     }
     return moves;
 }
@@ -70,6 +75,6 @@ void register_playout(nb::module_& m) {
         "game"_a, "playouts"_a, "seed"_a);
     m.def("final_ownership", final_ownership, "game"_a, "playouts"_a, "seed"_a,
           "int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.");
-    m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a,
+    m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a, "policy"_a = "uniform",
           "Plays them to measure their speed; the moves that they took in all.");
 }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import lzma
+import re
+from pathlib import Path
+
 import numpy as np
 
 from tengen import _native
+from tengen.coords import from_sgf
 from tengen.game import Game
 
 # Black lives above with two eyes, White below; A3 is a dead white stone, E4 a dead black one.
@@ -47,3 +52,23 @@ def test_playouts_end_and_fill_the_board() -> None:
         assert np.count_nonzero(owner) > 0.9 * size * size
         moves = _native.run_playouts(game._native, 4, 1) / 4
         assert size * size * 0.7 < moves <= 3 * size * size
+
+
+def test_counts_of_real_games(shared: Path) -> None:
+    """Most games that were counted come to the recorded score once the stones that playouts find dead are gone."""
+    with lzma.open(shared / "data" / "tygem-9d-2016-07-validation.sgf.xz") as stream:
+        records = stream.read(300_000).decode("utf-8", "replace").split("(;")[1:-1]
+    hits, games = 0, 0
+    for record in records:
+        result, komi = re.search(r"RE\[([BW])\+([\d.]+)\]", record), re.search(r"KM\[([\d.]+)\]", record)
+        if not result or not komi:
+            continue
+        game = Game(19, "chinese", float(komi[1]))
+        moves = re.findall(r";([BW])\[(\w*)\]", record)
+        codes = np.array([from_sgf(point, 19) | ("BW".index(color) << 15) for color, point in moves], np.uint16)
+        game._native.play_moves(codes)
+        score = float(result[2]) * (1 if result[1] == "B" else -1)
+        hits += abs(game.score(game.dead_by_playouts(32)) - score) <= 1
+        games += 1
+    assert games >= 20
+    assert hits >= 0.75 * games

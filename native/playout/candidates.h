@@ -1,0 +1,79 @@
+// What all playout policies share: the empty points to draw from, and the loop to the end of a game.
+#pragma once
+
+#include <utility>
+
+#include "board/board.h"
+#include "board/random.h"
+
+namespace tengen {
+
+// Legal by simple ko without suicide, and no filling of an own true eye.
+inline bool is_playable(const Board& board, Point p, Color color) {
+    return !board.is_true_eye(p, color) && board.is_legal(p, color, false);
+}
+
+// The empty points of a board in no particular order, kept up to date from move to move.
+class Candidates {
+  public:
+    explicit Candidates(const Board& board) : known_(board.empty_points()) {
+        known_.for_each([this](Point p) { append(p); });
+    }
+
+    // A point drawn evenly from those that are playable, or pass if none is.
+    Point draw(const Board& board, Color color, SplitMix64& random) {
+        for (int untried = count_; untried > 0;) {
+            const int at = static_cast<int>(random.below(untried));
+            const Point p = points_[at];
+            if (is_playable(board, p, color)) return p;
+            swap(at, --untried);
+        }
+        return board.pass();
+    }
+
+    // To be called after each move.
+    void update(const Board& board, Point played) {
+        if (played == board.pass()) return;
+        known_.remove(played);
+        swap(place_[played], --count_);
+        if (board.empty_points() == known_) return;
+        board.empty_points().minus(known_).for_each([this](Point p) { append(p); });  // of captured stones
+        known_ = board.empty_points();
+    }
+
+  private:
+    void append(Point p) {
+        place_[p] = static_cast<std::int16_t>(count_);
+        points_[count_++] = p;
+    }
+
+    void swap(int a, int b) {
+        std::swap(points_[a], points_[b]);
+        place_[points_[a]] = static_cast<std::int16_t>(a);
+        place_[points_[b]] = static_cast<std::int16_t>(b);
+    }
+
+    PointSet known_;
+    std::array<Point, kMaxPoints> points_;
+    std::array<std::int16_t, kMaxPoints> place_;  // of a point in points_
+    int count_ = 0;
+};
+
+// Plays the moves of choose(board, color, last move or kNoPoint, candidates) until both sides pass, or 3 * points()
+// moves are played. Returns their number.
+template <class Choose>
+int play_out(Board& board, Color to_play, Choose choose) {
+    Candidates candidates(board);
+    const int limit = 3 * board.points();
+    int moves = 0, passes = 0;
+    Point last = kNoPoint;
+    for (Color color = to_play; passes < 2 && moves < limit; color = opponent(color), ++moves) {
+        last = choose(board, color, last, candidates);
+        board.play(last, color);
+        candidates.update(board, last);
+        passes = last == board.pass() ? passes + 1 : 0;
+    }
+    return moves;
+}
+
+}  // namespace tengen
