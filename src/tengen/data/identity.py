@@ -53,19 +53,22 @@ class HashSet:
         self._limit = newest
 
     def __len__(self) -> int:
-        return len(self._sorted) + len(self._newest)
+        return len(self._sorted) + len(self._newest)  # what is sorted is not added to the newest again
+
+    def holds(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Tell which hashes are in the set, bool [n]."""
+        held = np.array([value in self._newest for value in hashes.tolist()], np.bool_)
+        if len(self._sorted):
+            places = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
+            held |= self._sorted[places] == hashes
+        return held
 
     def add(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Add hashes; tell which of them were new, bool [n]. A second copy within `hashes` is not new."""
-        fresh = np.ones(len(hashes), np.bool_)
-        if len(self._sorted):
-            places = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
-            fresh = self._sorted[places] != hashes
+        fresh = ~self.holds(hashes)
         for i, value in enumerate(hashes.tolist()):
-            if fresh[i] and value not in self._newest:
-                self._newest.add(value)
-            else:
-                fresh[i] = False
+            fresh[i] &= value not in self._newest
+            self._newest.add(value)
         if len(self._newest) >= self._limit:
             newest = np.fromiter(self._newest, np.uint64, len(self._newest))
             self._sorted = np.sort(np.concatenate([self._sorted, newest]))

@@ -21,10 +21,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tengen.data.identity import HashSet
-from tengen.data.report import DUPLICATE, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
+from tengen.data.report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
 from tengen.data.rows import DROPPED, FILTERED, Note, RowOptions, Rows, trees_to_rows
 from tengen.data.sampling import SampleOf, in_fraction
 from tengen.data.sources import SourceProblem, Sources, Tree
+from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.errors import StoreError
 
@@ -35,11 +36,16 @@ _CHUNKS_AHEAD = 4
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How to import. sample: a fraction below 1, or a number of games; 0 keeps all. workers: 0 for one a core."""
+    """How to import.
+
+    sample: a fraction below 1, or a number of games; 0 keeps all. exclude: stores whose games are left out. workers:
+    0 for one a core.
+    """
 
     rows: RowOptions = field(default_factory=RowOptions)
     sample: float = 0
     seed: int = 0
+    exclude: tuple[str | os.PathLike[str], ...] = ()
     workers: int = 0
     overwrite: bool = False
 
@@ -93,19 +99,16 @@ class _Collector:
         self.report = ImportReport()
         self._notes = NoteFile(writer.folder)
         self._seen = HashSet()
+        self._excluded = HashSet()
+        for path in options.exclude:
+            self._excluded.add(Store.open(path).hashes)
         self._sample = SampleOf(int(options.sample), options.seed) if options.sample >= 1 else None
 
     def take(self, rows: Rows) -> None:
         """Store the rows that are new and chosen."""
         self.report.games += rows.games
         self.report.counted += rows.counted
-        keep = self._seen.add(rows.hashes)
-        lost = {place: Note(DROPPED, DUPLICATE, place) for place in _places(rows.batch, ~keep)}
-        if 0 < self.options.sample < 1:
-            chosen = in_fraction(rows.hashes, self.options.sample, self.options.seed)
-            left_out = _places(rows.batch, keep & ~chosen)
-            lost |= {place: Note(FILTERED, SAMPLED, place) for place in left_out}
-            keep &= chosen
+        keep, lost = self._choose(rows)
         for note in [n for n in rows.notes if n.place not in lost] + list(lost.values()):
             self._note(note)
         batch = rows.batch if keep.all() else rows.batch.filter(pa.array(keep))
@@ -115,6 +118,23 @@ class _Collector:
             self._sample.add(batch, rows.hashes[keep])
         else:
             self.writer.add_batch(batch)
+
+    def _choose(self, rows: Rows) -> tuple[npt.NDArray[np.bool_], dict[str, Note]]:
+        """Tell which rows to store, bool [rows], and why not the others, by place."""
+        lost: dict[str, Note] = {}
+        keep = np.ones(len(rows.hashes), np.bool_)
+
+        def leave_out(gone: npt.NDArray[np.bool_], verdict: str, reason: str) -> None:
+            for i in np.flatnonzero(keep & gone):
+                place = rows.batch.column("source")[i].as_py()
+                lost[place] = Note(verdict, reason, place)
+            keep[gone] = False
+
+        leave_out(~self._seen.add(rows.hashes), DROPPED, DUPLICATE)
+        leave_out(self._excluded.holds(rows.hashes), FILTERED, EXCLUDED)
+        if 0 < self.options.sample < 1:
+            leave_out(~in_fraction(rows.hashes, self.options.sample, self.options.seed), FILTERED, SAMPLED)
+        return keep, lost
 
     def finish(self) -> ImportReport:
         """Write the last rows and the report; raises StoreError when there is no row."""
@@ -145,10 +165,6 @@ class _Collector:
     def _note(self, note: Note) -> None:
         self.report.add(note)
         self._notes.add(note)
-
-
-def _places(batch: pa.RecordBatch, rows: npt.NDArray[np.bool_]) -> list[str]:
-    return [batch.column("source")[i].as_py() for i in np.flatnonzero(rows)]
 
 
 def _chunks(trees: Iterator[Tree | SourceProblem]) -> Iterator[list[Tree | SourceProblem]]:

@@ -24,7 +24,7 @@ def _no_stones() -> npt.NDArray[np.uint16]:
 
 def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     """Join colours (0 black, 1 white) and points into stored moves, uint16 [n]."""
-    return np.asarray(points, np.uint16) | (np.asarray(colors, np.uint16) << 15)
+    return np.asarray(points, np.uint16) | np.left_shift(np.asarray(colors, np.uint16), 15, dtype=np.uint16)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, Note
 REPORT_TEXT, REPORT_JSON, NOTES = "report.txt", "report.json", "not-whole.tsv"
 DUPLICATE = "duplicate"
 SAMPLED = "not in the sample"
+EXCLUDED = "in an excluded store"
 
 _EXAMPLES = 5
 _VERDICTS = (PART, DROPPED, FILTERED, UNREADABLE)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tengen.errors import IllegalMove, SgfError
 from tengen.game import Game
-from tengen.sgf.grammar import split_trees
+from tengen.sgf.grammar import first_tree, split_trees
 from tengen.sgf.info import SgfInfo
 from tengen.sgf.record import SgfProblem, SgfRecord, read_record
 from tengen.sgf.tree import SgfNode, SgfTree, read_tree, write_tree
@@ -41,7 +41,7 @@ def read_game(source: bytes | str | os.PathLike[str], partial: bool = False) -> 
 
     Raises SgfError where the record is no whole legal game of Go, OSError where the file cannot be read.
     """
-    record = read_record(source if isinstance(source, bytes) else Path(source).read_bytes())
+    record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))
     if record.problem and not partial:
         raise record.problem
     return play_record(record, partial), record.info

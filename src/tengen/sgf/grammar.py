@@ -6,6 +6,7 @@ taken by one regular expression and only what comes before them goes through the
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -74,6 +75,11 @@ def split_trees(stream: ByteStream, longest: int = LONGEST_TREE) -> Iterator[byt
             buffer, at, more = buffer[start:] + block, 0, bool(block)
         else:
             return
+
+
+def first_tree(data: bytes) -> bytes:
+    """The bytes of the first game tree of a text; empty when there is none."""
+    return next(split_trees(io.BytesIO(data)), b"")
 
 
 def _next_tree(buffer: bytes, at: int, longest: int) -> tuple[int, int]:

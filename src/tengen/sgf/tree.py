@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sgfmill import sgf_grammar
 
 from tengen import coords
-from tengen.sgf.grammar import Properties, read_line
+from tengen.sgf.grammar import Properties, first_tree, read_line
 from tengen.sgf.info import FACTS, SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.record import SgfProblem, board_size, missing_handicap, move_of, player, setup_points
 from tengen.sgf.values import guess_charset
@@ -71,6 +71,7 @@ def read_tree(data: bytes) -> SgfTree:
 
     Raises SgfError where it is no game of Go on a board from 5x5 to 19x19.
     """
+    data = first_tree(data)
     problems: list[str] = []
     try:
         coarse = sgf_grammar.parse_sgf_game(data)

@@ -1,0 +1,115 @@
+"""`tengen import`: game records into a store."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from tengen.data.filters import Filters
+from tengen.data.importer import ImportOptions, ImportProgress, import_games
+from tengen.data.record import ENDINGS
+from tengen.data.rows import RowOptions
+from tengen.rules import Rules
+
+_DAY = ["%Y-%m-%d"]
+
+
+def command(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=".sgf files, folders, archives, - for stdin")],
+    out: Annotated[Path, typer.Option(help="the folder of the new store")],
+    force: Annotated[bool, typer.Option("--force", help="replace a store that is there")] = False,
+    size: Annotated[list[int] | None, typer.Option(help="board size to keep; may be given again")] = None,
+    min_rank: Annotated[str, typer.Option(help="both players at least this: 5k, 3d, 1p")] = "",
+    since: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="first day")] = None,
+    until: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="last day")] = None,
+    ending: Annotated[
+        list[str] | None, typer.Option(help=f"result to keep, again for more: {', '.join(ENDINGS)}")
+    ] = None,
+    max_handicap: Annotated[int | None, typer.Option(help="most handicap stones; 0 for even games")] = None,
+    komi: Annotated[list[float] | None, typer.Option(help="komi to keep; may be given again")] = None,
+    min_moves: Annotated[int, typer.Option(help="fewest moves")] = Filters.min_moves,
+    max_moves: Annotated[int | None, typer.Option(help="most moves")] = None,
+    min_part: Annotated[int, typer.Option(help="legal moves for which a damaged game is kept")] = Filters.min_part,
+    sample: Annotated[float, typer.Option(help="a random part: a fraction below 1, or a number of games")] = 0,
+    seed: Annotated[int, typer.Option(help="which random part")] = 0,
+    exclude: Annotated[list[Path] | None, typer.Option(help="a store whose games to leave out, as a hold-out")] = None,
+    rules: Annotated[str, typer.Option(help="rules of records that name none; the komi decides unless given")] = "",
+    ownership: Annotated[bool, typer.Option(help="find who owned what at the end of counted games")] = True,
+    workers: Annotated[int, typer.Option(help="processes; 0 for one a core")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
+) -> None:
+    """Import game records into a new store, with a report of what was not kept and why.
+
+    Every game is replayed by the rules; duplicates are dropped, also turned and mirrored ones. An interrupted import
+    leaves nothing behind: run it again.
+    """
+    filters = Filters(
+        sizes=tuple(size or ()),
+        min_rank=min_rank,
+        since=since.date() if since else None,
+        until=until.date() if until else None,
+        endings=tuple(ending or ()),
+        max_handicap=max_handicap,
+        komi=tuple(komi or ()),
+        min_moves=min_moves,
+        max_moves=max_moves,
+        min_part=min_part,
+    )
+    default_rules = Rules.parse(rules).text if rules else ""
+    playouts = RowOptions.playouts if ownership else 0
+    options = ImportOptions(
+        rows=RowOptions(filters, default_rules, playouts),
+        sample=sample,
+        seed=seed,
+        exclude=tuple(exclude or ()),
+        workers=workers,
+        overwrite=force,
+    )
+    console = Console(stderr=True)
+    with _Bar(console, quiet) as bar:
+        report = import_games(paths, out, options, bar.show)
+    print(report.text(), end="")
+    print(f"{out}: {report.seconds:,.1f} s, {report.rate:,.0f} games/s; the report is in {out / 'report.txt'}")
+
+
+class _Bar:
+    """A progress bar with games a second and the time that is left."""
+
+    def __init__(self, console: Console, quiet: bool) -> None:
+        self._progress = Progress(
+            TextColumn("importing"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[games]:,} games, {task.fields[kept]:,} kept, {task.fields[rate]:,.0f}/s"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=quiet,
+        )
+        self._task = self._progress.add_task("import", total=None, games=0, kept=0, rate=0.0)
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, state: ImportProgress) -> None:
+        """Draw the state of the import."""
+        elapsed = self._progress.tasks[0].elapsed or 0.0
+        rate = state.games / elapsed if elapsed else 0.0
+        self._progress.update(
+            self._task,
+            total=state.total_bytes,
+            completed=state.read_bytes,
+            games=state.games,
+            kept=state.kept,
+            rate=rate,
+        )

@@ -1,0 +1,89 @@
+"""`tengen stats`: what a store holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.columns import Columns
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+from tengen.data.stats import LENGTH_STEP, StoreStats, collect
+from tengen.data.store import Store
+from tengen.sgf.values import rank_strength
+
+_BAR = 18
+_MOST_ROWS = 12
+
+
+def command(
+    store: Annotated[Path, typer.Argument(help="a store that 'tengen import' made")],
+    as_json: Annotated[bool, typer.Option("--json", help="the numbers as JSON")] = False,
+) -> None:
+    """Print what a game store holds: games, sizes, players, results, lengths, dates."""
+    stats = collect(Store.open(store))
+    if as_json:
+        print(json.dumps(stats.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print(store, stats, Console())
+
+
+def _print(path: Path, stats: StoreStats, console: Console) -> None:
+    dates = f"{stats.first_date} to {stats.last_date}" if stats.first_date else "unknown"
+    facts = Table.grid(padding=(0, 2))
+    for name, value in (
+        ("games", f"{stats.games:,}"),
+        ("moves", f"{stats.moves:,}"),
+        ("moves a game", f"{stats.shortest} to {stats.longest}, median {stats.median:g}"),
+        ("dates", dates),
+        ("with a score", _share(stats.with_score, stats.games)),
+        ("with final owners", _share(stats.with_ownership, stats.games)),
+        ("with visits (self-play)", _share(stats.with_visits, stats.games)),
+        ("on disk", f"{stats.bytes / 1e6:,.1f} MB, {stats.bytes_a_game:,.0f} bytes a game"),
+    ):
+        facts.add_row(name, f"[bold]{value}[/bold]")
+    console.print(Panel(facts, title=str(path), title_align="left", expand=False))
+    if not stats.games:
+        return
+    lengths = {f"{start}-{start + LENGTH_STEP - 1}": n for start, n in sorted(stats.lengths.items())}
+    sizes = {f"{size}x{size}": n for size, n in sorted(stats.sizes.items())}
+    komi = {"unknown" if value is None else f"{value:g}": n for value, n in stats.komi.most_common()}
+    ranks = {rank or "unknown": stats.ranks[rank] for rank in sorted(stats.ranks, key=rank_strength, reverse=True)}
+    tables = (
+        _table("board", sizes),
+        _table("rules", dict(stats.rules.most_common())),
+        _table("komi", komi),
+        _table("handicap", dict(sorted(stats.handicaps.items()))),
+        _table("winner", dict(stats.winners.most_common())),
+        _table("ending", dict(stats.endings.most_common())),
+        _table("players' ranks", ranks),
+        _table("year", dict(sorted(stats.years.items()))),
+        _table("moves", lengths),
+    )
+    console.print(Columns([table for table in tables if table.row_count], padding=(1, 3)))
+
+
+def _table(title: str, counts: Mapping[Any, int]) -> Table:
+    """A small table with a bar a row; the rarest rows are joined where there are many."""
+    rows = [(str(name), count) for name, count in counts.items()]
+    if len(rows) > _MOST_ROWS:
+        least = sorted(count for _, count in rows)[-_MOST_ROWS + 1]
+        common = [row for row in rows if row[1] >= least][: _MOST_ROWS - 1]
+        rows = [*common, (f"{len(rows) - len(common)} others", sum(counts.values()) - sum(n for _, n in common))]
+    total, largest = sum(counts.values()), max(counts.values(), default=1)
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1))
+    for justify, style in (("right", ""), ("left", "cyan"), ("right", ""), ("right", "dim")):
+        table.add_column(justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
+    for name, count in rows:
+        bar = "█" * round(_BAR * count / largest) or "▏"
+        table.add_row(name, f"{bar:<{_BAR}}", f"{count:,}", f"{100 * count / total:.1f}%")
+    return table
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({100 * part / whole:.1f}%)" if whole else "0"

@@ -1,0 +1,104 @@
+"""What a game store holds, in numbers."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen.data.store import NO_DATE, Shard, Store
+
+LENGTH_STEP = 50
+_EPOCH = datetime.date(1970, 1, 1)
+_WINNERS = {0: "black", 1: "white", 2: "draw", -1: "unknown"}
+
+
+@dataclass
+class StoreStats:
+    """Counts over all games. `lengths` counts by number of moves in steps of LENGTH_STEP; unknown komi is None."""
+
+    games: int = 0
+    moves: int = 0
+    bytes: int = 0
+    with_score: int = 0
+    with_ownership: int = 0
+    with_visits: int = 0
+    shortest: int = 0
+    median: float = 0.0
+    longest: int = 0
+    first_date: datetime.date | None = None
+    last_date: datetime.date | None = None
+    sizes: Counter[int] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    komi: Counter[float | None] = field(default_factory=Counter)
+    handicaps: Counter[int] = field(default_factory=Counter)
+    winners: Counter[str] = field(default_factory=Counter)
+    endings: Counter[str] = field(default_factory=Counter)
+    ranks: Counter[str] = field(default_factory=Counter)
+    years: Counter[int] = field(default_factory=Counter)
+    lengths: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def bytes_a_game(self) -> float:
+        """Mean bytes that a game takes on disk."""
+        return self.bytes / self.games if self.games else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers as JSON can hold them."""
+        counters = {
+            name: {"unknown" if key in (None, "") else str(key): count for key, count in sorted(value.items(), key=str)}
+            for name, value in vars(self).items()
+            if isinstance(value, Counter)
+        }
+        dates = {name: str(getattr(self, name) or "") for name in ("first_date", "last_date")}
+        return {**asdict(self), **counters, **dates, "bytes_a_game": round(self.bytes_a_game, 1)}
+
+
+def collect(store: Store) -> StoreStats:
+    """Count what the store holds, shard by shard."""
+    stats = StoreStats(games=len(store), moves=store.positions, bytes=sum(s["bytes"] for s in store.manifest["shards"]))
+    for shard in store.shards:
+        _count(stats, shard)
+    if len(store):
+        lengths = store.lengths
+        stats.shortest, stats.longest = int(lengths.min()), int(lengths.max())
+        stats.median = float(np.median(lengths))
+    return stats
+
+
+def _count(stats: StoreStats, shard: Shard) -> None:
+    stats.sizes.update(_tally(shard.size))
+    stats.handicaps.update(_tally(shard.handicap))
+    stats.komi.update({None if np.isnan(value) else value: n for value, n in _tally(shard.komi).items()})
+    stats.winners.update({_WINNERS[value]: n for value, n in _tally(shard.winner).items()})
+    stats.lengths.update(_tally(np.diff(shard.offsets) // LENGTH_STEP * LENGTH_STEP))
+    stats.with_score += int(np.count_nonzero(~np.isnan(shard.score)))
+    stats.with_ownership += int(np.count_nonzero(np.diff(shard.ownership_offsets)))
+    stats.with_visits += len(shard) - shard.batch.column("visits").null_count
+    for counter, columns in (
+        (stats.rules, ("rules",)),
+        (stats.endings, ("ending",)),
+        (stats.ranks, ("black_rank", "white_rank")),
+    ):
+        for column in columns:
+            codes, names = shard.texts(column)
+            counter.update({names[code]: n for code, n in _tally(codes).items()})
+    _count_dates(stats, shard.date[shard.date != NO_DATE])
+
+
+def _count_dates(stats: StoreStats, days: npt.NDArray[np.int32]) -> None:
+    if not len(days):
+        return
+    first, last = (_EPOCH + datetime.timedelta(int(day)) for day in (days.min(), days.max()))
+    stats.first_date = min(filter(None, (stats.first_date, first)))
+    stats.last_date = max(filter(None, (stats.last_date, last)))
+    stats.years.update(_tally(days.astype("datetime64[D]").astype("datetime64[Y]").astype(int) + 1970))
+
+
+def _tally(values: npt.NDArray[Any]) -> dict[Any, int]:
+    distinct, counts = np.unique(values, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
