@@ -178,6 +178,11 @@ class TreeSearch:
         return int(self._native.bytes())
 
     @property
+    def held_bytes(self) -> int:
+        """Bytes taken from the system for it, never more than `params.memory`."""
+        return int(self._native.held_bytes())
+
+    @property
     def nodes(self) -> int:
         """Positions in the tree."""
         return int(self._native.node_count())

@@ -1,0 +1,56 @@
+"""Whole trees as text, and the signature: a change in what the search does shows as a diff.
+
+`UPDATE_GOLDEN=1 pytest tests/search/test_golden.py` writes them anew, to be read before they are committed.
+"""
+
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from known_answers import Noise
+
+from tengen.engine.search import SearchParams, TreeSearch
+from tengen.evaluators import Evaluator, UniformEvaluator
+from tengen.game import Game
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+FIGHT = ". . X O .\n. X X O .\n. X O O O\nX X O . O\n. X O O ."
+
+TREES = {
+    "tree-5x5-endgame-uniform": (Game.from_diagram(FIGHT, komi=0.5), UniformEvaluator(), 1, 120, SearchParams()),
+    "tree-7x7-noise": (Game(7), Noise(), 1, 150, SearchParams()),
+    "tree-7x7-noise-batched": (Game(7), Noise(), 8, 150, SearchParams()),
+    "tree-7x7-noise-root": (Game(7), Noise(), 4, 150, SearchParams(noise_weight=0.25, root_temperature=1.3)),
+}
+
+
+def compare(name: str, text: str) -> None:
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+@pytest.mark.parametrize("name", list(TREES))
+def test_tree(name: str) -> None:
+    game, evaluator, batch, visits, params = TREES[name]
+    assert isinstance(evaluator, Evaluator)
+    search = TreeSearch(evaluator, params, batch, seed=1)
+    search.set_root(game)
+    search.run(visits)
+    compare(name, f"{game}\n{search.text(depth=4)}play {search.choose()}\n")
+
+
+def signature_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("signature", ROOT / "benchmarks" / "signature.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_signature() -> None:
+    compare("signature", f"{signature_script().signature(300)}\n")
