@@ -336,5 +336,5 @@ def final_ownership(game: Game, playouts: int, seed: int) -> Annotated[NDArray[n
     int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.
     """
 
-def run_playouts(game: Game, playouts: int, seed: int) -> int:
+def run_playouts(game: Game, playouts: int, seed: int, policy: str = "uniform") -> int:
     """Plays them to measure their speed; the moves that they took in all."""
