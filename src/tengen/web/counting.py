@@ -1,0 +1,91 @@
+"""The count at the end of a game, drawn and told: regions, dead stones and the result in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import IllegalMove, TengenError
+from tengen.game import BLACK, EMPTY, WHITE, Game
+from tengen.game import COLOR_NAMES as NAMES
+
+REASONS = {
+    "occupied": "there is a stone on this point already",
+    "ko": "ko: this takes back the stone that was just taken; play elsewhere first",
+    "superko": "this repeats an earlier position of the game, which these rules forbid",
+    "suicide": "a stone here would have no liberty, and takes none away: these rules forbid that",
+}
+
+
+def neighbors(point: int, size: int) -> Iterator[int]:
+    """The points next to `point` on a board of this size."""
+    row, col = divmod(point, size)
+    if row:
+        yield point - size
+    if row < size - 1:
+        yield point + size
+    if col:
+        yield point - 1
+    if col < size - 1:
+        yield point + 1
+
+
+def region(start: int, inside: Collection[int], size: int) -> set[int]:
+    """The points of `inside` that are connected with `start`, which is one of them."""
+    found, pending = {start}, [start]
+    while pending:
+        for near in neighbors(pending.pop(), size):
+            if near in inside and near not in found:
+                found.add(near)
+                pending.append(near)
+    return found
+
+
+def group_of(board: NDArray[np.int8], point: int) -> set[int]:
+    """The stones that live or die with the one on `point`: those of its colour that no other colour parts from it."""
+    size, flat = len(board), board.ravel()
+    color = int(flat[point])
+    reach = region(point, set(np.flatnonzero(flat != 1 - color).tolist()), size)
+    return {at for at in reach if flat[at] == color}
+
+
+def territory(game: Game, dead: Collection[int]) -> str:
+    """Who owns each empty point and each dead stone: `b`, `w`, or `.` for nobody and for living stones; row-major."""
+    living = game.board.ravel() != EMPTY
+    living[list(dead)] = False
+    owners = game.owners(dead=sorted(dead)).ravel()
+    return "".join("." if lives else "bw."[owner] for lives, owner in zip(living, owners, strict=True))
+
+
+def score_result(score: float) -> str:
+    """The result of a count as records write it (`B+3.5`, `0` for a draw), from Black's score minus White's."""
+    if score == 0:
+        return "0"
+    return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+
+
+def in_words(result: str) -> str:
+    """A record's result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
+    if result in ("0", "Draw", "draw"):
+        return "The game is a draw"
+    who = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
+    if who is None or result[1:2] != "+":
+        return result
+    how = result[2:]
+    words = {"": "", "R": " by resignation", "T": " on time", "F": " by forfeit"}.get(how[:1], f" by {how}")
+    return f"{who} wins{words}"
+
+
+def check_point(point: object, size: int) -> int:
+    """A point that a page sent, as an int on the board; raises TengenError for anything else."""
+    if not isinstance(point, int) or isinstance(point, bool) or not 0 <= point < size * size:
+        raise TengenError(f"{point!r} is no point of a board of size {size}")
+    return point
+
+
+def explain(error: IllegalMove) -> str:
+    """Why a move is illegal, in a sentence for people."""
+    reason = str(error).rpartition("illegal: ")[2]
+    return REASONS.get(reason, str(error))

@@ -1,0 +1,215 @@
+"""The questions that a page asks: how to play the next game, and which record to open."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nicegui import events, ui
+
+from tengen.engine import TimeControl
+from tengen.errors import TengenError
+from tengen.handicap import most_fixed
+from tengen.web.levels import LEVELS, Level
+from tengen.web.settings import MAX_SIZE, MIN_SIZE, RULES, GameSettings, Mode
+
+MAX_SGF_BYTES = 2_000_000
+
+MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYSE: "Analyse"}
+SIZES = {9: "9", 13: "13", 19: "19", 0: "Other"}
+COLORS = {0: "Black", 1: "White", 2: "Random"}
+RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
+NO_NETWORK = "No network: it knows the rules alone, and plays accordingly."
+CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
+    "none": ("No clock", None),
+    "blitz": ("1 min + 3 x 10 s", TimeControl.byoyomi(60, 10, 3)),
+    "quick": ("5 min + 3 x 20 s", TimeControl.byoyomi(300, 20, 3)),
+    "normal": ("15 min + 5 x 30 s", TimeControl.byoyomi(900, 30, 5)),
+    "long": ("60 min + 5 x 60 s", TimeControl.byoyomi(3600, 60, 5)),
+    "fischer": ("3 min + 10 s a move", TimeControl.fischer(180, 10)),
+}
+
+
+def usual_komi(rules: str, handicap: int) -> float:
+    """The komi that games under these rules have."""
+    if handicap:
+        return 0.5
+    return 6.5 if rules in ("japanese", "korean") else 7.0 if rules == "new-zealand" else 7.5
+
+
+@dataclass
+class Form:
+    """What the fields of the dialog hold."""
+
+    mode: Mode
+    size: int
+    other: float
+    color: int
+    level: str
+    rules: str
+    komi: float | None
+    handicap: int
+    clock: str = "none"
+
+    def settings(self, levels: dict[str, Level]) -> GameSettings:
+        """The agreement that the fields describe; raises TengenError where they cannot be played."""
+        if self.komi is None:
+            raise TengenError("komi is missing: a whole or half number such as 7.5")
+        return GameSettings(
+            size=self.board,
+            rules=self.rules,
+            komi=float(self.komi),
+            handicap=self.handicap,
+            mode=Mode(self.mode),
+            human=self.color if self.color < 2 else random.randrange(2),
+            level=levels[self.level],
+            clock=CLOCKS[self.clock][1],
+        )
+
+    @property
+    def board(self) -> int:
+        """The chosen edge."""
+        return self.size or int(self.other)
+
+
+class NewGameDialog:
+    """Asks for the settings of a game and hands them to `on_start`."""
+
+    def __init__(self, settings: GameSettings, network: str, on_start: Callable[[GameSettings], None]) -> None:
+        self._on_start = on_start
+        self._network = network
+        self._levels = {known.key: known for known in (*LEVELS, settings.level)}
+        named = settings.size in SIZES
+        self.form = Form(
+            settings.mode,
+            settings.size if named else 0,
+            settings.size,
+            settings.human,
+            settings.level.key,
+            settings.rules,
+            settings.komi,
+            settings.handicap,
+        )
+        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=new-game-dialog"):
+            ui.label("New game").classes("tg-dialog-title")
+            self._fields()
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button("Start", on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
+
+    def open(self) -> None:
+        """Show the dialog."""
+        self._dialog.open()
+
+    def _fields(self) -> None:
+        form = self.form
+        ui.toggle(MODES, value=form.mode).bind_value(form, "mode").props("no-caps unelevated")
+        with ui.element("div").classes("tg-field"):
+            ui.label("Board").classes("tg-heading")
+            ui.toggle(SIZES, value=form.size, on_change=self._fit_handicap).bind_value(form, "size").props(
+                "no-caps unelevated"
+            ).props("data-testid=size")
+            slider = ui.slider(
+                min=MIN_SIZE, max=MAX_SIZE, step=1, value=form.other, on_change=self._fit_handicap
+            ).bind_value(form, "other")
+            slider.props("label-always snap markers").classes("mt-6").bind_visibility_from(form, "size", value=0)
+        with ui.element("div").classes("tg-field").bind_visibility_from(form, "mode", value=Mode.PLAY):
+            ui.label("You play").classes("tg-heading")
+            ui.toggle(COLORS, value=form.color).bind_value(form, "color").props("no-caps unelevated").props(
+                "data-testid=color"
+            )
+        with (
+            ui.element("div")
+            .classes("tg-field")
+            .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYSE)
+        ):
+            ui.label("Strength").classes("tg-heading")
+            titles = {key: known.title for key, known in self._levels.items()}
+            ui.select(titles, value=form.level).bind_value(form, "level").props("outlined dense options-dense").classes(
+                "w-full"
+            ).props("data-testid=level")
+            ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
+            ui.label(f"Network: {self._network}" if self._network else NO_NETWORK).classes("tg-note")
+        with ui.element("div").classes("tg-pair"):
+            ui.select(RULE_NAMES, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
+                form, "rules"
+            ).props("outlined dense options-dense")
+            ui.number(label="Komi", value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
+                "outlined dense"
+            ).props("data-testid=komi")
+            self._handicap = ui.select(
+                self._handicaps(), label="Handicap", value=form.handicap, on_change=self._usual_komi
+            ).bind_value(form, "handicap")
+            self._handicap.props("outlined dense options-dense")
+            clocks = {key: title for key, (title, _) in CLOCKS.items()}
+            ui.select(clocks, label="Time", value=form.clock).bind_value(form, "clock").props(
+                "outlined dense options-dense"
+            )
+
+    def _handicaps(self) -> dict[int, str]:
+        return {0: "None", **{n: f"{n} stones" for n in range(2, most_fixed(self.form.board) + 1)}}
+
+    def _fit_handicap(self) -> None:
+        choices = self._handicaps()
+        if self.form.handicap not in choices:
+            self.form.handicap = 0
+        self._handicap.set_options(choices)
+
+    def _usual_komi(self) -> None:
+        self.form.komi = usual_komi(self.form.rules, self.form.handicap)
+
+    def _start(self) -> None:
+        try:
+            settings = self.form.settings(self._levels)
+        except TengenError as error:
+            ui.notify(str(error), position="top")
+            return
+        self._dialog.close()
+        self._on_start(settings)
+
+
+class OpenDialog:
+    """Takes a game record from a person and hands its bytes to `on_record`; a file that is too large is refused."""
+
+    def __init__(self, on_record: Callable[[bytes], None]) -> None:
+        self._on_record = on_record
+        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
+            ui.label("Open a game record").classes("tg-dialog-title")
+            ui.label("An SGF file of any Go program or server, with its variations.").classes("tg-note")
+            self._upload = (
+                ui.upload(
+                    auto_upload=True,
+                    max_files=1,
+                    max_file_size=MAX_SGF_BYTES,
+                    on_upload=self._received,
+                    on_rejected=self._too_large,
+                )
+                .props("accept=.sgf flat")
+                .classes("tg-drop")
+            )
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button("Choose a file", on_click=lambda: self._upload.run_method("pickFiles")).props(
+                    "unelevated no-caps"
+                )
+
+    def open(self) -> None:
+        """Show the dialog with nothing chosen."""
+        self._upload.reset()
+        self._dialog.open()
+
+    async def _received(self, event: events.UploadEventArguments) -> None:
+        if event.file.size() > MAX_SGF_BYTES:  # the limit in the page is only a courtesy: this one holds
+            self._too_large()
+            return
+        data = await event.file.read()
+        self._upload.reset()
+        self._dialog.close()
+        self._on_record(data)
+
+    def _too_large(self) -> None:
+        self._upload.reset()
+        ui.notify(
+            f"Not opened: a game record is an .sgf file of at most {MAX_SGF_BYTES // 1_000_000} MB", position="top"
+        )

@@ -1,0 +1,40 @@
+"""Engines for the pages: each has its own tree, all share one network."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+
+from tengen.engine import Engine, Limits
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.protocol import Evaluator
+from tengen.game import Game
+
+NO_NETWORK = ("none", "uniform")
+REMEMBERED = 20_000  # positions, about 60 MB on 19x19; pages that look at one game share them
+
+
+class Engines:
+    """Call it for an engine. The network is read at the first call, or by `warm_up`; searches take turns at it.
+
+    Raises NetworkError at once for a network that is missing or is none.
+    """
+
+    def __init__(self, network: str) -> None:
+        self.network = "" if network in NO_NETWORK else read_card(find_network(network)).name
+        self._source = "uniform" if network in NO_NETWORK else network
+        self._evaluator: Evaluator | None = None
+        self._loading = threading.Lock()
+
+    def __call__(self) -> Engine:
+        with self._loading:
+            if self._evaluator is None:
+                self._evaluator = load_evaluator(self._source, cache=REMEMBERED)
+        return Engine(self._evaluator, seed=secrets.randbits(31))
+
+    def warm_up(self, size: int) -> None:
+        """Read the network and make it ready for this board, so that the first move need not wait."""
+        engine = self()
+        engine.set_position(Game(size))
+        engine.think(Limits(visits=16))

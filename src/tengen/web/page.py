@@ -1,0 +1,407 @@
+"""The page of one tab: it draws the session, hears the person, and lets the conductor run the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from nicegui import background_tasks, events, ui
+
+from tengen.engine import SearchResult
+from tengen.errors import SgfError, TengenError
+from tengen.game import COLOR_NAMES as NAMES
+from tengen.web import record
+from tengen.web.components import BoardElement, GraphElement, TreeElement
+from tengen.web.conductor import Conductor
+from tengen.web.counting import in_words
+from tengen.web.dialogs import NewGameDialog, OpenDialog
+from tengen.web.panels import MoveTable, PlayerCard
+from tengen.web.session import Phase, Session
+from tengen.web.settings import GameSettings, Mode
+from tengen.web.thinker import PageEngines, Thinker
+
+POLL_SECONDS = 0.2
+MAX_COMMENT = 20_000
+
+
+class Page:
+    """All that one tab shows. `keep` is told of every session that the tab begins, so that a reload finds it again."""
+
+    def __init__(
+        self, engines: PageEngines, settings: GameSettings, keep: Callable[[Session], None], pace: float
+    ) -> None:
+        self._keep = keep
+        self._network = engines.network
+        self._thinker = Thinker(engines)
+        self._conductor = Conductor(Session(settings), self._thinker, self.refresh, self._tell, pace)
+        self._task: asyncio.Task[None] | None = None
+        self._show_moves = self._show_owners = True
+        self._build(settings)
+        self.refresh()
+
+    @property
+    def session(self) -> Session:
+        """The game that the tab shows."""
+        return self._conductor.session
+
+    def adopt(self, session: Session) -> None:
+        """Show another game instead."""
+        self._conductor.new_session(session)
+        self._keep(session)
+        self.refresh()
+
+    def wake_up(self) -> None:
+        """The browser is there: let the engine work."""
+        if self._task is None:
+            self._task = background_tasks.create(self._conductor.run(), name="tengen conductor")
+
+    def rest(self) -> None:
+        """The browser has gone, perhaps for good: end the search."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+        self._thinker.stop()
+
+    def close(self) -> None:
+        """The tab is closed: let the engine go."""
+        self.rest()
+        self._thinker.close()
+
+    # Building
+
+    def _build(self, settings: GameSettings) -> None:
+        self._dark = ui.dark_mode(None)
+        self._new_game = NewGameDialog(settings, self._network, self._start)
+        self._open = OpenDialog(self._load)
+        self._build_top()
+        with ui.element("main").classes("tg-main") as main:
+            with ui.element("div").classes("tg-players"):
+                self._cards = (PlayerCard(0), PlayerCard(1))
+            with ui.element("div").classes("tg-stage"):
+                self._board = BoardElement(self._tapped).props("data-testid=board")
+            self._build_navigation()
+            with ui.element("div").classes("tg-status tg-card"):
+                self._build_status()
+            with ui.element("div").classes("tg-lower"):
+                self._build_analysis()
+                self._build_history()
+        main.on("dragenter", self._open.open, args=[], throttle=1.0)
+        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
+        ui.timer(POLL_SECONDS, self._poll)
+
+    def _build_top(self) -> None:
+        with ui.element("header").classes("tg-top"):
+            with ui.element("div").classes("tg-brand"):
+                ui.element("div").classes("tg-brand-stone")
+                ui.label("Tengen").classes("tg-brand-name")
+            self._button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
+            self._button("Open", "folder_open", self._open.open, "open").classes("tg-word")
+            self._button("Save", "download", self._save, "save").classes("tg-word")
+            self._sound = self._button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
+            self._button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
+            self._button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
+
+    def _build_navigation(self) -> None:
+        with ui.element("nav").classes("tg-nav"):
+            self._button("", "first_page", lambda: self._look(lambda s: s.seek(0)), "first", "First position (Home)")
+            self._button(
+                "",
+                "keyboard_double_arrow_left",
+                lambda: self._look(lambda s: s.step(-10)),
+                "back-ten",
+                "Ten moves back",
+            )
+            self._button("", "chevron_left", lambda: self._look(lambda s: s.step(-1)), "back", "Back (left arrow)")
+            self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
+            self._button(
+                "", "chevron_right", lambda: self._look(lambda s: s.step(1)), "forward", "Forward (right arrow)"
+            )
+            self._button(
+                "",
+                "keyboard_double_arrow_right",
+                lambda: self._look(lambda s: s.step(10)),
+                "forward-ten",
+                "Ten moves on",
+            )
+            self._button("", "last_page", lambda: self._look(lambda s: s.step(100_000)), "last", "Last position (End)")
+
+    def _build_status(self) -> None:
+        self._status = ui.label().classes("tg-line-status").props("data-testid=status")
+        self._hint = ui.label().classes("tg-note").props("data-testid=hint")
+        with ui.element("div").classes("tg-actions") as self._playing:
+            self._pass = self._button("Pass", "block", self._pass_turn, "pass")
+            self._undo = self._button("Undo", "undo", self._undo_move, "undo")
+            self._resign = self._button("Resign", "flag", self._resign_game, "resign")
+            self._pause = self._button("Pause", "pause", self._toggle_pause, "pause")
+        with ui.element("div").classes("tg-actions") as self._counting:
+            self._button("Agree", "done", self._agree, "agree").classes("tg-primary")
+            self._button("Play on", "undo", self._undo_move, "play-on")
+
+    def _build_analysis(self) -> None:
+        with ui.element("div").classes("tg-card"):
+            with ui.element("div").classes("tg-row"):
+                ui.label("Analysis").classes("tg-heading tg-grow")
+                self._searched = ui.label().classes("tg-note").props("data-testid=searched")
+                self._analysis = (
+                    ui.switch(on_change=self._toggle_analysis).props("dense color=teal").props("data-testid=analysis")
+                )
+                self._analysis.props('aria-label="Analysis"')
+            with ui.element("div").classes("tg-toggles") as self._options:
+                ui.checkbox("Moves", value=True, on_change=self._poll).bind_value(self, "_show_moves").props(
+                    "dense size=sm color=teal"
+                )
+                ui.checkbox("Territory", value=True, on_change=self._poll).bind_value(self, "_show_owners").props(
+                    "dense size=sm color=teal"
+                )
+                self._review = ui.button("Judge the whole game", on_click=self._review_game).props(
+                    "flat dense no-caps size=sm color=teal"
+                )
+                self._review.props("data-testid=review")
+            self._table = MoveTable(self._show_line, self._choose_move)
+            self._graph = (
+                GraphElement(lambda ply: self._look(lambda s: s.seek(ply))).classes("mt-2").props("data-testid=graph")
+            )
+
+    def _build_history(self) -> None:
+        with ui.element("div").classes("tg-card"):
+            ui.label("Moves").classes("tg-heading")
+            self._tree = TreeElement(self._go).props("data-testid=tree")
+            self._comment = (
+                ui.textarea(placeholder="A note on this move", on_change=self._commented)
+                .classes("tg-comment")
+                .props("data-testid=comment")
+            )
+            self._comment.props("borderless dense autogrow maxlength=20000 debounce=300")
+
+    def _button(self, text: str, icon: str, action: Callable[[], object], mark: str, tip: str = "") -> ui.button:
+        button = ui.button(text, icon=icon, on_click=action, color=None).props(f"flat no-caps data-testid={mark}")
+        if tip:
+            button.tooltip(tip)
+            button.props["aria-label"] = tip
+        return button
+
+    # Drawing
+
+    def refresh(self) -> None:
+        """Draw everything anew from the session."""
+        session = self.session
+        phase = session.phase
+        view = session.view()
+        hover = NAMES[session.game.to_play].lower() if session.may_click else ""
+        self._board.show(view, hover, phase is Phase.COUNTING)
+        self._status.set_text(session.status())
+        self._hint.set_text(self._hint_text())
+        self._hint.set_visibility(bool(self._hint.text))
+        self._playing.set_visibility(phase is not Phase.COUNTING)
+        self._counting.set_visibility(phase is Phase.COUNTING)
+        self._resign.set_visibility(session.settings.mode is Mode.PLAY and not session.result)
+        self._pass.set_visibility(session.may_click)
+        self._undo.set_visibility(session.settings.mode is not Mode.WATCH)
+        self._pause.set_visibility(session.settings.mode is Mode.WATCH and phase is Phase.PLAYING)
+        line = session.tree.line(session.node)
+        self._where.set_text(f"move {session.ply} / {len(line)}")
+        self._graph.show(session.line_reports(), session.ply, len(line))
+        self._tree.show(session.tree.drawing(), session.node.id)
+        self._comment.set_value(session.node.comment)
+        self._poll()
+
+    def _poll(self) -> None:
+        """Draw what changes by itself: clocks, and the running search."""
+        session = self.session
+        if session.tick(time.monotonic()):
+            self._conductor.wake()
+            self._tell(in_words(session.result))
+            self.refresh()
+            return
+        self._draw_players()
+        self._draw_search()
+
+    def _draw_players(self) -> None:
+        session, doing = self.session, self._conductor.doing
+        for color, card in enumerate(self._cards):
+            turn = session.phase is Phase.PLAYING and session.game.to_play == color and not session.result
+            thinking = turn and doing == "thinking"
+            more = session.abouts[color]
+            if thinking:
+                latest = self._thinker.latest
+                more = f"thinking · {latest.visits:,} positions" if latest is not None else "thinking"
+            card.show(session.names[color], more, session.game.captures[color], turn, thinking)
+            clock = session.clock
+            card.show_clock(clock.face(color) if clock else "", clock is not None and clock.seconds(color) < 10)
+
+    def _draw_search(self) -> None:
+        shown = self._shown_search()
+        self._board.set(thinking=self._conductor.doing in ("thinking", "counting"))
+        self._board.show_search(shown, self._show_moves, self._show_owners)
+        self._table.show(shown, self.session.game.size)
+        self._options.set_visibility(self._conductor.analysing)
+        self._graph.set_visibility(
+            self._conductor.analysing or bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
+        )
+        left = len(self._conductor.reviewing)
+        if left:
+            self._searched.set_text(f"judging: {left} positions left")
+        elif shown is not None:
+            self._searched.set_text(f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits")
+        else:
+            self._searched.set_text("")
+
+    def _shown_search(self) -> SearchResult | None:
+        """What is known of the shown position, where a person wants to see it."""
+        if not self._conductor.analysing or self.session.game.is_over:
+            return None
+        latest = self._thinker.latest if self._conductor.doing in ("thinking", "analysing") else None
+        report = self.session.node.report
+        return latest or (report.result if report is not None else None)
+
+    def _hint_text(self) -> str:
+        session = self.session
+        if session.phase is Phase.COUNTING:
+            return "Tap a group to mark it dead or alive, then agree." if session.counted else "Counting …"
+        if self._conductor.paused and session.engine_to_move:
+            return "The engine is paused."
+        return session.last_move() if session.phase is Phase.PLAYING else ""
+
+    def _tell(self, message: str) -> None:
+        with self._board:
+            ui.notify(message, position="top", timeout=3500)
+
+    @contextmanager
+    def _gently(self) -> Iterator[None]:
+        """Tell a person what cannot be done instead of failing."""
+        try:
+            yield
+        except TengenError as error:
+            self._tell(sentence(str(error)))
+
+    # Hearing
+
+    def _changed(self) -> None:
+        self._conductor.wake()
+        self.refresh()
+
+    def _look(self, move: Callable[[Session], object]) -> None:
+        before = self.session.node
+        move(self.session)
+        if self.session.node is not before:
+            self._changed()
+
+    def _go(self, node_id: object) -> None:
+        self._look(lambda session: session.goto(node_id))
+
+    def _tapped(self, point: object) -> None:
+        session = self.session
+        if session.phase is not Phase.COUNTING and not session.may_click:
+            return  # a hasty tap while the engine thinks needs no lecture
+        try:
+            if session.phase is Phase.COUNTING:
+                session.toggle_dead(point)
+            else:
+                session.click(point, time.monotonic())
+        except TengenError as error:
+            if isinstance(point, int) and 0 <= point < session.game.size**2:
+                self._board.refuse(point)
+            self._tell(sentence(str(error)))
+            return
+        self._changed()
+
+    def _choose_move(self, point: object) -> None:
+        if self.session.settings.mode is Mode.ANALYSE and isinstance(point, int):
+            with self._gently():
+                self.session.play(point, time.monotonic())
+                self._changed()
+
+    def _show_line(self, points: Sequence[int]) -> None:
+        self._board.set(line=list(points))
+
+    def _pass_turn(self) -> None:
+        with self._gently():
+            if not self.session.may_click:
+                return
+            self.session.pass_turn(time.monotonic())
+            self._changed()
+
+    def _undo_move(self) -> None:
+        if self.session.undo():
+            self._changed()
+
+    def _resign_game(self) -> None:
+        with self._gently():
+            self.session.resign()
+            self._changed()
+
+    def _agree(self) -> None:
+        with self._gently():
+            self.session.agree()
+            self._changed()
+
+    def _toggle_pause(self) -> None:
+        self._conductor.paused = not self._conductor.paused
+        self._pause.set_text("Go on" if self._conductor.paused else "Pause")
+        self._pause.set_icon("play_arrow" if self._conductor.paused else "pause")
+        self._changed()
+
+    def _toggle_analysis(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
+        self._conductor.analysing = bool(event.value)
+        self._changed()
+
+    def _review_game(self) -> None:
+        self._conductor.review()
+        self.refresh()
+
+    def _commented(self, event: events.ValueChangeEventArguments[str | None]) -> None:
+        self.session.node.comment = str(event.value or "")[:MAX_COMMENT]
+
+    def _toggle_sound(self) -> None:
+        on = not self._board.props["sound"]
+        self._board.set(sound=on)
+        self._sound.set_icon("volume_up" if on else "volume_off")
+
+    def _toggle_coordinates(self) -> None:
+        self._board.set(coordinates=not self._board.props["coordinates"])
+
+    async def _toggle_dark(self) -> None:
+        dark = await ui.run_javascript('document.body.classList.contains("body--dark")')
+        self._dark.set_value(not dark)
+
+    def _start(self, settings: GameSettings) -> None:
+        self.adopt(Session(settings))
+
+    def _load(self, data: bytes) -> None:
+        try:
+            session, problems = record.load(data)
+        except SgfError as error:
+            self._tell(sentence(f"this file could not be read: {error}"))
+            return
+        self.adopt(session)
+        if problems:
+            self._tell(sentence(f"not all of the record could be read: {problems[0]}"))
+
+    def _save(self) -> None:
+        ui.download.content(record.save(self.session), "tengen.sgf", "application/x-go-sgf")
+
+    def _key(self, event: events.KeyEventArguments) -> None:
+        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
+            return
+        key = event.key.name
+        steps: dict[str, Callable[[Session], object]] = {
+            "ArrowLeft": lambda s: s.step(-1),
+            "ArrowRight": lambda s: s.step(1),
+            "ArrowUp": lambda s: s.sibling(-1),
+            "ArrowDown": lambda s: s.sibling(1),
+            "PageUp": lambda s: s.step(-10),
+            "PageDown": lambda s: s.step(10),
+            "Home": lambda s: s.seek(0),
+            "End": lambda s: s.step(100_000),
+        }
+        if key in steps:
+            self._look(steps[key])
+        elif key == "a":
+            self._analysis.set_value(not self._analysis.value)
+
+
+def sentence(text: str) -> str:
+    """A message with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,269 @@
+// The Go board: wood on a canvas, everything else in one SVG. It draws what its props say and reports taps; it knows no rules.
+const CELL = 100;
+const LETTERS = "ABCDEFGHJKLMNOPQRST";
+const BLACK = 0;
+
+function hash(x, y) {
+  let h = (Math.imul(x, 374761393) + Math.imul(y, 668265263)) | 0;
+  h = Math.imul(h ^ (h >>> 13), 1274126177);
+  return ((h ^ (h >>> 16)) >>> 0) / 4294967296;
+}
+
+// Value noise in 0..1 with smooth steps between lattice points.
+function noise(x, y) {
+  const [i, j] = [Math.floor(x), Math.floor(y)];
+  let [u, v] = [x - i, y - j];
+  u *= u * (3 - 2 * u);
+  v *= v * (3 - 2 * v);
+  const top = hash(i, j) * (1 - u) + hash(i + 1, j) * u;
+  const bottom = hash(i, j + 1) * (1 - u) + hash(i + 1, j + 1) * u;
+  return top * (1 - v) + bottom * v;
+}
+
+// Straight-grained wood: wavering year rings that darken towards their late edge, fine fibres along the grain, a soft light.
+function paintWood(canvas) {
+  const edge = (canvas.width = canvas.height = 720);
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(edge, edge);
+  const light = [237, 199, 133], dark = [199, 146, 78];
+  for (let y = 0, at = 0; y < edge; y++) {
+    for (let x = 0; x < edge; x++, at += 4) {
+      const u = x / edge, v = y / edge;
+      const bend = 1.9 * noise(u * 1.6 + 7, v * 0.9) + 0.5 * noise(u * 6, v * 1.7) + 0.08 * noise(u * 40, v * 9);
+      const ring = u * 21 + 2.2 * bend;
+      const late = ring - Math.floor(ring);
+      const strength = 0.55 + 0.45 * hash(Math.floor(ring), 11);
+      const line = strength * (late < 0.86 ? (late / 0.86) ** 2.4 : ((1 - late) / 0.14) ** 1.4);
+      const fibre = noise(x * 0.5, y * 0.011) * 0.55 + noise(x * 1.6, y * 0.03) * 0.45;
+      const cloud = noise(u * 2 + 31, v * 2 + 17);
+      const shade = 0.1 * ((u - 0.4) ** 2 + (v - 0.35) ** 2);
+      const t = 0.3 * line + 0.32 * fibre + 0.26 * cloud + shade;
+      for (let k = 0; k < 3; k++) image.data[at + k] = light[k] + (dark[k] - light[k]) * t;
+      image.data[at + 3] = 255;
+    }
+  }
+  context.putImageData(image, 0, 0);
+}
+
+function starLines(size) {
+  if (size < 9) return size % 2 ? [(size - 1) / 2] : [];
+  const edge = size < 13 ? 2 : 3;
+  return size % 2 ? [edge, (size - 1) / 2, size - 1 - edge] : [edge, size - 1 - edge];
+}
+
+// Best move teal; then green through amber to red as the share of games lost by it grows to 12 per cent.
+function heatColor(candidate) {
+  if (candidate.rank === 0) return "hsl(176 72% 42%)";
+  const hue = 140 * (1 - Math.min(1, candidate.loss / 0.12)) + 4;
+  return `hsl(${hue} 70% 46%)`;
+}
+
+let speaker = null;
+
+// A stone set on wood: a short burst of noise, lowered and quickly gone.
+function clack() {
+  if (navigator.userActivation?.hasBeenActive === false) return; // browsers allow no sound before a person has acted
+  try {
+    speaker ??= new AudioContext();
+    const length = Math.floor(speaker.sampleRate * 0.07);
+    const buffer = speaker.createBuffer(1, length, speaker.sampleRate);
+    const samples = buffer.getChannelData(0);
+    for (let i = 0; i < length; i++) samples[i] = (Math.random() * 2 - 1) * Math.exp(-i / (length * 0.09));
+    const source = new AudioBufferSourceNode(speaker, { buffer });
+    const filter = new BiquadFilterNode(speaker, { type: "bandpass", frequency: 1500 + Math.random() * 250, Q: 1.1 });
+    source.connect(filter).connect(new GainNode(speaker, { gain: 0.55 })).connect(speaker.destination);
+    source.start();
+  } catch {
+    speaker = null; // no audio device: the board plays on in silence
+  }
+}
+
+export default {
+  template: `
+<div class="tg-board" :class="{ 'tg-quiet': !hover && !counting, 'tg-dense': cell < 26 }" ref="frame">
+  <canvas ref="wood" aria-hidden="true"></canvas>
+  <svg ref="svg" :viewBox="'0 0 ' + extent + ' ' + extent" role="application" :aria-label="label"
+       @pointermove="onMove" @pointerdown="onDown" @pointerup="onUp" @pointerleave="onLeave" @pointercancel="onLeave">
+    <defs>
+      <radialGradient id="tg-black" cx=".5" cy=".5" r=".56" fx=".34" fy=".27">
+        <stop offset="0" stop-color="#7b8087"/><stop offset=".16" stop-color="#55595f"/>
+        <stop offset=".5" stop-color="#26282b"/><stop offset=".85" stop-color="#101113"/><stop offset="1" stop-color="#1c1d20"/>
+      </radialGradient>
+      <radialGradient id="tg-white" cx=".5" cy=".5" r=".56" fx=".36" fy=".28">
+        <stop offset="0" stop-color="#fff"/><stop offset=".45" stop-color="#fcfbf7"/>
+        <stop offset=".8" stop-color="#eae6dc"/><stop offset="1" stop-color="#bdb7aa"/>
+      </radialGradient>
+      <radialGradient id="tg-shadow">
+        <stop offset=".62" stop-color="#000" stop-opacity=".5"/><stop offset=".84" stop-color="#000" stop-opacity=".22"/>
+        <stop offset="1" stop-color="#000" stop-opacity="0"/>
+      </radialGradient>
+      <pattern v-for="k in 3" :key="k" :id="'tg-shell' + k" width="1" height="1" viewBox="0 0 100 100">
+        <g fill="none" stroke="#8d8471" stroke-opacity=".09" stroke-width="1.6" :transform="'rotate(' + (k * 62) + ' 50 50)'">
+          <path v-for="j in 9" :key="j" :d="'M' + (j * 13 - 18) + ' -10 Q ' + (j * 13 + 16) + ' 50 ' + (j * 13 - 18) + ' 110'"/>
+        </g>
+      </pattern>
+    </defs>
+    <path class="tg-grid" :d="grid"/>
+    <rect class="tg-edge" :x="margin" :y="margin" :width="extent - 2 * margin" :height="extent - 2 * margin"/>
+    <circle v-for="p in stars" :key="'s' + p" class="tg-star" :cx="px(p)" :cy="py(p)" r="9"/>
+    <g v-if="coordinates" class="tg-coordinates" :font-size="letterSize">
+      <template v-for="k in size" :key="k">
+        <text v-for="y in rims" :key="'c' + y" :x="margin + (k - 1) * 100" :y="y">{{ letters[k - 1] }}</text>
+        <text v-for="x in rims" :key="'r' + x" :x="x" :y="margin + (size - k) * 100">{{ k }}</text>
+      </template>
+    </g>
+    <circle v-for="s in placed" :key="'h' + s.key" class="tg-shadow" :class="{ 'tg-dead': s.dead }"
+            :cx="s.x + 4" :cy="s.y + 8" r="57" fill="url(#tg-shadow)"/>
+    <g v-for="s in placed" :key="s.key" class="tg-stone" :class="{ 'tg-dead': s.dead }" :data-point="s.point" :data-color="s.color">
+      <circle :cx="s.x" :cy="s.y" r="47.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
+      <circle v-if="s.color" :cx="s.x" :cy="s.y" r="47.5" :fill="'url(#tg-shell' + s.shell + ')'"/>
+    </g>
+    <rect v-for="m in owned" :key="'o' + m.point" class="tg-owned" :class="m.color ? 'tg-fill-white' : 'tg-fill-black'"
+          :x="px(m.point) - m.r" :y="py(m.point) - m.r" :width="2 * m.r" :height="2 * m.r" rx="4" :opacity="m.opacity"/>
+    <g v-if="ko >= 0 && stones[ko] === '.'" class="tg-ko"><rect :x="px(ko) - 22" :y="py(ko) - 22" width="44" height="44"/></g>
+    <circle v-if="mark" class="tg-last" :cx="mark.x" :cy="mark.y" r="22" :stroke="mark.color ? '#23262b' : '#f4f2ec'"/>
+    <circle v-for="b in branches" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
+    <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }"
+       :style="{ opacity: 0.66 + 0.34 * Math.sqrt(c.share) }" :data-point="c.point">
+      <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
+      <text class="tg-win" :x="px(c.point)" :y="py(c.point) + (cell < 30 ? 15 : -7)">{{ cell < 30 ? Math.round(c.winrate * 100) : (c.winrate * 100).toFixed(1) }}</text>
+      <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
+      <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 38">{{ count(c.visits) }}</text>
+    </g></template>
+    <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
+      <circle :cx="px(s.point)" :cy="py(s.point)" r="46.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
+      <text :x="px(s.point)" :y="py(s.point) + 16" :fill="s.color ? '#1b1d20' : '#f6f4ee'">{{ s.number }}</text>
+    </g>
+    <g v-if="aim !== null && touch" class="tg-cross">
+      <path :d="'M' + px(aim) + ' ' + (margin - 40) + 'V' + (extent - margin + 40) + 'M' + (margin - 40) + ' ' + py(aim) + 'H' + (extent - margin + 40)"/>
+    </g>
+    <circle v-if="ghost !== null" class="tg-ghost" :cx="px(ghost)" :cy="py(ghost)" r="47" :fill="hover === 'white' ? 'url(#tg-white)' : 'url(#tg-black)'"/>
+    <g v-if="refusal" class="tg-refused" :key="refusal.key"><path :d="cross(refusal.point)"/></g>
+  </svg>
+  <div v-if="thinking" class="tg-thinking" aria-hidden="true"></div>
+</div>`,
+  props: {
+    size: Number, stones: String, last: Number, ko: Number, hover: String, coordinates: Boolean,
+    candidates: Array, turn: Number, line: Array, ownership: Array, territory: String, dead: Array, branches: Array,
+    refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
+  },
+  data: () => ({ aim: null, pressed: null, touch: false, cell: 40, refusal: null, letters: LETTERS }),
+  mounted() {
+    paintWood(this.$refs.wood);
+    this.watcher = new ResizeObserver(() => {
+      this.cell = (this.$refs.svg.clientWidth / this.extent) * CELL;
+    });
+    this.watcher.observe(this.$refs.frame);
+  },
+  beforeUnmount() {
+    this.watcher?.disconnect();
+  },
+  watch: {
+    stones(now, before) {
+      const filled = (text) => text.replaceAll(".", "").length;
+      if (this.sound && this.last >= 0 && now.length === before.length && filled(now) !== filled(before)) clack();
+    },
+    refused(now) {
+      clearTimeout(this.fading);
+      this.refusal = now ?? null;
+      this.fading = setTimeout(() => (this.refusal = null), 900);
+    },
+  },
+  computed: {
+    letterSize() { return (29 * (this.size + 8)) / 27; },
+    margin() { return this.coordinates ? 52 + 1.65 * this.letterSize : 64; },
+    extent() { return (this.size - 1) * CELL + 2 * this.margin; },
+    rims() { return [0.31 * this.margin, this.extent - 0.31 * this.margin]; },
+    grid() {
+      const [from, to] = [this.margin, this.extent - this.margin];
+      let d = "";
+      for (let k = from + CELL; k < to; k += CELL) d += `M${from} ${k}H${to}M${k} ${from}V${to}`;
+      return d;
+    },
+    stars() {
+      const lines = starLines(this.size);
+      const middle = (this.size - 1) / 2;
+      const points = lines.flatMap((row) => lines.map((col) => [row, col]));
+      const side = ([row, col]) => (row === middle) !== (col === middle);
+      return points.filter((at) => this.size >= 15 || !side(at)).map(([row, col]) => row * this.size + col);
+    },
+    placed() {
+      const dead = new Set(this.dead);
+      const stones = [];
+      for (let point = 0; point < this.stones.length; point++) {
+        const color = "XO".indexOf(this.stones[point]);
+        if (color < 0) continue;
+        // Stones set by hand never stand quite on the crossing.
+        const [x, y] = [this.px(point) + (hash(point, 3) - 0.5) * 4, this.py(point) + (hash(point, 5) - 0.5) * 4];
+        stones.push({ point, color, x, y, key: `${point}${color}`, dead: dead.has(point), shell: 1 + (point * 7) % 3 });
+      }
+      return stones;
+    },
+    mark() {
+      if (this.last < 0 || this.counting || this.shownLine.length) return null;
+      return this.placed.find((stone) => stone.point === this.last) ?? null;
+    },
+    ghost() {
+      if (this.aim === null || !this.hover || this.stones[this.aim] !== ".") return null;
+      return this.shownLine.length && !this.touch ? null : this.aim;
+    },
+    pointed() { return this.aim === null || this.touch ? null : this.candidates.find((c) => c.point === this.aim); },
+    shownLine() {
+      const points = this.line.length ? this.line : this.pointed?.pv ?? [];
+      const free = (point, at) => point < this.size ** 2 && this.stones[point] === "." && points.indexOf(point) === at;
+      return points.map((point, at) => ({ point, number: at + 1, color: (this.turn + at) % 2, free: free(point, at) })).filter((s) => s.free);
+    },
+    shownHeat() { return this.candidates.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
+    owned() {
+      const marks = [];
+      for (let point = 0; point < this.stones.length; point++) {
+        const counted = this.territory[point] ?? ".";
+        const value = this.ownership[point] ?? 0;
+        const stone = "XO".indexOf(this.stones[point]);
+        if (counted !== ".") marks.push({ point, color: counted === "w" ? 1 : 0, r: 17, opacity: 1 });
+        // A stone is marked only where it is more likely to belong to the other side.
+        else if (Math.abs(value) > (stone < 0 ? 0.1 : 0.25) && (stone < 0 || (value > 0) !== (stone === BLACK)))
+          marks.push({ point, color: value > 0 ? 0 : 1, r: 7 + 14 * Math.min(1, Math.abs(value)), opacity: 0.45 + 0.45 * Math.abs(value) });
+      }
+      return marks;
+    },
+  },
+  methods: {
+    px(point) { return this.margin + (point % this.size) * CELL; },
+    py(point) { return this.margin + Math.floor(point / this.size) * CELL; },
+    color: heatColor,
+    signed(score) { return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(1); },
+    count(n) { return n < 1000 ? `${n}` : `${(n / 1000).toFixed(n < 10000 ? 1 : 0)}k`; },
+    cross(point) {
+      const [x, y] = [this.px(point), this.py(point)];
+      return `M${x - 24} ${y - 24}L${x + 24} ${y + 24}M${x + 24} ${y - 24}L${x - 24} ${y + 24}`;
+    },
+    pointAt(event) {
+      const box = this.$refs.svg.getBoundingClientRect();
+      const place = (offset, length) => Math.round(((offset / length) * this.extent - this.margin) / CELL);
+      const col = place(event.clientX - box.left, box.width);
+      const row = place(event.clientY - box.top, box.height);
+      const inside = row >= 0 && col >= 0 && row < this.size && col < this.size;
+      return inside ? row * this.size + col : null;
+    },
+    onMove(event) {
+      if (event.pointerType === "mouse" || this.pressed !== null) this.aim = this.pointAt(event);
+    },
+    onDown(event) {
+      if (event.button !== 0) return;
+      this.touch = event.pointerType !== "mouse";
+      this.aim = this.pressed = this.pointAt(event);
+      if (this.touch && this.pressed !== null) this.$refs.svg.setPointerCapture(event.pointerId);
+    },
+    onUp(event) {
+      const point = this.pointAt(event);
+      // A finger may slide to the right crossing before it lets go; a mouse must release where it pressed.
+      if (this.pressed !== null && point !== null && (this.touch || point === this.pressed)) this.$emit("point", { point });
+      this.pressed = null;
+      if (this.touch) this.aim = null;
+    },
+    onLeave() {
+      this.aim = this.pressed = null;
+    },
+  },
+};

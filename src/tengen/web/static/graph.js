@@ -1,0 +1,81 @@
+// Winrate and score over the moves of a line: Black's share of the games as a dark area, the score as a line, both for Black.
+const HEIGHT = 132;
+const PAD = 8;
+
+export default {
+  template: `
+<div class="tg-graph" ref="frame">
+  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="img" aria-label="Winrate and score by move"
+       @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="dragging = false">
+    <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
+    <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
+    <g clip-path="url(#tg-graph-clip)">
+      <path class="tg-graph-black" :d="area"/>
+      <path class="tg-graph-rim" :d="rim"/>
+      <path v-for="q in [25, 75]" :key="q" class="tg-graph-rule" :d="'M0 ' + height * q / 100 + 'H' + width"/>
+      <path class="tg-graph-half" :d="'M0 ' + height / 2 + 'H' + width"/>
+      <path class="tg-graph-score" :d="scoreLine"/>
+      <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
+      <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
+    </g>
+    <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="y(at(current).winrate)" r="4"/>
+    <text class="tg-graph-label" x="6" y="14">{{ told }}</text>
+    <text class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
+  </svg>
+</div>`,
+  props: { points: Array, current: Number, moves: Number },
+  data: () => ({ width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  mounted() {
+    this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
+    this.watcher.observe(this.$refs.frame);
+  },
+  beforeUnmount() {
+    this.watcher?.disconnect();
+  },
+  computed: {
+    span() {
+      const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score)));
+      return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
+    },
+    rim() { return this.path((p) => this.y(p.winrate)); },
+    area() {
+      if (!this.points.length) return "";
+      const [first, last] = [this.points[0], this.points[this.points.length - 1]];
+      return `${this.rim}V${this.height}H${this.x(first.ply)}Z`.replace("V", `L${this.x(last.ply)} `);
+    },
+    scoreLine() { return this.path((p) => this.height / 2 - (p.score / this.span) * (this.height / 2 - PAD)); },
+    told() {
+      const shown = this.at(this.hovered ?? this.current);
+      const ply = this.hovered ?? this.current;
+      if (!shown) return `move ${ply}`;
+      const lead = `${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
+      return `move ${ply}  ·  Black ${Math.round(shown.winrate * 100)}%  ·  ${lead}`;
+    },
+  },
+  methods: {
+    x(ply) { return PAD + (ply / Math.max(1, this.moves)) * (this.width - 2 * PAD); },
+    y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
+    at(ply) { return this.points.find((p) => p.ply === ply); },
+    path(place) {
+      return this.points.map((p, k) => `${k ? "L" : "M"}${this.x(p.ply).toFixed(1)} ${place(p).toFixed(1)}`).join("");
+    },
+    plyAt(event) {
+      const box = this.$refs.svg.getBoundingClientRect();
+      const share = ((event.clientX - box.left) / box.width * this.width - PAD) / (this.width - 2 * PAD);
+      return Math.round(Math.min(1, Math.max(0, share)) * this.moves);
+    },
+    seek(ply) {
+      if (ply !== this.sought) this.$emit("seek", { ply });
+      this.sought = ply;
+    },
+    onMove(event) {
+      this.hovered = this.plyAt(event);
+      if (this.dragging) this.seek(this.hovered);
+    },
+    onDown(event) {
+      this.dragging = true;
+      this.sought = null;
+      this.seek(this.plyAt(event));
+    },
+  },
+};

@@ -1,0 +1,69 @@
+// The tree of variations: moves run to the right, branches below. Only the nodes in view are drawn.
+const STEP = 26;
+const MARGIN = 16;
+
+export default {
+  template: `
+<div class="tg-tree" ref="frame" @scroll="onScroll">
+  <svg :width="2 * margin + columns * step" :height="2 * margin + rows * step" role="group" aria-label="Variations">
+    <path class="tg-tree-edges" :d="edges"/>
+    <g v-for="n in shown" :key="n.id" class="tg-tree-node" :class="{ 'tg-tree-current': n.id === current }" @click="$emit('choose', { id: n.id })">
+      <circle v-if="n.id === current" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
+      <rect v-if="n.kind === 'root'" :x="n.x - 6" :y="n.y - 6" width="12" height="12" rx="3" class="tg-tree-root"/>
+      <circle v-else :cx="n.x" :cy="n.y" r="9" :class="'tg-tree-' + n.kind"/>
+      <text v-if="n.kind !== 'root'" :x="n.x" :y="n.y + 3" :class="'tg-tree-text-' + n.kind">{{ n.column }}</text>
+    </g>
+  </svg>
+</div>`,
+  // nodes: [id, column, row, kind, parent's place in the list or -1]; kind is black, white or root.
+  props: { nodes: Array, current: Number },
+  data: () => ({ left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
+  mounted() {
+    this.watcher = new ResizeObserver(this.onScroll);
+    this.watcher.observe(this.$refs.frame);
+    this.reveal();
+  },
+  beforeUnmount() {
+    this.watcher?.disconnect();
+  },
+  watch: {
+    current() { this.$nextTick(this.reveal); },
+    nodes() { this.$nextTick(this.reveal); },
+  },
+  computed: {
+    columns() { return Math.max(0, ...this.nodes.map((n) => n[1])); },
+    rows() { return Math.max(0, ...this.nodes.map((n) => n[2])); },
+    placed() {
+      return this.nodes.map(([id, column, row, kind, parent]) => ({
+        id, column, kind, parent, x: MARGIN + column * STEP, y: MARGIN + row * STEP,
+      }));
+    },
+    shown() { return this.placed.filter((n) => this.near(n)); },
+    edges() {
+      let d = "";
+      for (const node of this.placed) {
+        const parent = this.placed[node.parent];
+        if (!parent || !(this.near(node) || this.near(parent))) continue;
+        const bend = Math.min(node.y - parent.y, node.x - parent.x);
+        d += `M${parent.x} ${parent.y}V${node.y - bend}L${parent.x + bend} ${node.y}H${node.x}`;
+      }
+      return d;
+    },
+  },
+  methods: {
+    near(node) {
+      return node.x > this.left - 60 && node.x < this.left + this.width + 60 && node.y > this.top - 60 && node.y < this.top + this.height + 60;
+    },
+    onScroll() {
+      const frame = this.$refs.frame;
+      if (!frame) return;
+      [this.left, this.top, this.width, this.height] = [frame.scrollLeft, frame.scrollTop, frame.clientWidth, frame.clientHeight];
+    },
+    reveal() {
+      const frame = this.$refs.frame;
+      const node = this.placed.find((n) => n.id === this.current);
+      if (!frame || !node) return;
+      frame.scrollTo({ left: node.x - frame.clientWidth / 2, top: node.y - frame.clientHeight / 2, behavior: "smooth" });
+    },
+  },
+};

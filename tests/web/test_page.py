@@ -1,0 +1,231 @@
+"""The page in a real browser: played, undone, analysed, counted, saved and loaded, with a fake engine behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from web_browser import Tab, missing, open_browser, server
+
+HERE = Path(__file__).parent
+WHY_NOT = missing()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+
+HOSTILE = b"""(;GM[1]SZ[9]KM[7.5]PB[<script>window.hacked=1</script>]PW["><img src=x onerror="window.hacked=2">]
+C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]
+;B[dd]C[<img src=x onerror=window.hacked=4>](;W[ff])(;W[gg]C[javascript:window.hacked=5]))"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a server with a fake engine, and the file of what it prints."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with server(str(HERE / "web_server.py"), log=log) as (_, url):
+        yield url, log
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the browser lives and saves."""
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="module")
+def browser(folder: Path) -> Iterator[Tab]:
+    with open_browser(folder) as tab:
+        yield tab
+
+
+@pytest.fixture
+def tab(browser: Tab, site: tuple[str, Path]) -> Iterator[Tab]:
+    """A fresh tab with the page in it."""
+    driver = browser.driver
+    before = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    browser.open(site[0])
+    yield browser
+    assert browser.errors() == []
+    driver.close()
+    driver.switch_to.window(before)
+
+
+def upload(tab: Tab, path: Path) -> None:
+    """Open a file as a person would: by the dialog."""
+    tab.click("open")
+    tab.css("input[type=file]").send_keys(str(path))
+
+
+def analyse(tab: Tab) -> None:
+    """Start a 9x9 game in which both colours are a person's."""
+    tab.click("new-game")
+    tab.until(lambda: "New game" in tab.text())
+    for button in tab.driver.find_elements("css selector", "[data-testid=new-game-dialog] button"):
+        if button.text == "Analyse":
+            button.click()
+    tab.click("start-game")
+    tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
+
+
+def test_a_game_is_played_undone_analysed_saved_and_loaded(tab: Tab, folder: Path) -> None:
+    tab.tap(40)
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    tab.tap(41)
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W", 41: "B", 1: "W"})
+
+    tab.click("undo")
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    assert tab.status() == "Black to play"
+
+    tab.click("analysis")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-candidate")) == 5)
+    tab.until(lambda: "60.0%" in tab.text() and "+2.5" in tab.text() and "1,000 visits" in tab.text())
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-owned")) > 60)
+    tab.click("analysis")
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-candidate"))
+
+    tab.click("save")
+    saved = folder / "tengen.sgf"
+    tab.until(saved.exists)
+    text = saved.read_text(encoding="utf-8")
+    assert "B[ee]" in text and "W[aa]" in text and "SZ[9]" in text
+
+    analyse(tab)
+    tab.until(lambda: tab.stones() == {})
+    upload(tab, saved)
+    tab.until(lambda: "move 0 / 2" in tab.text())
+    tab.click("last")
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    saved.unlink()
+
+
+def test_arrow_keys_walk_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    analyse(tab)
+    for point, count in ((10, 1), (20, 2), (30, 3)):
+        tab.tap(point)
+        tab.until(lambda count=count: len(tab.stones()) == count)
+    body = tab.css("body")
+    for keys, count in (
+        (Keys.ARROW_LEFT, 2),
+        (Keys.HOME, 0),
+        (Keys.ARROW_RIGHT, 1),
+        (Keys.END, 3),
+        (Keys.ARROW_LEFT, 2),
+    ):
+        body.send_keys(keys)
+        tab.until(lambda count=count: len(tab.stones()) == count)
+    tab.tap(50)
+    tab.until(lambda: tab.stones() == {10: "B", 20: "W", 50: "B"})
+    assert len(tab.driver.find_elements("css selector", ".tg-tree-node")) == 5
+    tab.css("body").send_keys(Keys.ARROW_DOWN)
+    tab.until(lambda: tab.stones() == {10: "B", 20: "W", 30: "B"})
+
+
+def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
+    analyse(tab)
+    for point in (1, 80, 9, 79):
+        tab.tap(point)
+        tab.until(lambda point=point: point in tab.stones())
+    tab.tap(40)
+    tab.until(lambda: 40 in tab.stones())
+    tab.tap(0)
+    tab.until(lambda: "no liberty" in tab.text())
+    assert 0 not in tab.stones()
+
+
+def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
+    analyse(tab)
+    tab.tap(40)
+    tab.until(lambda: tab.stones() == {40: "B"})
+    tab.click("pass")
+    tab.until(lambda: "Black to play" in tab.status())
+    tab.click("pass")
+    tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
+    before = tab.status()
+    tab.tap(40)
+    tab.until(lambda: tab.status() != before)
+    tab.tap(40)
+    tab.until(lambda: tab.status() == before)
+    tab.click("agree")
+    tab.until(lambda: tab.status() == "Black wins by 73.5")
+
+
+def test_two_tabs_are_two_games_and_a_reload_keeps_the_game(tab: Tab, site: tuple[str, Path]) -> None:
+    driver = tab.driver
+    first = driver.current_window_handle
+    tab.tap(40)
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    driver.switch_to.new_window("tab")
+    tab.open(site[0])
+    assert tab.stones() == {}
+    tab.tap(60)
+    tab.until(lambda: tab.stones() == {60: "B", 0: "W"})
+    driver.close()
+    driver.switch_to.window(first)
+    assert tab.stones() == {40: "B", 0: "W"}
+    driver.refresh()
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+
+
+def test_closing_a_tab_ends_its_search(tab: Tab, site: tuple[str, Path]) -> None:
+    url, log = site
+    driver = tab.driver
+    first = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    tab.open(url)
+
+    def running() -> int:
+        text = log.read_text(encoding="utf-8")
+        return text.count("search begins") - text.count("search ends")
+
+    assert running() == 0
+    tab.click("analysis")
+    tab.until(lambda: running() == 1)
+    driver.close()
+    driver.switch_to.window(first)
+    tab.until(lambda: running() == 0)
+
+
+def test_a_hostile_record_stays_text(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.sgf"
+    path.write_bytes(HOSTILE)
+    upload(tab, path)
+    tab.until(lambda: "<script>window.hacked=1</script>" in tab.text())
+    tab.click("forward")
+    tab.until(lambda: tab.stones() == {30: "B"})
+    tab.until(lambda: tab.find("comment").get_property("value") == "<img src=x onerror=window.hacked=4>")
+    assert tab.script("return window.hacked ?? null") is None
+    assert tab.driver.find_elements("css selector", "img[src=x]") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a game", b"(;GM[1]SZ[9", b"(;GM[1]SZ[52];B[aa])", b"(;GM[2]SZ[9];B[aa])", bytes(range(256)) * 40],
+)
+def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, tmp_path: Path, content: bytes) -> None:
+    tab.tap(40)
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    path = tmp_path / "bad.sgf"
+    path.write_bytes(content)
+    upload(tab, path)
+    tab.until(lambda: "could not be read" in tab.text() or "no moves" in tab.text() or "Not opened" in tab.text())
+    assert tab.stones() == {40: "B", 0: "W"}
+
+
+def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "large.sgf"
+    path.write_bytes(b"(;GM[1]SZ[9]C[" + b"x" * 2_100_000 + b"])")
+    upload(tab, path)
+    tab.until(lambda: "at most 2 MB" in tab.text())
+
+
+def test_on_a_phone_the_board_is_as_wide_as_the_glass(site: tuple[str, Path], tmp_path: Path) -> None:
+    with open_browser(tmp_path, 390, 844, phone=True) as tab:
+        tab.open(site[0])
+        assert tab.script("return document.querySelector('.tg-board').clientWidth") == 390
+        assert tab.script("return document.documentElement.scrollWidth") == 390
+        assert tab.script("return document.querySelector('[data-testid=pass]').getBoundingClientRect().bottom") < 844
+        tab.tap(40)
+        tab.until(lambda: tab.stones() == {40: "B", 0: "W"})

@@ -1,0 +1,190 @@
+"""A headless Chromium that looks at the page, and the server beside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE = 15.0
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--hide-scrollbars",
+]
+# Taps a point as a mouse would: its place on the glass is worked out from the drawing itself.
+TAP = """
+const svg = document.querySelector(".tg-board svg"), extent = svg.viewBox.baseVal.width, size = arguments[1];
+const margin = (extent - (size - 1) * 100) / 2, box = svg.getBoundingClientRect();
+const at = (k) => ((margin + k * 100) / extent) * box.width;
+const place = { clientX: box.left + at(arguments[0] % size), clientY: box.top + at(Math.floor(arguments[0] / size)) };
+for (const kind of ["pointermove", "pointerdown", "pointerup"])
+  svg.dispatchEvent(new PointerEvent(kind, { ...place, pointerType: "mouse", button: 0, bubbles: true, pointerId: 1 }));
+"""
+
+
+def missing() -> str:
+    """Why there can be no browser here; empty when there can."""
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "selenium is not installed: pip install 'tengen[dev]'"
+    if not (chromium() and shutil.which("chromedriver")):
+        return "no Chromium here: apt-get install chromium chromium-driver"
+    return ""
+
+
+def chromium() -> str | None:
+    """The browser's program."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@contextmanager
+def open_browser(
+    folder: Path, width: int = 1400, height: int = 900, scale: float = 1, phone: bool = False
+) -> Iterator[Tab]:
+    """A browser with an empty profile in `folder`, where its downloads go too."""
+    from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
+    options = ChromeOptions()
+    options.binary_location = str(chromium())
+    for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--window-size={width},{height}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
+    try:
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        yield Tab(driver)
+    finally:
+        driver.quit()
+
+
+class Tab:
+    """What a test does with the page, in words of the page. Everything waits until it is so."""
+
+    def __init__(self, driver: Chrome) -> None:
+        self.driver = driver
+
+    def open(self, url: str) -> None:
+        """Open the page and wait until it answers."""
+        self.driver.get(url)
+        self.until(lambda: self.status())
+        self.until(lambda: self.script("return window.socket?.connected ?? true"))
+
+    def script(self, code: str, *args: object) -> object:
+        """What a script in the page returns."""
+        return self.driver.execute_script(code, *args)
+
+    def find(self, name: str) -> WebElement:
+        """The element with this test id."""
+        return self.css(f"[data-testid={name}]")
+
+    def css(self, selector: str) -> WebElement:
+        """The first element that a selector finds."""
+        return self.until(lambda: next(iter(self.driver.find_elements("css selector", selector)), None))
+
+    def click(self, name: str) -> None:
+        """Click what has this test id."""
+        from selenium.common.exceptions import WebDriverException
+
+        def clicked() -> bool:
+            try:
+                self.find(name).click()
+            except WebDriverException:  # something is still moving in front of it
+                return False
+            return True
+
+        self.until(clicked)
+
+    def tap(self, point: int, size: int = 9) -> None:
+        """Play or mark a point of the board."""
+        self.script(TAP, point, size)
+
+    def stones(self) -> dict[int, str]:
+        """Point to colour, B or W, of every stone drawn."""
+        drawn = "[...document.querySelectorAll('.tg-stone')].map(s => [+s.dataset.point, +s.dataset.color ? 'W' : 'B'])"
+        code = f"return {drawn}"
+        return dict(self.script(code))  # type: ignore[attr-defined]
+
+    def status(self) -> str:
+        """The status line."""
+        return str(self.script("return document.querySelector('[data-testid=status]')?.textContent ?? ''"))
+
+    def text(self) -> str:
+        """All text that the page shows."""
+        return str(self.script("return document.body.innerText"))
+
+    def until(self, happens: Callable[[], T], seconds: float = PATIENCE) -> T:
+        """Wait for something true and return it."""
+        end = time.monotonic() + seconds
+        while not (found := happens()):
+            if time.monotonic() > end:
+                raise AssertionError(f"did not happen in {seconds:g} s; the page shows:\n{self.text()}")
+            time.sleep(0.05)
+        return found
+
+    def errors(self) -> list[str]:
+        """What the browser's console complained about."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def server(*command: str, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run a Python program with a free port as its last argument until it answers; yields it and its address."""
+    port = free_port()
+    # NiceGUI serves otherwise where it sees pytest's variables.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PYTHONPATH"] = str(ROOT / "src")
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, *command, str(port)], stdout=out, stderr=subprocess.STDOUT, env=environment
+        )
+    try:
+        wait_for(port, process, log)
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(10)
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when somebody listens on the port."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"no server on port {port}:\n{log.read_text(encoding='utf-8')}")

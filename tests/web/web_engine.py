@@ -1,0 +1,73 @@
+"""An engine for the tests of the page: quick, without a network, and as predictable as a test wants it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from tengen.engine import Candidate, Count, Limits, SearchResult, Style
+from tengen.game import Game
+
+
+class FakeEngine:
+    """Plays the points of `script` while they are legal, then the first legal point; thinks one visit a step.
+
+    With `endless` a search that asks for more than 1,000 visits runs until it is stopped, as an analysis does.
+    """
+
+    def __init__(
+        self, script: Iterable[int] = (), passes: bool = False, resigns: bool = False, endless: bool = True
+    ) -> None:
+        self.script, self.passes, self.resigns, self.endless = list(script), passes, resigns, endless
+        self.style = Style()
+        self.searches: list[tuple[int, Limits]] = []
+        self.thinking = threading.Event()
+        self._stop = threading.Event()
+        self._game: Game | None = None
+
+    def set_position(self, game: Game) -> None:
+        self._game = game.copy()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def think(
+        self,
+        limits: Limits,
+        on_progress: Callable[[SearchResult], None] | None = None,
+        *,
+        until: Callable[[], bool] | None = None,
+        every: float = 0.25,
+    ) -> SearchResult:
+        assert self._game is not None
+        self._stop.clear()
+        self.thinking.set()
+        self.searches.append((len(self._game.moves), limits))
+        result = self.result(self._game, min(limits.visits or 1, 1000))
+        if on_progress is not None:
+            on_progress(result)
+        while self.endless and (limits.visits or 0) > 1000 and not self._stop.wait(0.02) and not (until and until()):
+            pass
+        self.thinking.clear()
+        return result
+
+    def count(self, game: Game) -> Count:
+        dead = tuple(game.dead_by_playouts(32))
+        return Count(game.score(dead), dead, game.ownership_by_playouts(32), game.owners(dead))
+
+    def result(self, game: Game, visits: int) -> SearchResult:
+        """What a search of `game` says: the script's move, and a winrate of 60% and 2.5 points for the side to move."""
+        legal = game.legal_points()
+        scripted = [point for point in self.script if game.is_legal(point)]
+        best = game.size**2 if self.passes or not legal else (scripted or legal)[0]
+        others = [point for point in legal if point != best][:4]
+        candidates = tuple(
+            Candidate(
+                point, max(1, visits >> rank), 0.6 - 0.03 * rank, 2.5 - rank, 0.5**rank, 0.5, (point, *others[:3])
+            )
+            for rank, point in enumerate([best, *others])
+        )
+        ownership = np.full((game.size, game.size), 0.8, np.float32)
+        return SearchResult(best, self.resigns, game.to_play, candidates, 0.6, 2.5, ownership, visits, visits, 0.01)

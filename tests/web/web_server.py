@@ -1,0 +1,35 @@
+"""Serves the page with a fake engine: `python web_server.py PORT`. Prints when a search begins and ends."""
+
+import sys
+
+from web_engine import FakeEngine
+
+from tengen.engine import SearchResult
+from tengen.web.server import serve
+from tengen.web.settings import first_game
+
+
+class TalkingEngine(FakeEngine):
+    """Prints a line around every search."""
+
+    def think(self, *args: object, **more: object) -> SearchResult:
+        print("search begins", flush=True)
+        result = super().think(*args, **more)
+        print("search ends", flush=True)
+        return result
+
+
+class FakeEngines:
+    """What pages get: an engine each, that answers on the first line."""
+
+    network = "a fake"
+
+    def __call__(self) -> FakeEngine:
+        return TalkingEngine()
+
+    def warm_up(self, size: int) -> None:
+        """Nothing to load."""
+
+
+if __name__ == "__main__":
+    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(sys.argv[1]), pace=0.05)
