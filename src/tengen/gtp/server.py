@@ -39,7 +39,8 @@ def _answer(session: Session, command: Command, write: Write) -> None:
             last = reply.run(lambda text: write(_body(text) + "\n"))
             write(f"{_body(last)}\n\n" if last else "\n")
         else:
-            write(f"={mark} {_body(reply)}\n\n")
+            break_ = "\n" if reply.startswith("\n") else " "
+            write(f"={mark}{break_}{_body(reply)}\n\n")
     except TengenError as error:
         write(f"?{mark} {_body(str(error))}\n\n")
     except (BrokenPipeError, KeyboardInterrupt):

@@ -1,0 +1,137 @@
+"""Counting finished positions: by a network's ownership, by playouts, and where the two disagree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scripted import ScriptedEvaluator
+
+from tengen import coords
+from tengen.engine import Engine
+from tengen.engine.count import Counter
+from tengen.engine.result import Count
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.game import BLACK, WHITE, Game
+
+# D3 is a white stone that cannot live; F6 and G6 are black ones in White's territory. Black has 37 points, White 44.
+DEAD = """
+. X X O . O . O .
+X X O O O O O O O
+X . X O . O . . .
+X X X O . X X . .
+. X . X O O O . .
+X X X X X O . O O
+. X . O X O O . O
+X X X X X X O O .
+. X . . . X O . .
+"""
+
+
+def names(points: tuple[int, ...], size: int = 9) -> set[str]:
+    return {coords.to_gtp(p, size) for p in points}
+
+
+def count_with(game: Game, ownership: np.ndarray | None = None) -> Count:
+    """The count with this ownership from a search, +1 Black, or by playouts alone."""
+    return Counter(UniformEvaluator()).count(game, ownership)
+
+
+def owned(text: str) -> np.ndarray:
+    """Ownership +0.9 where the text has X, -0.9 where it has O."""
+    rows = [line.split() for line in text.split("\n") if line.strip()]
+    return np.array([[{"X": 0.9, "O": -0.9}.get(c, 0.0) for c in row] for row in rows], np.float32)
+
+
+OWNERS = """
+X X X O O O O O O
+X X O O O O O O O
+X X X O O O O O O
+X X X O O O O O O
+X X X X O O O O O
+X X X X X O O O O
+X X X X X O O O O
+X X X X X X O O O
+X X X X X X O O O
+"""
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["by the network", "by playouts alone"])
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_dead_stones_are_found_and_counted(known: bool, color: int) -> None:
+    game = Game.from_diagram(DEAD, komi=7.5, to_play=color)
+    count = count_with(game, owned(OWNERS) if known else None)
+    assert names(count.dead) == {"D3", "F6", "G6"}
+    assert count.score == 37 - 44 - 7.5
+    assert (count.margin(BLACK), count.margin(WHITE)) == (-14.5, 14.5)
+    assert (count.territory == np.where(owned(OWNERS) > 0, BLACK, WHITE)).all()
+    assert (np.sign(count.ownership) == np.sign(owned(OWNERS))).all()
+
+
+def test_territory_rules_count_prisoners() -> None:
+    game = Game.from_diagram(DEAD, "japanese", komi=0)
+    empty_black, empty_white = 37 - 26, 44 - 25
+    count = count_with(game)
+    stones = game.board
+    black = int(((count.territory == BLACK) & (stones != BLACK)).sum()) + 1
+    white = int(((count.territory == WHITE) & (stones != WHITE)).sum()) + 2
+    assert count.score == black - white
+    assert black > empty_black and white > empty_white
+
+
+def test_the_passes_at_the_end_do_not_matter() -> None:
+    game = Game.from_diagram(DEAD)
+    before = Counter(UniformEvaluator()).count(game)
+    after = Counter(UniformEvaluator()).count(game.play("pass").play("pass"))
+    assert (before.score, before.dead) == (after.score, after.dead)
+    assert game.is_over, "the game itself is left alone"
+
+
+def test_what_lives_by_the_rules_is_alive_whatever_the_network_says() -> None:
+    game = Game.from_diagram(DEAD)
+    assert (count_with(game, -owned(OWNERS)).territory == np.where(owned(OWNERS) > 0, BLACK, WHITE)).mean() > 0.8
+    alive = set(np.flatnonzero(game.pass_alive().ravel() == game.board.ravel()))
+    assert not alive & set(count_with(game, -owned(OWNERS)).dead)
+
+
+def test_a_network_that_doubts_is_overruled_by_sure_playouts_and_not_by_doubtful_ones() -> None:
+    game = Game.from_diagram(DEAD)
+    leaning = owned(OWNERS)
+    for name in ("F6", "G6"):
+        leaning.ravel()[coords.from_gtp(name, 9)] = -0.1
+    assert "F6" in names(count_with(game, leaning).dead), "the playouts are sure that these die"
+    for name in ("F6", "G6"):
+        leaning.ravel()[coords.from_gtp(name, 9)] = 0.1
+    assert "F6" not in names(count_with(game, leaning).dead), "the network says they live"
+
+
+@pytest.mark.parametrize(("color", "sign"), [(BLACK, 1), (WHITE, -1)])
+def test_the_network_is_asked_for_the_side_to_move(color: int, sign: int) -> None:
+    evaluator = ScriptedEvaluator(ownership=np.full((9, 9), 0.75, np.float32))
+    count = Counter(evaluator).count(Game(9).setup(to_play=color))
+    assert count.ownership == pytest.approx(np.full((9, 9), 0.75 * sign))
+    assert evaluator.calls == 8, "under all symmetries"
+
+
+def test_an_empty_board_is_neutral() -> None:
+    count = count_with(Game(9, komi=6.5))
+    assert (count.score, count.dead) == (-6.5, ()) and (count.territory == 2).all()
+
+
+def test_a_seki_is_alive_when_the_network_knows_it() -> None:
+    text = """
+    O X . O X . X O .
+    O X . O X X X O O
+    O X X O X . X O .
+    O O O O X X X O O
+    X X X X X X X O .
+    O O O O O O O O O
+    . O . O . O . O .
+    O O O O O O O O O
+    . . . . . . . . .
+    """
+    game = Game.from_diagram(text, komi=0)
+    assert count_with(game, owned(text)).dead == ()
+
+
+def test_the_engine_counts_any_game_without_a_position() -> None:
+    assert Engine(UniformEvaluator()).count(Game.from_diagram(DEAD)).score == -14.5

@@ -1,0 +1,302 @@
+"""The engine against evaluators with known answers: limits, reuse of the tree, stopping, chance, resigning, passing."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from scripted import ScriptedEvaluator
+
+from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
+from tengen.errors import NetworkError
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.game import BLACK, WHITE, Game
+
+PASS = 81
+
+
+def engine_on(game: Game, evaluator: object | None = None, **settings: object) -> Engine:
+    engine = Engine(evaluator or UniformEvaluator(), **settings)  # type: ignore[arg-type]
+    engine.set_position(game)
+    return engine
+
+
+def result_of(game: Game, evaluator: object | None = None, visits: int = 50, **settings: object) -> SearchResult:
+    return engine_on(game, evaluator, **settings).think(Limits(visits=visits))
+
+
+# Results and limits.
+
+
+@pytest.mark.parametrize("visits", [1, 2, 7, 64])
+def test_visits_are_neither_more_nor_fewer_than_asked_for(visits: int) -> None:
+    result = result_of(Game(9), visits=visits)
+    assert result.visits == visits and 1 <= result.evaluations <= visits
+    assert sum(c.visits for c in result.candidates) == visits - 1
+
+
+def test_the_result_is_for_the_side_to_move() -> None:
+    ownership = np.full((9, 9), 0.25, np.float32)
+    game = Game(9).play("E5")
+    result = result_of(game, ScriptedEvaluator({0: 50}, 0.5, 3.0, ownership), visits=1)
+    assert (result.to_play, result.winrate, result.score) == (WHITE, pytest.approx(0.75), pytest.approx(3.0))
+    assert result.ownership.shape == (9, 9) and result.ownership[0, 0] == pytest.approx(0.25)
+    assert result.move == result.candidates[0].point == 0
+    assert len(result.candidates) == 81, "every legal move and pass"
+
+
+def test_candidates_come_best_first_with_their_lines() -> None:
+    result = result_of(Game(9), ScriptedEvaluator({40: 30, 41: 10}), visits=200)
+    first, second, *rest = result.candidates
+    assert (first.point, second.point) == (40, 41)
+    assert [c.visits for c in rest] == sorted((c.visits for c in rest), reverse=True)
+    assert first.pv[0] == 40 and len(first.pv) > 1 and all(c.pv == () for c in rest if not c.visits)
+
+
+def test_one_visit_plays_the_networks_first_choice() -> None:
+    assert result_of(Game(9), ScriptedEvaluator({33: 5}), visits=1).move == 33
+
+
+def test_playouts_count_anew_where_visits_count_the_kept_tree() -> None:
+    engine = engine_on(Game(9))
+    engine.think(Limits(visits=100))
+    assert engine.think(Limits(playouts=20)).visits == 120
+    again = engine.think(Limits(visits=60))
+    assert again.visits <= 121 and again.evaluations <= 1
+
+
+def test_seconds_end_a_search_in_time() -> None:
+    engine = engine_on(Game(19), ScriptedEvaluator(delay=0.02))
+    began = time.monotonic()
+    result = engine.think(Limits(seconds=0.3, early_stop=False))
+    assert 0.15 < result.seconds <= time.monotonic() - began < 0.6
+
+
+def test_an_empty_clock_still_gives_a_move() -> None:
+    engine = engine_on(Game(9), ScriptedEvaluator({40: 9}))
+    result = engine.think(Limits(clock=TimeControl.absolute(0.01).start()))
+    assert result.move == 40 and result.visits <= 8
+
+
+def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
+    evaluator = ScriptedEvaluator({40: 100_000})
+    full = result_of(Game(9), evaluator, visits=400)
+    early = engine_on(Game(9), evaluator).think(Limits(visits=400, early_stop=True))
+    assert early.move == full.move == 40
+    assert 190 < early.visits < 260 and full.visits == 400
+
+
+def test_progress_is_told_in_the_rhythm_that_was_asked_for() -> None:
+    engine, seen = engine_on(Game(9), ScriptedEvaluator(delay=0.01)), []
+    engine.think(Limits(seconds=0.5, early_stop=False), seen.append, every=0.1)
+    assert 3 <= len(seen) <= 5
+    assert [r.visits for r in seen] == sorted(r.visits for r in seen)
+    assert all(isinstance(r, SearchResult) and not r.resign for r in seen)
+
+
+# The tree is kept while the game goes on.
+
+
+def test_the_tree_is_kept_when_the_game_goes_on() -> None:
+    game = Game(9)
+    engine = engine_on(game, ScriptedEvaluator({40: 50, 41: 50}))
+    before = engine.think(Limits(visits=200))
+    game.play(before.move)
+    kept = next(c.visits for c in before.candidates if c.point == before.move)
+    engine.set_position(game)
+    after = engine.think(Limits(playouts=1))
+    assert kept > 50 and kept <= after.visits <= kept + 1
+
+
+def test_the_tree_is_dropped_for_another_game() -> None:
+    engine = engine_on(Game(9))
+    engine.think(Limits(visits=100))
+    for other in (Game(9, komi=0.5), Game(9, "japanese"), Game(9).play("A1").play("B2"), Game(13)):
+        engine.set_position(other)
+        assert engine.think(Limits(playouts=5)).visits <= 6
+
+
+def test_the_engines_game_is_its_own() -> None:
+    game = Game(9)
+    engine = engine_on(game)
+    game.play("E5")
+    assert engine.think(Limits(visits=5)).to_play == BLACK
+
+
+# Stopping.
+
+
+def seconds_to_stop(engine: Engine) -> float:
+    ended: list[float] = []
+
+    def search() -> None:
+        assert engine.think(Limits()).visits > 10
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    time.sleep(0.1)
+    began = time.monotonic()
+    engine.stop()
+    thread.join(timeout=5)
+    return ended[0] - began
+
+
+def test_stop_ends_a_search_at_once_from_another_thread() -> None:
+    engine = engine_on(Game(9))
+    assert min(seconds_to_stop(engine) for _ in range(3)) < 0.05
+
+
+def test_until_is_asked_after_each_batch() -> None:
+    asked = []
+    engine = engine_on(Game(9), batch=4)
+    result = engine.think(Limits(), until=lambda: len(asked) == 3 or asked.append(1) is not None)
+    assert len(asked) == 3 and result.visits <= 17
+
+
+def test_pondering_grows_the_tree_until_the_game_goes_on() -> None:
+    game = Game(9)
+    engine = engine_on(game)
+    seen: list[SearchResult] = []
+    engine.ponder(seen.append, every=0.02)
+    time.sleep(0.2)
+    game.play(seen[-1].candidates[0].point)
+    engine.set_position(game)
+    reports = len(seen)
+    assert engine.think(Limits(playouts=1)).visits > 2
+    time.sleep(0.1)
+    assert len(seen) == reports >= 3
+
+
+def test_close_ends_pondering() -> None:
+    engine = engine_on(Game(9), ScriptedEvaluator())
+    engine.ponder()
+    engine.close()
+    calls = engine.evaluator.calls  # type: ignore[attr-defined]
+    time.sleep(0.05)
+    assert engine.evaluator.calls == calls  # type: ignore[attr-defined]
+
+
+def test_thinking_needs_a_position() -> None:
+    with pytest.raises(RuntimeError, match="set_position"):
+        Engine(UniformEvaluator()).think()
+
+
+# Chance.
+
+
+def moves_of(seed: int, style: Style, count: int = 12) -> list[int]:
+    game = Game(9)
+    engine = Engine(ScriptedEvaluator({40: 5, 30: 5, 50: 5}), seed=seed, style=style)
+    for _ in range(count):
+        engine.set_position(game)
+        game.play(engine.think(Limits(visits=30)).move)
+    return [point for _, point in game.moves]
+
+
+@pytest.mark.parametrize("style", [Style(), Style(temperature=1.0, opening=0.5), Style(policy_temperature=1.0)])
+def test_the_same_seed_gives_the_same_game(style: Style) -> None:
+    assert moves_of(1, style) == moves_of(1, style)
+
+
+def test_without_temperature_the_seed_does_not_matter() -> None:
+    assert moves_of(1, Style()) == moves_of(2, Style())
+
+
+def test_temperature_varies_the_opening_alone() -> None:
+    style = Style(temperature=1.0, opening=2 / 81)
+    games = [moves_of(seed, style, 4) for seed in range(8)]
+    assert len({tuple(game[:2]) for game in games}) > 2
+    same_start = {}
+    for game in games:
+        assert same_start.setdefault(tuple(game[:2]), game) == game
+
+
+def test_weaker_play_draws_from_the_policy() -> None:
+    evaluator = ScriptedEvaluator({40: 82.0})
+    first = [result_of(Game(9), evaluator, 1, seed=s, style=Style(policy_temperature=1.0)).move for s in range(60)]
+    assert 15 < first.count(40) < 45, "half of the policy's mass lies on one move"
+    cold = [result_of(Game(9), evaluator, 1, seed=s, style=Style(policy_temperature=0.1)).move for s in range(20)]
+    assert set(cold) == {40}
+
+
+# Restrictions, passing and resigning.
+
+
+def test_moves_may_be_allowed_and_avoided() -> None:
+    engine = Engine(ScriptedEvaluator({40: 100, 41: 50}))
+    engine.set_position(Game(9), avoid=[40])
+    assert engine.think(Limits(visits=30)).move == 41
+    engine.set_position(Game(9), allow=[3, 4])
+    assert {c.point for c in engine.think(Limits(visits=30)).candidates} == {3, 4}
+
+
+FINISHED = """
+. X X O . O . O .
+X X O O O O O O O
+X . X O . O . . .
+X X X O O . . . .
+. X . X O O O . .
+X X X X X O . O O
+. X . . X O O . O
+X X X X X X O O .
+. X . . . X O . .
+"""
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_a_finished_game_is_passed(color: int) -> None:
+    game = Game.from_diagram(FINISHED, to_play=color)
+    assert result_of(game, visits=100).move == PASS
+    game = Game.from_diagram(FINISHED, to_play=1 - color).play("pass")
+    assert result_of(game, visits=100).move == PASS
+
+
+def test_a_game_that_is_over_can_still_be_asked_about() -> None:
+    game = Game.from_diagram(FINISHED).play("pass").play("pass")
+    assert result_of(game, visits=20).move == PASS
+    assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
+
+
+def play_hopeless_game(style: Style, moves: int = 60) -> list[int]:
+    """The numbers of the moves at which Black, who always sees a lost game, resigns."""
+    game, resigned = Game(9), []
+    engine = Engine(ScriptedEvaluator(value=lambda planes: np.full(len(planes), -0.99, np.float32)), style=style)
+    order = [p for p in range(81) if (p // 9 + p) % 2 == 0] + [p for p in range(81) if (p // 9 + p) % 2]
+    for number in range(moves):
+        engine.set_position(game)
+        if number % 2 == 0 and engine.think(Limits(visits=1)).resign:
+            resigned.append(number)
+        legal = set(game.legal_points())
+        game.play(next(p for p in order if p in legal))
+    return resigned
+
+
+def test_a_hopeless_game_is_resigned_and_not_early() -> None:
+    resigned = play_hopeless_game(Style())
+    assert resigned and resigned[0] >= 0.2 * 81
+
+
+def test_resigning_can_be_turned_off() -> None:
+    assert play_hopeless_game(Style(resign=False)) == []
+
+
+def test_each_move_is_thought_about_within_its_memory() -> None:
+    engine = engine_on(Game(9), params=SearchParams.model_validate({"memory": 1 << 20}))
+    assert engine.think(Limits(visits=20_000)).visits == 20_000
+
+
+# Loading.
+
+
+def test_an_engine_without_a_network_loads_by_name() -> None:
+    engine = load_engine("none", visits=10)
+    engine.set_position(Game(9))
+    assert engine.name == "uniform" and engine.think().visits == 10
+
+
+def test_an_unknown_network_is_named() -> None:
+    with pytest.raises(NetworkError, match="no-such-network"):
+        load_engine("no-such-network")

@@ -1,0 +1,59 @@
+"""When games are given up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.engine.resign import ResignJudge
+from tengen.engine.style import Style
+from tengen.errors import RecipeError
+from tengen.game import BLACK, WHITE
+
+
+def verdicts(
+    winrates: list[float], color: int = BLACK, start: int = 100, handicap: int = 0, **style: float
+) -> list[bool]:
+    judge = ResignJudge(Style(**style))  # type: ignore[arg-type]
+    return [judge.judge(color, start + 2 * n, w, 19, handicap) for n, w in enumerate(winrates)]
+
+
+def test_several_hopeless_moves_in_a_row_are_needed() -> None:
+    assert verdicts([0.01] * 5) == [False, False, False, True, True]
+    assert verdicts([0.01, 0.01, 0.5, 0.01, 0.01, 0.01, 0.01]) == [False] * 6 + [True]
+
+
+def test_a_move_that_was_not_looked_at_breaks_the_row() -> None:
+    judge = ResignJudge(Style(resign_moves=2))
+    assert [judge.judge(BLACK, n, 0.01, 19) for n in (100, 104, 106)] == [False, False, True]
+
+
+def test_the_same_move_looked_at_again_is_no_new_move() -> None:
+    judge = ResignJudge(Style(resign_moves=2))
+    assert not any(judge.judge(BLACK, 100, 0.01, 19) for _ in range(5))
+
+
+def test_nothing_is_resigned_early() -> None:
+    assert not any(verdicts([0.0] * 30, start=0))
+    assert any(verdicts([0.0] * 40, start=0))
+
+
+def test_white_is_patient_in_a_handicap_game() -> None:
+    assert not any(verdicts([0.01] * 9, WHITE, handicap=5))
+    assert any(verdicts([0.001] * 9, WHITE, handicap=5))
+    assert any(verdicts([0.01] * 9, BLACK, handicap=5))
+
+
+def test_colours_are_judged_apart_and_a_new_game_begins_anew() -> None:
+    judge = ResignJudge(Style(resign_moves=2))
+    assert not judge.judge(BLACK, 100, 0.01, 19) and not judge.judge(WHITE, 101, 0.01, 19)
+    assert judge.judge(BLACK, 102, 0.01, 19)
+    judge.forget()
+    assert not judge.judge(WHITE, 103, 0.01, 19)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"temperature": -1}, {"policy_temperature": 0}, {"resign_threshold": 0.6}, {"resign_moves": 0}]
+)
+def test_impossible_styles_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(RecipeError, match=next(iter(bad))):
+        Style(**bad)  # type: ignore[arg-type]
