@@ -35,6 +35,8 @@ _TO_PAREN = re.compile(rb"[^()\[]*+(?:" + _VALUE + rb"[^()\[]*+)*+", re.DOTALL)
 _NEW_GAME = re.compile(rb"\(\s*+;\s*+(?:(?:GM|FF|SZ)\[[0-9: ]++\]|CA\[[\w-]++\])")
 _PLAIN_MOVE = re.compile(rb";[BW]\[[a-s]{2}\]")
 _PLAIN_TAIL = re.compile(rb"(?:;[BW]\[[a-s]{2}\]\s*+)++\)\s*+")
+_HALF_BRACKET = re.compile(rb"[\x81-\xfe][\[\\\]]")
+_CHARSET = re.compile(rb"CA\[([\w-]++)\]", re.ASCII)
 _PAREN = ord("(")
 _SPACE = b" \t\r\n\f\v"
 
@@ -124,7 +126,22 @@ def read_line(data: bytes) -> Line:
     A tree that breaks off or holds rubbish is read up to there, and `damage` says so. Raises SgfError when no node can
     be read at all.
     """
+    data = without_half_brackets(data)
     return _plain_line(data) or _any_line(data)
+
+
+def without_half_brackets(data: bytes) -> bytes:
+    """Turn a text of two-byte characters, of which some look like a bracket or escape in part, into UTF-8."""
+    if not _HALF_BRACKET.search(data):
+        return data
+    declared = _CHARSET.search(data)
+    charset = guess_charset(data, declared[1].decode("ascii") if declared else "")
+    return data if charset == "utf-8" else data.decode(charset, "replace").encode()
+
+
+def declared_charset(root: Properties) -> str:
+    """The encoding that a root names, empty when it names none."""
+    return root.get("CA", [b""])[0].decode("ascii", "ignore").strip()
 
 
 def _plain_line(data: bytes) -> Line | None:
@@ -144,18 +161,14 @@ def _plain_line(data: bytes) -> Line | None:
     if tree.children or end != len(head) + 1:
         return None
     moves = np.frombuffer(tail[0].translate(None, _SPACE + b")"), np.uint8).reshape(-1, 6)[:, [1, 3, 4]]
-    return Line(tree.sequence, moves, guess_charset(head, _declared(tree.sequence)))
+    return Line(tree.sequence, moves, guess_charset(head, declared_charset(tree.sequence[0])))
 
 
 def _any_line(data: bytes) -> Line:
     nodes, damage = _main_line(data)
-    if damage and not data.isascii() and (charset := guess_charset(data)) != "utf-8":
-        # In two-byte encodings half of a character can look like a bracket.
-        data = data.decode(charset, "replace").encode()
-        nodes, damage = _main_line(data)
     if not nodes:
         raise SgfError("no game tree in the text")
-    return Line(nodes, np.empty((0, 3), np.uint8), guess_charset(data, _declared(nodes)), damage)
+    return Line(nodes, np.empty((0, 3), np.uint8), guess_charset(data, declared_charset(nodes[0])), damage)
 
 
 def _main_line(data: bytes) -> tuple[list[Properties], str]:
@@ -188,7 +201,3 @@ def _readable_nodes(tokens: list[tuple[str, bytes]]) -> list[Properties]:
             if token == b";":
                 nodes.append({})
     return nodes
-
-
-def _declared(nodes: list[Properties]) -> str:
-    return nodes[0].get("CA", [b""])[0].decode("ascii", "ignore").strip()

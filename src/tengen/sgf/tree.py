@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sgfmill import sgf_grammar
 
 from tengen import coords
-from tengen.sgf.grammar import Properties, first_tree, read_line
+from tengen.sgf.grammar import Properties, declared_charset, first_tree, read_line, without_half_brackets
 from tengen.sgf.info import FACTS, SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.record import SgfProblem, board_size, missing_handicap, move_of, player, setup_points
 from tengen.sgf.values import guess_charset
@@ -71,11 +71,11 @@ def read_tree(data: bytes) -> SgfTree:
 
     Raises SgfError where it is no game of Go on a board from 5x5 to 19x19.
     """
-    data = first_tree(data)
+    data = without_half_brackets(first_tree(data))
     problems: list[str] = []
     try:
         coarse = sgf_grammar.parse_sgf_game(data)
-        charset = guess_charset(data, text_of(coarse.sequence[0], "CA", "ascii"))
+        charset = guess_charset(data, declared_charset(coarse.sequence[0]))
     except ValueError:
         line = read_line(data)
         coarse, charset = sgf_grammar.Coarse_game_tree(), line.charset

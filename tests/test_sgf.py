@@ -1,0 +1,346 @@
+"""Game records in and out: real ones with their quirks, variations, and any text that is none."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sgfmill import sgf as sgfmill_sgf
+
+from tengen.errors import SgfError
+from tengen.game import Game
+from tengen.sgf import Result, SgfInfo, SgfNode, SgfTree, read_game, read_tree, split_trees, write_game, write_tree
+from tengen.sgf.grammar import read_line
+from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules
+
+GAMES = Path(__file__).parent / "data"
+
+
+def tygem_games() -> list[bytes]:
+    with lzma.open(GAMES / "tygem-300.sgf.xz") as stream:
+        return list(split_trees(stream))
+
+
+def sgfmill_moves(data: bytes) -> list[tuple[int, int]]:
+    """The main line as sgfmill's own property layer reads it: the independent check."""
+    game = sgfmill_sgf.Sgf_game.from_bytes(data)
+    size = game.get_size()
+    moves = []
+    for node in game.get_main_sequence():
+        color, place = node.get_move()
+        if color:
+            moves.append(("bw".index(color), size * size if place is None else (size - 1 - place[0]) * size + place[1]))
+    return moves
+
+
+def test_moves_are_those_that_sgfmill_reads() -> None:
+    games = tygem_games()
+    assert len(games) == 300
+    for data in games:
+        assert read_game(data)[0].moves == sgfmill_moves(data)
+
+
+def test_read_and_write_give_the_same_game() -> None:
+    for path in sorted(GAMES.glob("*.sgf")):
+        try:
+            game, info = read_game(path)
+        except SgfError:
+            continue
+        again, info_again = read_game(write_game(game, info))
+        assert (again.moves, again.setup_stones) == (game.moves, game.setup_stones), path.name
+        assert (info_again.black, info_again.date, info_again.white_rank) == (info.black, info.date, info.white_rank)
+
+
+@pytest.mark.parametrize(
+    ("name", "komi", "handicap", "stones", "text"),
+    [
+        ("fox-handicap-2", 0.0, 2, 2, "W+R"),
+        ("fox-handicap-4-komi-450", 4.5, 4, 4, "B+R"),
+        ("fox-handicap-3-komi-550", 5.5, 3, 3, None),
+        ("fox-handicap-8", 0.0, 8, 8, None),
+        ("fox-komi-325", 6.5, 2, 2, None),
+        ("fox-komi-650", 6.5, 2, 2, "W+36.5"),
+        ("fox-komi-750", 7.5, 0, 0, None),
+        ("fox-komi-0-even", None, 0, 0, None),
+        ("fox-komi-0-handicap-1", 0.0, 1, 0, None),
+        ("fox-no-handicap-stones-3", 0.0, 3, 3, None),
+        ("fox-draw", None, 0, 0, "Draw"),
+        ("fox-score-zero", 0.0, 4, 4, "W+"),
+        ("fox-score-hundredths", None, 0, 0, "B+"),
+        ("fox-no-opening-bracket", 7.5, 0, 0, None),
+        ("fox-no-opening-bracket-variations", 7.5, 0, 0, "B+R"),
+        ("tygem-forfeit", 6.5, 0, 0, "B+F"),
+        ("tygem-time", 6.5, 0, 0, "W+T"),
+    ],
+)
+def test_quirks_of_servers(name: str, komi: float | None, handicap: int, stones: int, text: str | None) -> None:
+    game, info = read_game(GAMES / f"{name}.sgf")
+    assert info.komi == komi
+    assert info.handicap == handicap
+    assert len(game.setup_stones) == stones
+    assert text is None or str(info.result) == text
+
+
+def test_chinese_counting_by_stones_is_doubled() -> None:
+    data = (GAMES / "fox-komi-375.sgf").read_bytes()
+    _, info = read_game(data)
+    written = next(value for value in data.split(b"RE[")[1].split(b"]")[:1])
+    assert info.komi == 7.5
+    assert info.result.score is not None
+    assert abs(info.result.score) == 2 * float(written[2:])
+
+
+def test_broken_utf8_keeps_what_can_be_read() -> None:
+    _, info = read_game(GAMES / "fox-broken-utf8.sgf")
+    assert "\ufffd" in info.black + info.white
+    assert info.black_rank == "9d"
+    assert info.white_rank.endswith("p")
+
+
+def test_gbk_text_in_any_place() -> None:
+    text = "(;GM[1]SZ[9]PB[古力]PW[李]RE[黑中盘胜];B[ee])"
+    _, info = read_game(text.encode("gb18030"))
+    assert (info.black, info.white, str(info.result)) == ("古力", "李", "B+R")
+    bracket = "(;GM[1]SZ[9]PB[刓];B[ee])"  # its second byte is a backslash
+    assert len(read_game(bracket.encode("gb18030"))[0].moves) == 1
+
+
+@pytest.mark.parametrize("name", ["fox-truncated-1", "fox-truncated-2", "fox-truncated-3", "fox-truncated-4"])
+def test_a_truncated_game_says_so_and_can_be_read_in_part(name: str) -> None:
+    path = GAMES / f"{name}.sgf"
+    with pytest.raises(SgfError, match="breaks off"):
+        read_game(path)
+    game, _ = read_game(path, partial=True)
+    assert 150 <= len(game.moves) <= 155
+
+
+def test_an_illegal_move_is_named() -> None:
+    with pytest.raises(SgfError, match="move 282, White S1, is illegal: ko"):
+        read_game(GAMES / "fox-illegal-ko.sgf")
+    assert len(read_game(GAMES / "fox-illegal-ko.sgf", partial=True)[0].moves) == 281
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "no game tree"),
+        (b"hello", "no game tree"),
+        (b"(;GM[40];B[aa])", "not a game of Go"),
+        (b"(;SZ[19:13];B[aa])", "not square"),
+        (b"(;SZ[4];B[aa])", "5 to 19"),
+        (b"(;SZ[x];B[aa])", "5 to 19"),
+        (b"(;SZ[9];B[zz])", "off the board"),
+        (b"(;SZ[9];B[aa]W[bb])", "two moves"),
+        (b"(;SZ[9];B[aa];AB[cc];W[bb])", "mid-game"),
+        (b"(;SZ[9]AB[zz];W[bb])", "off the board"),
+        (b"(;SZ[9]HA[5];W[bb])", "handicap stones not given"),
+        (b"(;SZ[9];B[aa];W[aa])", "occupied"),
+    ],
+)
+def test_what_cannot_be_a_game_is_refused_with_its_reason(text: bytes, reason: str) -> None:
+    with pytest.raises(SgfError, match=reason):
+        read_game(text)
+
+
+def test_a_broken_game_does_not_spoil_the_next() -> None:
+    whole = b"(;GM[1]SZ[9];B[aa];W[bb])"
+    broken = [whole[:-1], whole[:18], b"(;GM[1]C[never closed \\];B[aa])", b"(;GM[1](((;B[cc]", b"(;GM[1];B[aa]"]
+    for bad in broken:
+        trees = list(split_trees(io.BytesIO(whole + b"\n" + bad + b"\n" + whole)))
+        assert trees[0] == whole
+        assert trees[-1] == whole
+        assert len(trees) == 3
+
+
+def test_text_with_brackets_is_no_boundary() -> None:
+    tree = rb"(;GM[1]C[(;GM[1\] is no game \\];B[aa](;W[bb]C[\)\]];B[cc])(;W[dd]))"
+    assert list(split_trees(io.BytesIO(b"noise ) ] " + tree + b" more ("))) == [tree]
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(0, 3))
+@settings(max_examples=30, deadline=None)
+def test_trees_are_cut_alike_however_the_stream_comes(steps: list[int], skip: int) -> None:
+    trees = [b"(;GM[1]C[a\\]b];B[aa](;W[bb])(;W[cc]))", b"( ;B[dd])", b"(;GM[1]SZ[9];B[aa];W[bb])"]
+    data = b"x" * skip + b"\r\n".join(trees)
+
+    class Dribble(io.BytesIO):
+        calls = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            self.calls += 1
+            return super().read(steps[self.calls % len(steps)])
+
+    assert list(split_trees(Dribble(data))) == trees
+
+
+def test_the_fast_lane_reads_what_the_grammar_reads() -> None:
+    plain = b"(;GM[1]SZ[19]C[;B[aa\\]];AB[aa][bb] ;W[cc];B[dd]\n;W[ee])"
+    fast, slow = read_line(plain), read_line(plain.replace(b"W[ee]", b"W[ee]N[x]"))
+    assert len(fast.plain) == 3
+    assert len(slow.plain) == 0
+    assert [n.get("B", n.get("W")) for n in slow.nodes[-3:]] == [[b"cc"], [b"dd"], [b"ee"]]
+    assert fast.nodes[0] == slow.nodes[0]
+
+
+def test_variations_survive_a_round_trip() -> None:
+    data = (GAMES / "fox-variations.sgf").read_bytes()
+    tree = read_tree(data)
+    again = read_tree(write_tree(tree))
+    assert write_tree(again) == write_tree(tree)
+    assert sum(len(node.children) > 1 for node in tree.walk()) > 5
+    assert [(n.move, n.comment, n.other) for n in tree.walk()] == [(n.move, n.comment, n.other) for n in again.walk()]
+
+
+def test_a_tree_keeps_what_it_does_not_understand() -> None:
+    tree = read_tree(b"(;SZ[9]XX[own]PB[a\\]b];B[aa]LB[cc:1]C[one\n\\[two\\]](;W[bb])(;W[cc];B[]))")
+    first = tree.root.children[0]
+    assert tree.root.other == {"XX": [b"own"]}
+    assert tree.info.black == "a]b"
+    assert first.comment == "one\n[two]"
+    assert [child.move for child in first.children] == [(1, 10), (1, 20)]
+    assert first.children[1].children[0].move == (0, 81)
+    text = write_tree(tree)
+    assert b"LB[cc:1]" in text
+    assert b"XX[own]" in text
+    assert read_tree(text).root.children[0].comment == first.comment
+
+
+def test_setup_after_the_root_joins_it() -> None:
+    tree = read_tree((GAMES / "fox-handicap-3-komi-550.sgf").read_bytes())
+    assert len(tree.root.black_stones) == 3
+    assert tree.root.children[0].move is not None
+    assert tree.root.children[0].move[0] == 1
+
+
+def test_a_node_that_cannot_be_read_costs_its_branch_only() -> None:
+    tree = read_tree(b"(;SZ[9];B[aa](;W[zz];B[bb])(;W[cc]))")
+    assert [child.move for child in tree.root.children[0].children] == [(1, 20)]
+    assert len(tree.problems) == 1
+
+
+def test_a_tree_as_deep_as_hostile_text_can_make_it() -> None:
+    depth = 20_000
+    tree = read_tree(b"(;SZ[9]" + b"(;B[]" * depth + b")" * depth + b")")
+    assert sum(1 for _ in tree.walk()) == depth + 1
+    assert len(write_tree(tree)) > depth
+
+
+def test_write_game_says_all() -> None:
+    game = Game(9, "japanese", 5.5)
+    game.setup(black=["C3", "G7"], to_play=1)
+    game.play("E5").play("pass")
+    info = SgfInfo(black="Ann ]", result=Result(0, 3.5, "count"), date=datetime.date(2024, 2, 29))
+    again, read = read_game(write_game(game, info, comments=["first \\ ]", "second"]))
+    assert again.moves == game.moves
+    assert sorted(again.setup_stones) == sorted(game.setup_stones)
+    assert (again.komi, again.rules.text) == (5.5, "japanese")
+    assert (read.black, str(read.result), read.date, read.handicap) == ("Ann ]", "B+3.5", info.date, 2)
+    nodes = list(read_tree(write_game(game, info, comments=["first \\ ]", "second"])).walk())
+    assert [node.comment for node in nodes] == ["", "first \\ ]", "second"]
+
+
+@pytest.mark.parametrize(
+    ("text", "zi", "expected"),
+    [
+        ("B+R", False, Result(0, None, "resign")),
+        ("W+Resign", False, Result(1, None, "resign")),
+        ("W+T", False, Result(1, None, "time")),
+        ("B+Forfeit", False, Result(0, None, "forfeit")),
+        ("W+3.5", False, Result(1, -3.5, "count")),
+        ("B+12", False, Result(0, 12.0, "count")),
+        ("B+0.75", True, Result(0, 1.5, "count")),
+        ("B+", False, Result(0, None, "unknown")),
+        ("W+0.0", False, Result(1, None, "unknown")),
+        ("B+0.02", False, Result(0, None, "unknown")),
+        ("0", False, Result(2, 0.0, "draw")),
+        ("Draw", False, Result(2, 0.0, "draw")),
+        ("Void", False, Result(None, None, "void")),
+        ("?", False, Result()),
+        ("", False, Result()),
+        ("nonsense", False, Result()),
+        ("黑中盘胜", False, Result(0, None, "resign")),
+        ("白中盤勝", False, Result(1, None, "resign")),
+        ("黑超时负", False, Result(1, None, "time")),
+        ("白胜3.5目", False, Result(1, -3.5, "count")),
+        ("黑胜1又1/4子", False, Result(0, 2.5, "count")),
+        ("和棋", False, Result(2, 0.0, "draw")),
+        ("Black wins by resignation", False, Result(0, None, "resign")),
+        ("White wins by 2.5 points", False, Result(1, -2.5, "count")),
+        ("黑胜1又1/0子", False, Result(0, 2.0, "count")),
+    ],
+)
+def test_results(text: str, zi: bool, expected: Result) -> None:
+    assert result(text, zi) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *[("9d", "9d"), ("9段", "9d"), ("P2段", "2p"), ("18级", "18k"), ("3p", "3p"), ("5 kyu", "5k"), ("九段", "9d")],
+        *[("9 dan pro", "9p"), ("4D?", "4d"), ("", ""), ("strong", ""), ("77d", ""), ("99k", ""), ("0d", "")],
+    ],
+)
+def test_ranks(text: str, expected: str) -> None:
+    assert rank(text) == expected
+
+
+def test_ranks_have_an_order() -> None:
+    order = ["30k", "5k", "1k", "1d", "9d", "1p", "9p"]
+    assert sorted(reversed(order), key=rank_strength) == order
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *[("6.5", (6.5, False)), ("650", (6.5, False)), ("375", (7.5, True)), ("3.75", (7.5, True))],
+        *[("325", (6.5, True)), ("0", (0.0, False)), ("-3", (-3.0, False)), ("7,5", (7.5, False))],
+        *[("", (None, False)), ("x", (None, False)), ("6.1", (None, False)), ("99999", (None, False))],
+    ],
+)
+def test_komi(text: str, expected: tuple[float | None, bool]) -> None:
+    assert komi(text) == expected
+
+
+def test_dates_rules_and_charsets() -> None:
+    assert date("2016-07-10,11") == datetime.date(2016, 7, 10)
+    assert date("2016年7月") == datetime.date(2016, 7, 1)
+    assert date("1970-01-01") is None
+    assert date("2016-13-45") is None
+    assert rules("Japanese") == "japanese"
+    assert rules("ko=simple,scoring=area,suicide=false,bonus=none") != ""
+    assert rules("ko=never") == ""
+    assert guess_charset("段 and more 段".encode() + b"\xe5?") == "utf-8"
+    assert guess_charset("李昌镐九段".encode("gb18030")) == "gb18030"
+    assert guess_charset("日本".encode("shift_jis"), "shift_jis") == "shift_jis"
+    assert guess_charset(b"\xff\xfe", "no such charset") in ("utf-8", "gb18030")
+
+
+WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()
+PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
+
+
+@given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
+@settings(max_examples=400, deadline=None)
+def test_hostile_text_is_a_game_or_an_sgf_error(data: bytes) -> None:
+    for tree in [data, *split_trees(io.BytesIO(data))]:
+        for read in (read_game, read_tree):
+            try:
+                read(tree)
+            except SgfError:
+                continue
+
+
+@given(st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=3), max_leaves=20), st.text(max_size=20))
+@settings(max_examples=50, deadline=None)
+def test_any_tree_and_any_comment_can_be_written(shape: list, comment: str) -> None:
+    def grow(part: list, color: int) -> SgfNode:
+        return SgfNode(move=(color, 81), comment=comment, children=[grow(child, 1 - color) for child in part])
+
+    tree = SgfTree(9, SgfInfo(event=comment), SgfNode(children=[grow(shape, 0)]))
+    once = write_tree(tree)
+    assert write_tree(read_tree(once)).count(b"[]") == once.count(b"[]")
