@@ -87,7 +87,7 @@ class ResidualNet(nn.Module):
             for i in range(config.blocks)
         )
         self.policy = PolicyHead(width, config.head_width, act)
-        self.value = ValueHead(width, config.head_width, config.hidden, act)
+        self.value = ValueHead(width, scalars, config.head_width, config.hidden, act)
         self.activation = ACTIVATIONS[act]
 
     def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
@@ -98,4 +98,4 @@ class ResidualNet(nn.Module):
             x = block(x, board)
         x = board.clip(self.activation(x))
         policy = self.policy(x, board.pool(x), board)
-        return NetOutput(policy, *self.value(x, board))
+        return NetOutput(policy, *self.value(x, scalars, board))

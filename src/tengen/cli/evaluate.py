@@ -1,0 +1,96 @@
+"""`tengen evaluate`: how well a network predicts the games of a store."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tengen.data.sampler import Sampler
+from tengen.data.store import Store
+from tengen.evaluators import load_evaluator
+from tengen.training.accuracy import Estimate, Judgement, measure
+
+_NAMES = {
+    "top1": "top-1",
+    "top5": "top-5",
+    "cross_entropy": "cross-entropy",
+    "value_mse": "value error (squared)",
+    "value_accuracy": "winner predicted",
+}
+
+
+def command(
+    network: Annotated[str, typer.Argument(help="an installed network, an .onnx file, or uniform")],
+    store: Annotated[Path, typer.Argument(help="a game store")],
+    positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
+    every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
+    seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
+    backend: Literal["uniform", "auto"] = "uniform" if network == "uniform" else "auto"
+    evaluator = load_evaluator(network, backend=backend)
+    sampler = Sampler(
+        Store.open(store),
+        "all",
+        evaluator.plane_set,
+        batch,
+        seed,
+        symmetries=False,
+        one_per_game=not every,
+    )
+    with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
+        judgement = measure(evaluator, sampler, positions)
+    if as_json:
+        print(json.dumps(_as_json(evaluator.name, judgement)))
+    else:
+        _print(evaluator.name, judgement)
+
+
+def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
+    def figures(part: Judgement) -> dict[str, object]:
+        return {key: {"mean": f.mean, "low": f.low, "high": f.high} for key, f in part.estimates().items() if f.count}
+
+    return {
+        "network": name,
+        "positions": len(judgement),
+        **figures(judgement),
+        "phases": {phase: figures(part) for phase, part in judgement.by_phase().items()},
+        "calibration": [{"predicted": chance, "won": won.mean} for chance, won in judgement.calibration()],
+    }
+
+
+def _print(name: str, judgement: Judgement) -> None:
+    console = Console()
+    figures = Table(title=f"{name}: {len(judgement):,} positions", title_justify="left")
+    figures.add_column("figure")
+    figures.add_column("mean", justify="right")
+    figures.add_column("95% interval", justify="right")
+    for key, estimate in judgement.estimates().items():
+        figures.add_row(_NAMES[key], *_shown(key, estimate))
+    console.print(figures)
+    phases = Table(title="by phase of the game", title_justify="left")
+    for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
+        phases.add_column(heading, justify="left" if heading == "moves played" else "right")
+    for phase, part in judgement.by_phase().items():
+        found = part.estimates()
+        shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
+        phases.add_row(phase, f"{len(part):,}", *shares)
+    console.print(phases)
+    calibration = Table(title="calibration of the value", title_justify="left")
+    for heading in ("predicted to win", "won", "95% interval", "positions"):
+        calibration.add_column(heading, justify="right")
+    for chance, won in judgement.calibration():
+        calibration.add_row(f"{chance:.1%}", *_shown("won", won), f"{won.count:,}")
+    console.print(calibration)
+
+
+def _shown(key: str, estimate: Estimate) -> tuple[str, str]:
+    if not estimate.count:
+        return "unknown", ""
+    form = "{:.3f}" if key in ("cross_entropy", "value_mse") else "{:.1%}"
+    return form.format(estimate.mean), f"{form.format(estimate.low)} to {form.format(estimate.high)}"

@@ -1,0 +1,69 @@
+"""`tengen nets`: the networks that are installed, and how each was made."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import Card, find_network, installed, read_card
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="an installed network or an .onnx file: print its card")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """List the installed networks, or print the card of one."""
+    if name is not None:
+        card = read_card(find_network(name))
+        print(card.model_dump_json(indent=2)) if as_json else _print_card(card)
+        return
+    cards = installed()
+    if as_json:
+        print("[" + ", ".join(card.model_dump_json() for card in cards) + "]")
+        return
+    if not cards:
+        raise NetworkError("no network is installed; tengen train makes one")
+    _print_list(cards, read_card(find_network("default")).name)
+
+
+def _print_list(cards: list[Card], default: str) -> None:
+    table = Table(title="installed networks", title_justify="left")
+    for heading in ("name", "family", "size", "boards", "top-1", "games", "hours"):
+        table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours") else "left")
+    for card in cards:
+        top1 = card.metrics.get("top1")
+        table.add_row(
+            card.name + (" (default)" if card.name == default else ""),
+            card.family,
+            str(card.config.get("size", "")),
+            _boards(card.board_sizes),
+            f"{top1:.1%}" if top1 is not None else "",
+            f"{card.games:,}",
+            f"{card.hours:g}",
+        )
+    Console().print(table)
+
+
+def _print_card(card: Card) -> None:
+    table = Table(title=card.name, title_justify="left", show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for field, value in card.model_dump(exclude={"name", "metrics"}).items():
+        table.add_row(field.replace("_", " "), _text(value))
+    for metric, value in card.metrics.items():
+        table.add_row(metric.replace("_", " "), _text(value))
+    Console().print(table)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    if isinstance(value, list):
+        return " to ".join(map(str, value)) if len(value) == 2 else ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _boards(sizes: list[int]) -> str:
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
