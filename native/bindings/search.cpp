@@ -106,14 +106,14 @@ nb::dict root_stats(LockedSearch& self) {
     return stats;
 }
 
-nb::object root_ownership(LockedSearch& self) {
+auto root_ownership(LockedSearch& self) {
     int size = 0;
     const auto mean = self.with([&](Search& search) {
         size = search.game().board().size();
         return search.root_ownership();
     });
-    if (mean.empty()) return nb::none();
-    return nb::cast(board_array<float>(size, [&](Point p) { return mean[p]; }));
+    const auto array = [&] { return board_array<float>(size, [&](Point p) { return mean[p]; }); };
+    return mean.empty() ? std::nullopt : std::optional(array());
 }
 
 void bind_params(nb::module_& m) {

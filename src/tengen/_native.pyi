@@ -307,7 +307,7 @@ class Search:
 
     def root_score(self) -> float: ...
 
-    def root_ownership(self) -> object:
+    def root_ownership(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None:
         """float32 [size, size] for the side to move, or None if it is not kept."""
 
     def pv(self, point: int, n: int = 20) -> list[int]:
@@ -336,5 +336,5 @@ def final_ownership(game: Game, playouts: int, seed: int) -> Annotated[NDArray[n
     int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.
     """
 
-def run_playouts(game: Game, playouts: int, seed: int, policy: str = "uniform") -> int:
+def run_playouts(game: Game, playouts: int, seed: int, policy: str = 'uniform') -> int:
     """Plays them to measure their speed; the moves that they took in all."""

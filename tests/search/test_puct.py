@@ -5,6 +5,8 @@ import pytest
 from known_answers import Noise, Scripted, View
 from plain_puct import PlainPuct
 
+from tengen import _native
+from tengen.coords import from_gtp
 from tengen.engine.search import SearchParams, TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
@@ -78,6 +80,39 @@ def test_agrees_with_the_plain_twin(seed: int, size: int) -> None:
     assert mine == twin.visits()
     for point, utility in zip(stats.point[:3], stats.utility[:3], strict=True):
         assert -twin.root.children[int(point)].mean == pytest.approx(float(utility), abs=1e-5)
+
+
+STRAIGHT_THREE = """
+    . X . X X X X
+    X X X X X X X
+    X X X X X X X
+    X X X X X X X
+    X X X X X X X
+    O O O O X X X
+    . . . O X X X
+"""
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize(
+    "diagram, to_play, komi, best",
+    [
+        (STRAIGHT_THREE, 0, 40.5, "B1"),  # the vital point kills,
+        (STRAIGHT_THREE, 1, 40.5, "B1"),  # or lives with two eyes
+    ],
+)
+def test_tactics_by_reading_alone(diagram: str, to_play: int, komi: float, best: str, batch: int) -> None:
+    """The evaluator knows nothing; what finished games count must find the only move that wins."""
+    game = Game.from_diagram(diagram, komi=komi, to_play=to_play)
+    for symmetry in (0, 3, 5):
+        turned = Game(game.size, komi=komi)
+        stones = [
+            [_native.transform(int(p), game.size, symmetry) for p in np.flatnonzero(game.board == c)] for c in (0, 1)
+        ]
+        turned.setup(stones[0], stones[1], to_play)
+        search = searched(turned, UniformEvaluator(), 1500, batch)
+        assert search.choose() == _native.transform(from_gtp(best, game.size), game.size, symmetry)
+        assert search.stats().visits[0] > 1200
 
 
 def test_finished_games_are_counted_without_the_evaluator() -> None:

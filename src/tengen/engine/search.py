@@ -134,8 +134,9 @@ class TreeSearch:
 
     def _scatter(self, result: Evaluation, n: int) -> None:
         arrays = (result.policy, result.value, result.score, result.ownership)
+        policy, value, score, ownership = (np.ascontiguousarray(array, np.float32) for array in arrays)
         try:
-            self._native.scatter(*(np.ascontiguousarray(array, np.float32) for array in arrays), n)
+            self._native.scatter(policy, value, score, ownership, n)
         except ValueError as error:
             raise NetworkError(f"evaluator {self.evaluator.name}: {error}") from error
 

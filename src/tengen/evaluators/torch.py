@@ -112,15 +112,17 @@ _Operation = Callable[[list[Tensor], dict[str, Any]], Tensor]
 
 
 def _convolution(inputs: list[Tensor], attributes: dict[str, Any]) -> Tensor:
-    before = attributes.get("pads", [0, 0, 0, 0])[:2]
-    return F.conv2d(*inputs, stride=attributes.get("strides", 1), padding=before, groups=attributes.get("group", 1))
+    bias = inputs[2] if len(inputs) > 2 else None
+    before: list[int] = attributes.get("pads", [0, 0, 0, 0])[:2]
+    strides: list[int] = attributes.get("strides", [1, 1])
+    return F.conv2d(inputs[0], inputs[1], bias, strides, before, groups=int(attributes.get("group", 1)))
 
 
 def _gemm(inputs: list[Tensor], attributes: dict[str, Any]) -> Tensor:
     a = inputs[0].T if attributes.get("transA") else inputs[0]
     b = inputs[1].T if attributes.get("transB") else inputs[1]
-    product = attributes.get("alpha", 1.0) * (a @ b)
-    return product + attributes.get("beta", 1.0) * inputs[2] if len(inputs) > 2 else product
+    product: Tensor = float(attributes.get("alpha", 1.0)) * (a @ b)
+    return product + float(attributes.get("beta", 1.0)) * inputs[2] if len(inputs) > 2 else product
 
 
 def _axes(inputs: list[Tensor], attributes: dict[str, Any]) -> list[int]:

@@ -1,0 +1,61 @@
+"""Evaluations a second of a network file: one line of JSON a precision and batch.
+
+    python benchmarks/evaluator.py [NETWORK] [--edge 19] [--seconds 1] [--backend torch]
+
+`against_f32` is the ratio to OpenVINO in f32 at the same batch in the same run; backend torch adds PyTorch.
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+from tengen import _native
+from tengen.evaluators import Evaluator, load_evaluator
+
+BATCHES = (1, 4, 8, 16, 32)
+
+
+def measure(evaluator: Evaluator, edge: int, batch: int, seconds: float) -> float:
+    """Positions a second on random planes, after one call to compile."""
+    planes, scalars = _native.plane_set(evaluator.plane_set)
+    rng = np.random.default_rng(0)
+    inputs = (
+        (rng.random((batch, len(planes), edge, edge)) < 0.2).astype(np.float32),
+        rng.random((batch, len(scalars)), dtype=np.float32),
+        np.ones((batch, edge, edge), np.float32),
+    )
+    evaluator.evaluate(*inputs)
+    done, start = 0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        evaluator.evaluate(*inputs)
+        done += batch
+    return done / (time.perf_counter() - start)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("network", nargs="?", default="default")
+    parser.add_argument("--edge", type=int, default=19)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--backend", choices=["openvino", "torch"], default="openvino")
+    options = parser.parse_args()
+    contenders = {
+        "f32": load_evaluator(options.network, "openvino", precision="f32"),
+        "auto": load_evaluator(options.network, "openvino"),
+    }
+    if options.backend == "torch":
+        contenders["torch"] = load_evaluator(options.network, "torch")
+    for batch in BATCHES:
+        rates = {
+            name: measure(evaluator, options.edge, batch, options.seconds) for name, evaluator in contenders.items()
+        }
+        for name, rate in rates.items():
+            line = {"benchmark": "evaluator", "kind": name, "edge": options.edge, "batch": batch}
+            figures = {"evaluations_per_second": round(rate), "against_f32": round(rate / rates["f32"], 2)}
+            print(json.dumps({**line, **figures}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
