@@ -84,7 +84,8 @@ void check_symmetry(std::int64_t symmetry) {
 
 void check_edge(int edge, int size) {
     if (edge < size)
-        throw std::invalid_argument("edge " + std::to_string(edge) + " is too small for a board of " + std::to_string(size));
+        throw std::invalid_argument("edge " + std::to_string(edge) + " is too small for a board of " +
+                                    std::to_string(size));
 }
 
 void encode_game(std::string_view name, const Game& game, int symmetry, int edge, Out<float, 3> planes,
@@ -121,9 +122,9 @@ std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, 
 }
 
 void encode_batch(std::string_view name, const std::vector<const GameColumns*>& shards, In<std::int64_t> shard,
-                  In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, int edge,
-                  Out<float, 4> planes, Out<float, 2> scalars, Out<float, 3> mask, Out<std::int64_t, 1> policy,
-                  Out<float, 1> value, Out<float, 1> score, Out<float, 3> ownership, Out<float, 1> weight, int threads) {
+                  In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, int edge, Out<float, 4> planes,
+                  Out<float, 2> scalars, Out<float, 3> mask, Out<std::int64_t, 1> policy, Out<float, 1> value,
+                  Out<float, 1> score, Out<float, 3> ownership, Out<float, 1> weight, int threads) {
     const PlaneSet& set = plane_set(name);
     const std::size_t batch = row.size(), width = static_cast<std::size_t>(edge);
     for (const auto* index : {&shard, &ply, &symmetry}) check_shape(*index, "shard, ply and symmetry", {batch});

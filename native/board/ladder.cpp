@@ -19,7 +19,8 @@ class Reader {
     bool caught() {
         const PointSet& liberties = board_.liberty_set(stone_);
         const int count = liberties.count();
-        if (count == 1) return true;  // never a banned ko: a lone stone that took one has the ko point as liberty, not this chain
+        if (count == 1)
+            return true;  // never a banned ko: a lone stone that took one has the ko point as liberty, not this chain
         if (count > 2 || --left_ < 0) return false;
         const auto [a, b] = two(liberties);
         const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);

@@ -9,7 +9,7 @@ namespace {
 // A connected set of points without a stone of the colour.
 struct Region {
     PointSet points;
-    PointSet border;  // the stones of the colour around it
+    PointSet border;               // the stones of the colour around it
     std::array<Point, 4> vital{};  // the chains for which it is an eye; they all touch one point, so there are few
     int vitals = 0;
 };
@@ -84,7 +84,8 @@ class Benson {
         PointSet once, twice;  // chains with an eye, with two
         for (const Region& region : regions_) {
             if (!region.vitals || !enclosed(region, alive)) continue;
-            for (int i = 0; i < region.vitals; ++i) (once.contains(region.vital[i]) ? twice : once).add(region.vital[i]);
+            for (int i = 0; i < region.vitals; ++i)
+                (once.contains(region.vital[i]) ? twice : once).add(region.vital[i]);
         }
         PointSet found;
         twice.for_each([&](Point chain) { board_.for_each_stone(chain, [&](Point s) { found.add(s); }); });

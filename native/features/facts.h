@@ -11,8 +11,8 @@ namespace tengen {
 
 // Legal moves of the side to move by what they do; a set each.
 struct MoveFacts {
-    PointSet captures_one, captures_more;      // stones taken
-    PointSet leaves_one, leaves_two;           // liberties of the mover's chain afterwards
+    PointSet captures_one, captures_more;  // stones taken
+    PointSet leaves_one, leaves_two;       // liberties of the mover's chain afterwards
 };
 
 // A view of a game that must outlive it, seen by one side. Not to be shared between threads.

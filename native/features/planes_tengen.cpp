@@ -9,13 +9,19 @@ namespace tengen {
 namespace {
 
 template <int kLiberties>
-PointSet own_with(Facts& f) { return f.with_liberties(f.own, kLiberties); }
+PointSet own_with(Facts& f) {
+    return f.with_liberties(f.own, kLiberties);
+}
 
 template <int kLiberties>
-PointSet other_with(Facts& f) { return f.with_liberties(f.other, kLiberties); }
+PointSet other_with(Facts& f) {
+    return f.with_liberties(f.other, kLiberties);
+}
 
 template <int kBack>
-PointSet recent(Facts& f) { return f.recent(kBack); }
+PointSet recent(Facts& f) {
+    return f.recent(kBack);
+}
 
 float komi(Facts& f) { return std::clamp(f.self_komi() / 20.0f, -2.0f, 2.0f); }
 

@@ -76,7 +76,8 @@ Game replay(const Sample& sample) {
     for (const auto move : games.moves.row(row).first(sample.ply)) {
         const Point p = move_point(move);
         if (p > board.pass() || (p != board.pass() && board.at(p) != Color::empty))
-            throw std::invalid_argument("row " + std::to_string(row) + " is no game: move to point " + std::to_string(p));
+            throw std::invalid_argument("row " + std::to_string(row) + " is no game: move to point " +
+                                        std::to_string(p));
         game.play(p, move_color(move));
     }
     return game;

@@ -43,7 +43,8 @@ struct Sample {
 
 // Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.
 // For the side to move: policy [B] index of the move or -1, value [B] in -1..1, score [B] in points and ownership
-// [B, edge, edge] with +1 for its own; NaN where unknown and, in ownership, off the board. weight [B] is 1 unless given.
+// [B, edge, edge] with +1 for its own; NaN where unknown and, in ownership, off the board. weight [B] is 1 unless
+// given.
 struct BatchArrays {
     float* planes;
     float* scalars;
@@ -55,8 +56,8 @@ struct BatchArrays {
     float* weight;
 };
 
-// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a move is
-// off the board or on a stone.
+// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a move
+// is off the board or on a stone.
 Game replay(const Sample& sample);
 
 // Fills the arrays, on `threads` threads. The result does not depend on their number.

@@ -1,0 +1,161 @@
+"""Game trees out of every kind of file, also out of damaged ones."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tengen.data.sources import SourceProblem, Sources, Tree
+from tengen.errors import SgfError
+
+GAME = b"(;GM[1]SZ[9];B[aa];W[bb])"
+OTHER = b"(;GM[1]SZ[9];B[cc])"
+
+
+def read(*paths: Path | str) -> tuple[list[tuple[str, bytes]], list[tuple[str, str]]]:
+    items = list(Sources(paths).trees())
+    trees = [(t.place, t.data) for t in items if isinstance(t, Tree)]
+    return trees, [(p.place, p.reason) for p in items if isinstance(p, SourceProblem)]
+
+
+def a_zip(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def a_tar(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def test_a_collection_and_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "two.SGF").write_bytes(GAME + b"\n" + OTHER)
+    (tmp_path / "a.sgf").write_bytes(OTHER)
+    (tmp_path / "readme.txt").write_bytes(GAME)
+    (tmp_path / ".hidden.sgf").write_bytes(GAME)
+    top = tmp_path.name
+    trees, problems = read(tmp_path)
+    assert trees == [(f"{top}/a.sgf#1", OTHER), (f"{top}/b/two.SGF#1", GAME), (f"{top}/b/two.SGF#2", OTHER)]
+    assert not problems
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda data: data])
+@pytest.mark.parametrize("box", [a_zip, a_tar, lambda members: members["x/g.sgf"]])
+def test_packed_and_boxed(tmp_path: Path, pack: object, box: object) -> None:
+    path = tmp_path / "games.bin"
+    path.write_bytes(pack(box({"x/g.sgf": GAME + OTHER, "x/notes.txt": GAME})))  # type: ignore[operator]
+    trees, problems = read(path)
+    assert [data for _, data in trees] == [GAME, OTHER]
+    assert not problems
+
+
+def test_archives_in_archives(tmp_path: Path) -> None:
+    inner = a_zip({"deep/g.sgf": GAME, "__MACOSX/._g.sgf": OTHER})
+    (tmp_path / "all.tar.xz").write_bytes(lzma.compress(a_tar({"in.zip": inner, "h.sgf.gz": gzip.compress(OTHER)})))
+    trees, problems = read(tmp_path / "all.tar.xz")
+    assert trees == [("all.tar.xz/in.zip/deep/g.sgf#1", GAME), ("all.tar.xz/h.sgf.gz#1", OTHER)]
+    assert not problems
+
+
+def test_a_bomb_of_archives_is_left(tmp_path: Path) -> None:
+    data = GAME
+    for _ in range(7):
+        data = gzip.compress(data)
+    (tmp_path / "bomb.gz").write_bytes(data)
+    assert read(tmp_path / "bomb.gz") == ([], [("bomb.gz", "archives too deep")])
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_cut_archive_gives_what_it_has_and_the_rest_goes_on(tmp_path: Path, pack: object) -> None:
+    games = b"\n".join(b"(;GM[1]SZ[9]GN[%d];B[aa])" % (i * 7919) for i in range(40_000))
+    packed = pack(games)  # type: ignore[operator]
+    (tmp_path / "a.gz").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "b.sgf").write_bytes(GAME)
+    trees, problems = read(tmp_path)
+    assert trees[-1][1] == GAME
+    assert [reason for _, reason in problems] == ["file cannot be read"]
+
+
+def test_damaged_members_cost_only_themselves(tmp_path: Path) -> None:
+    data = bytearray(a_zip({"a.sgf": GAME * 40, "b.sgf": OTHER, "c.sgf": b"no game"}))
+    data[50] ^= 0xFF
+    (tmp_path / "games.zip").write_bytes(data)
+    trees, problems = read(tmp_path / "games.zip")
+    assert OTHER in [tree for _, tree in trees]
+    assert ("games.zip/c.sgf", "no game tree in the file") in problems
+    assert ("games.zip/a.sgf", "file cannot be read") in problems
+
+
+def test_what_is_no_archive_is_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing else")
+    (tmp_path / "y.xz").write_bytes(GAME)
+    trees, problems = read(tmp_path)
+    assert [data for _, data in trees] == [GAME]
+    assert [place.split("/")[1] for place, _ in problems] == ["x.zip"]
+
+
+def test_standard_input() -> None:
+    code = "from tengen.data.sources import Sources; print([t.place for t in Sources(['-']).trees()])"
+    for data in (GAME + OTHER, gzip.compress(GAME + OTHER), a_zip({"g.sgf": GAME}), a_tar({"g.sgf": GAME})):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=data, capture_output=True, check=True, env=environment
+        )
+        assert done.stdout.startswith((b"['-#1'", b"['-/g.sgf#1'"))
+
+
+def test_progress_is_in_bytes_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "a.sgf").write_bytes(GAME * 10)
+    (tmp_path / "b.sgf.gz").write_bytes(gzip.compress(GAME * 1000))
+    sources = Sources([tmp_path])
+    seen = [sources.read_bytes for _ in sources.trees()]
+    assert seen == sorted(seen)
+    assert sources.read_bytes == sources.total_bytes == sum(p.stat().st_size for p in tmp_path.iterdir())
+    assert Sources(["-"]).total_bytes is None
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(SgfError, match="no such file"):
+        Sources([tmp_path / "nowhere.sgf"])
+    with pytest.raises(SgfError, match="no game records found"):
+        Sources([tmp_path])
+
+
+def test_memory_stays_constant(tmp_path: Path) -> None:
+    """A hundred megabytes of noise and one game cost a few blocks."""
+    with lzma.open(tmp_path / "big.xz", "wb", preset=0) as stream:
+        for _ in range(100):
+            stream.write(b"x(y" * (1 << 18))
+        stream.write(GAME)
+    code = (
+        "import resource, sys; from tengen.data.sources import Sources\n"
+        "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "trees = list(Sources([sys.argv[1]]).trees())\n"
+        "print(len(trees), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, str(tmp_path / "big.xz")]
+    trees, kilobytes = map(
+        int, subprocess.run(command, capture_output=True, check=True, env=environment).stdout.split()
+    )
+    assert trees == 1
+    assert kilobytes < 30_000

@@ -1,0 +1,222 @@
+"""The game store: what is written is read, and nothing unfinished is ever trusted."""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import json
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.data.manifest import MANIFEST
+from tengen.data.record import GameRecord, pack_moves, pack_ownership, unpack_ownership
+from tengen.data.store import NO_DATE, Store, StoreWriter
+from tengen.errors import IllegalMove, StoreError
+
+
+def a_record(i: int) -> GameRecord:
+    """A different record for every i, with every column unknown now and then."""
+    rng = np.random.default_rng(i)
+    count = int(rng.integers(0, 30))
+    return GameRecord(
+        size=9,
+        moves=pack_moves(np.arange(count) % 2, rng.integers(0, 82, count)),
+        rules=["chinese", "japanese"][i % 2],
+        komi=None if i % 3 == 0 else 6.5,
+        black_stones=np.arange(i % 4, dtype=np.uint16),
+        first=i % 2,
+        winner=[0, 1, 2, None][i % 4],
+        score=None if i % 5 else 3.5,
+        ending=["count", "resign", "draw", "unknown"][i % 4],
+        black_rank=f"{i % 9 + 1}d",
+        date=None if i % 7 == 0 else datetime.date(2010, 1, 1) + datetime.timedelta(i),
+        source=f"file#{i}",
+        hash=2**64 - 1 - i,
+        ownership=None if i % 2 else rng.integers(0, 3, 81).astype(np.uint8),
+        visits=(np.array([5 | 7 << 16], np.uint32), np.array([], np.uint32)) if i == 4 else None,
+        root_values=np.array([0.5, -0.5], np.float32) if i == 4 else None,
+        weight=0.25 if i == 4 else None,
+    )
+
+
+def assert_same(read: GameRecord, written: GameRecord) -> None:
+    for name, value in vars(written).items():
+        got = getattr(read, name)
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(got, value, err_msg=name)
+        elif name == "visits" and value is not None:
+            assert [v.tolist() for v in got] == [v.tolist() for v in value]
+        else:
+            assert got == value, name
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with StoreWriter(tmp_path / "games", rows_a_shard=40) as writer:
+        for i in range(100):
+            writer.add(a_record(i))
+    return Store.open(tmp_path / "games")
+
+
+def test_rows_come_back_as_they_were(store: Store) -> None:
+    assert [len(shard) for shard in store.shards] == [40, 40, 20]
+    for i in range(100):
+        assert_same(store.row(i), a_record(i))
+    assert [r.source for r in store] == [f"file#{i}" for i in range(100)]
+
+
+def test_columns_agree_with_rows(store: Store) -> None:
+    records = [a_record(i) for i in range(100)]
+    assert store.lengths.tolist() == [len(r.moves) for r in records]
+    assert store.hashes.tolist() == [r.hash for r in records]
+    assert store.positions == sum(len(r.moves) for r in records)
+    np.testing.assert_array_equal(store.column("komi"), [np.nan if r.komi is None else r.komi for r in records])
+    assert store.column("winner").tolist() == [-1 if r.winner is None else r.winner for r in records]
+    days = [NO_DATE if r.date is None else (r.date - datetime.date(1970, 1, 1)).days for r in records]
+    assert store.column("date").tolist() == days
+    shard = store.shards[1]
+    codes, names = shard.texts("rules")
+    assert [names[code] for code in codes] == [r.rules for r in records[40:80]]
+    for i, record in enumerate(records[40:80]):
+        packed = shard.ownership[shard.ownership_offsets[i] : shard.ownership_offsets[i + 1]]
+        assert packed.tobytes() == (b"" if record.ownership is None else pack_ownership(record.ownership))
+
+
+def test_moves_are_views_of_the_mapped_file(store: Store) -> None:
+    shard = store.shards[0]
+    assert not shard.moves.flags.owndata
+    assert not shard.moves.flags.writeable
+    assert np.shares_memory(store.row(3).moves, shard.moves)
+
+
+def test_a_store_keeps_no_file_open(store: Store) -> None:
+    held = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd.isdigit() and _is_open(fd)}
+    assert not [name for name in held if str(store.path) in name]
+
+
+def _is_open(fd: str) -> bool:
+    return os.path.lexists(f"/proc/self/fd/{fd}")
+
+
+def test_rows_are_located(store: Store) -> None:
+    assert [store.locate(row) for row in (0, 39, 40, 99)] == [(0, 0), (0, 39), (1, 0), (2, 19)]
+    for row in (-1, 100):
+        with pytest.raises(IndexError):
+            store.row(row)
+
+
+def test_a_store_pickles_as_its_path(store: Store) -> None:
+    assert_same(pickle.loads(pickle.dumps(store)).row(77), a_record(77))
+
+
+def test_ownership_packs_into_two_bits_a_point() -> None:
+    owner = np.random.default_rng(0).integers(0, 3, 361).astype(np.uint8)
+    assert len(pack_ownership(owner)) == 91
+    np.testing.assert_array_equal(unpack_ownership(pack_ownership(owner), 361), owner)
+
+
+def test_a_record_plays_and_shows_itself() -> None:
+    record = GameRecord(9, pack_moves([0, 1, 0], [40, 41, 81]), komi=5.5, winner=0, score=2.5, ending="count")
+    assert record.game().moves == [(0, 40), (1, 41), (0, 81)]
+    assert record.game(1).moves == [(0, 40)]
+    assert record.result == "B+2.5"
+    assert "9x9, 3 moves, B+2.5" in repr(record)
+    with pytest.raises(IllegalMove):
+        GameRecord(9, pack_moves([0, 1], [40, 40])).game()
+
+
+def test_an_empty_store(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "none"):
+        pass
+    store = Store.open(tmp_path / "none")
+    assert (len(store), store.positions, len(store.lengths), len(store.column("score"))) == (0, 0, 0, 0)
+
+
+def test_an_error_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), StoreWriter(tmp_path / "games", rows_a_shard=5) as writer:
+        for i in range(12):
+            writer.add(a_record(i))
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_cleared(tmp_path: Path) -> None:
+    left = tmp_path / ".games.partial"
+    left.mkdir()
+    (left / "shard-00009.arrow").write_bytes(b"half")
+    with StoreWriter(tmp_path / "games") as writer:
+        writer.add(a_record(1))
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["games", MANIFEST, "shard-00000.arrow"]
+
+
+def test_a_finished_store_is_replaced_only_when_told(store: Store) -> None:
+    with pytest.raises(StoreError, match="--force"), StoreWriter(store.path):
+        pass
+    with pytest.raises(RuntimeError), StoreWriter(store.path, overwrite=True):
+        raise RuntimeError
+    assert len(Store.open(store.path)) == 100
+    with StoreWriter(store.path, overwrite=True) as writer:
+        writer.add(a_record(5))
+    assert len(Store.open(store.path)) == 1
+    assert_same(store.row(99), a_record(99))  # the old one stays readable for those who have it open
+
+
+def test_no_other_folder_is_ever_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(StoreError, match="no game store"), StoreWriter(tmp_path, overwrite=True):
+        pass
+    with pytest.raises(StoreError, match="no game store"), StoreWriter(tmp_path / "thesis.txt", overwrite=True):
+        pass
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_two_writers_of_one_store(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "games"), pytest.raises(StoreError, match="another process"):
+        StoreWriter(tmp_path / "games").__enter__()
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(StoreError, match="the disk is full"), StoreWriter(tmp_path / "games") as writer:
+        writer.add(a_record(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stores_that_cannot_be_read(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such folder"):
+        Store.open(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match=f"no {MANIFEST}"):
+        Store.open(tmp_path)
+    manifest = json.loads((store.path / MANIFEST).read_text())
+    for change, words in (({"version": 99}, "format version 99.*import the games again"), ({"format": "x"}, "not the")):
+        (store.path / MANIFEST).write_text(json.dumps(manifest | change))
+        with pytest.raises(StoreError, match=words):
+            Store.open(store.path)
+    (store.path / MANIFEST).write_text("{")
+    with pytest.raises(StoreError, match="cannot be read"):
+        Store.open(store.path)
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "swapped"])
+def test_a_damaged_shard_is_noticed(store: Store, damage: str) -> None:
+    shard = store.path / "shard-00001.arrow"
+    if damage == "missing":
+        shard.unlink()
+    elif damage == "cut":
+        shard.write_bytes(shard.read_bytes()[:100])
+    else:
+        shard.write_bytes((store.path / "shard-00002.arrow").read_bytes())
+    with pytest.raises(StoreError, match="shard-00001"):
+        Store.open(store.path)
+
+
+def test_a_shard_that_the_manifest_does_not_name_is_not_read(store: Store) -> None:
+    (store.path / "shard-00003.arrow").write_bytes((store.path / "shard-00002.arrow").read_bytes())
+    assert len(Store.open(store.path)) == 100
