@@ -53,7 +53,7 @@ class HashSet:
         self._limit = newest
 
     def __len__(self) -> int:
-        return len(self._sorted) + len(self._newest)  # what is sorted is not added to the newest again
+        return len(self._sorted) + len(self._newest)
 
     def holds(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Tell which hashes are in the set, bool [n]."""
@@ -68,7 +68,8 @@ class HashSet:
         fresh = ~self.holds(hashes)
         for i, value in enumerate(hashes.tolist()):
             fresh[i] &= value not in self._newest
-            self._newest.add(value)
+            if fresh[i]:
+                self._newest.add(value)
         if len(self._newest) >= self._limit:
             newest = np.fromiter(self._newest, np.uint64, len(self._newest))
             self._sorted = np.sort(np.concatenate([self._sorted, newest]))

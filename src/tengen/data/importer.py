@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -196,7 +197,8 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
     waiting: deque[Future[Rows]] = deque()
     try:
         for chunk in chunks:
-            waiting.append(pool.submit(trees_to_rows, chunk, options.rows))
+            with _no_interruption():
+                waiting.append(pool.submit(trees_to_rows, chunk, options.rows))
             if len(waiting) >= _CHUNKS_AHEAD * workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -205,6 +207,27 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
         raise StoreError("an import worker died, perhaps for want of memory; try fewer with --workers") from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _no_interruption() -> Iterator[None]:
+    """Put off Ctrl-C while a worker may be starting: half a pool can be neither used nor ended.
+
+    A worker born here has the signal blocked, so Ctrl-C in a terminal does not end it before it ignores it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler = signal.signal(signal.SIGINT, lambda *_: came.append(1))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _start_worker() -> None:

@@ -71,7 +71,7 @@ class ImportReport:
                     "verdict": verdict,
                     "reason": reason,
                     "count": count,
-                    "examples": [{"place": n.place, "detail": n.detail} for n in self.examples[verdict, reason]],
+                    "examples": [{"place": n.place, "detail": n.detail} for n in self._shown(verdict, reason)],
                 }
                 for (verdict, reason), count in self._ordered()
             ],
@@ -104,9 +104,12 @@ class ImportReport:
         for (name, reason), count in self._ordered():
             if name == verdict:
                 lines.append(f"  {count:>8,}  {reason}")
-                shown = self.examples[name, reason]
+                shown = self._shown(name, reason)
                 lines += [f"{'':12}{n.place}{': ' if n.detail else ''}{n.detail}" for n in shown]
         return [f"{verdict}:", *lines] if lines else []
+
+    def _shown(self, verdict: str, reason: str) -> list[Note]:
+        return self.examples.get((verdict, reason), [])
 
     def _ordered(self) -> list[tuple[tuple[str, str], int]]:
         return sorted(self.reasons.items(), key=lambda item: (_VERDICTS.index(item[0][0]), -item[1], item[0][1]))

@@ -38,7 +38,7 @@ _READ_ERRORS = (
 
 _COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
     b"\xfd7zXZ\0": lzma.LZMAFile,
-    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
+    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     b"BZh": bz2.BZ2File,
 }
 
@@ -120,7 +120,7 @@ class Sources:
 
     def _collection(self, name: str, stream: Any) -> Iterator[Tree | SourceProblem]:
         number = 0
-        for number, data in enumerate(split_trees(stream), 1):
+        for number, data in enumerate(split_trees(_Blocks(stream)), 1):
             yield Tree(f"{name}#{number}", data)
         if not number:
             yield SourceProblem(name, "no game tree in the file", "")
@@ -142,6 +142,29 @@ class Sources:
                 inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
                 if inner is not None:
                     yield from self._trees(f"{name}/{member.name}", inner, depth + 1)
+
+
+class _Blocks:
+    """A stream whose last whole bytes before an error are handed out before the error is raised."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._error: Exception | None = None
+
+    def read(self, size: int, /) -> bytes:
+        if self._error:
+            raise self._error
+        blocks: list[bytes] = []
+        wanted = size
+        try:
+            while wanted > 0 and (block := self._stream.read1(wanted)):
+                blocks.append(block)
+                wanted -= len(block)
+        except _READ_ERRORS as error:
+            self._error = error
+            if not blocks:
+                raise
+        return b"".join(blocks)
 
 
 def _problem(name: str, error: Exception) -> SourceProblem:
@@ -175,8 +198,8 @@ def _standard_input() -> IO[bytes]:
 
 
 def _seekable(stream: Any) -> Any:
-    """Return the stream itself, or a copy of it on disk when it cannot be read from any place."""
-    if stream.seekable():
+    """Return the stream itself where it is a file on disk, else a copy of it, on disk if it is large."""
+    if isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO) and stream.seekable():
         return stream
     copy = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115  # closed with the archive that reads it
     while block := stream.read(io.DEFAULT_BUFFER_SIZE * 16):
