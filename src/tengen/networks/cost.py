@@ -10,7 +10,7 @@ def parameter_count(module: nn.Module) -> int:
 
 
 def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> int:
-    """Multiply-accumulates of one forward pass of one position on a board of `edge`, in convolutions and linear layers."""
+    """Multiply-accumulates of a forward pass of one position on a board of `edge`: convolutions and linear layers."""
     total = 0
 
     def count(layer: nn.Module, _inputs: object, output: torch.Tensor) -> None:
@@ -20,7 +20,9 @@ def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> i
         elif isinstance(layer, nn.Linear):
             total += layer.weight.numel()
 
-    hooks = [layer.register_forward_hook(count) for layer in module.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
+    hooks = [
+        layer.register_forward_hook(count) for layer in module.modules() if isinstance(layer, nn.Conv2d | nn.Linear)
+    ]
     try:
         with torch.no_grad():
             module(torch.zeros(1, planes, edge, edge), torch.zeros(1, scalars), torch.ones(1, edge, edge))

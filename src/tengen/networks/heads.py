@@ -34,8 +34,8 @@ class PolicyHead(nn.Module):
 class ValueHead(nn.Module):
     """Win, draw and loss, the score, and who will own each point.
 
-    What counts is small differences of area: the sum of the predicted ownership and the scalars (komi among them) stand
-    beside the pooled features, and the score starts from that sum. Without them 50,000 positions taught the value nothing.
+    What decides a game is a small difference of area: so the sum of the predicted ownership and the scalars, komi among
+    them, stand beside the pooled features, and the score starts from that sum.
     """
 
     def __init__(self, channels: int, scalars: int, width: int, hidden: int, activation: str) -> None:
@@ -48,7 +48,10 @@ class ValueHead(nn.Module):
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor, scalars: Tensor, board: BoardMask) -> tuple[Tensor, Tensor, Tensor]:
-        """(value logits [B, 3], score [B] in points, ownership [B, H, W]) from x [B, C, H, W] that is 0 off the board."""
+        """(value logits [B, 3], score [B] in points, ownership [B, H, W]).
+
+        x [B, C, H, W] is 0 off the board; scalars [B, S] are those of the position.
+        """
         features = board.clip(self.activation(self.local(x)))
         ownership = torch.tanh(board.clip(self.owner(features)).float())
         area = ownership.sum((2, 3)) / SCORE_SCALE

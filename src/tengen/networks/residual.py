@@ -1,4 +1,4 @@
-"""The residual family: fully convolutional, every few blocks with a view of the whole board, one network for all sizes."""
+"""The residual family: fully convolutional, with views of the whole board, one network for all board sizes."""
 
 import math
 import re
@@ -44,7 +44,7 @@ class ResidualConfig(NetConfig):
 
     @property
     def pooling_blocks(self) -> tuple[int, ...]:
-        """Which blocks see the whole board: every second, from the second on; the only one of a single-block network."""
+        """Which blocks see the whole board: every second, from the second on; of a single block, that one."""
         return tuple(range(1, self.blocks, 2)) or (0,)
 
     @property

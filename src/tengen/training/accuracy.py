@@ -97,7 +97,7 @@ class Judgement:
         }
 
     def calibration(self, bins: int = 10) -> list[tuple[float, Estimate]]:
-        """For each band of predicted winning chance that occurs: (mean prediction, share of games won; a draw is half)."""
+        """For each band of predicted winning chance that occurs: (mean prediction, share of games won, a draw half)."""
         known = ~np.isnan(self.outcome)
         chance, won = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2
         band = np.minimum((chance * bins).astype(int), bins - 1)

@@ -17,7 +17,7 @@ _NAME = re.compile(r"step-(\d+)\.ckpt")
 
 
 class Checkpoints(L.Callback):
-    """Saves the whole state every `minutes`, on a clean stop and at the end; keeps the newest `keep` files of `folder`."""
+    """Saves the whole state every `minutes`, on a clean stop and at the end; keeps the newest `keep` in `folder`."""
 
     def __init__(self, folder: Path, minutes: float, keep: int) -> None:
         self.folder = folder
@@ -74,4 +74,8 @@ def check_same_run(path: Path, run: RunConfig, inputs: PlaneSet) -> None:
 def _identity(run: dict[str, Any]) -> dict[str, Any]:
     """The settings that a run cannot change half way."""
     fixed = {f"training.{name}": run["training"][name] for name in ("batch_size", "seed", "optimizer")}
-    return {**fixed, **{f"network.{name}": value for name, value in run["network"].items()}, "data": run["data"]["store"]}
+    return {
+        **fixed,
+        **{f"network.{name}": value for name, value in run["network"].items()},
+        "data": run["data"]["store"],
+    }

@@ -25,7 +25,7 @@ class DataConfig(Strict):
     validation_store: str | None = None
     symmetries: bool = True
     threads: int = Field(1, ge=1)
-    ahead: int = Field(2, ge=0)
+    ahead: int = Field(2, ge=1)
 
 
 class OptimizerConfig(Strict):

@@ -12,7 +12,7 @@ from tengen.training.log import read_log
 
 
 class Journal:
-    """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step` and `time`, and numbers to TensorBoard.
+    """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step`, `time`; numbers to TensorBoard.
 
     Opened at `step`, it first drops what a killed run logged after that step, since those steps will come again.
     """
@@ -24,7 +24,7 @@ class Journal:
         partial.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
         partial.replace(self.path)
         self._file = self.path.open("a", encoding="utf-8")
-        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)  # type: ignore[no-untyped-call]
+        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
 
     def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
         """Log one event; numbers among the values become curves named `event/name`."""
@@ -33,8 +33,8 @@ class Journal:
         self._file.flush()
         for name, value in values.items():
             if isinstance(value, int | float):
-                self._board.add_scalar(f"{event}/{name}", value, step)  # type: ignore[no-untyped-call]
+                self._board.add_scalar(f"{event}/{name}", value, step)
 
     def close(self) -> None:
         self._file.close()
-        self._board.close()  # type: ignore[no-untyped-call]
+        self._board.close()

@@ -37,7 +37,7 @@ def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
 
 
 def value_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
-    """Cross-entropy of win, draw and loss with a value in -1..1: its magnitude goes to win or loss, the rest to draw."""
+    """Cross-entropy of win, draw and loss with a value in -1..1: its magnitude is win or loss, the rest draw."""
     known = ~targets.value.isnan()
     value = targets.value.nan_to_num()
     wanted = torch.stack([value.clamp(min=0), 1 - value.abs(), (-value).clamp(min=0)], dim=1)
@@ -45,7 +45,7 @@ def value_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
 
 
 def score_loss(score: Tensor, targets: TensorBatch) -> Tensor:
-    """Huber loss of the score in units of 20 points: squared below 20 points, so that a rout does not outweigh all else."""
+    """Huber loss of the score in units of 20 points: linear beyond that, so that a rout does not outweigh all else."""
     known = ~targets.score.isnan()
     each = F.huber_loss(score.float() / SCORE_UNIT, targets.score.nan_to_num() / SCORE_UNIT, reduction="none")
     return _mean(each, targets.weight * known)

@@ -63,7 +63,7 @@ class TrainingModule(L.LightningModule):
         return total(parts, self.run.training.losses)
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """Step, then move the average: slowly in the end, faster at first, since the first weights soon count for nothing.
+        """Step, then move the average: slowly in the end, faster at first, when the weights change most.
 
         Here and not at the end of the batch, which callbacks that save the state see first.
         """

@@ -52,12 +52,12 @@ class LossLog(L.Callback):
                 **means,
                 "lr": module.learning_rate,
                 "rate": round(self.rate, 1),
-                "waiting": round(self._stream.waited / elapsed, 4),
+                "waiting": round(self._stream.take_waited() / elapsed, 4),
                 "done": round(module.done, 5),
                 "hours": round(module.seconds / 3600, 4),
             },
         )
-        self._sums, self._steps, self._stream.waited = {}, 0, 0.0
+        self._sums, self._steps = {}, 0
         self._since = time.perf_counter()
 
 
@@ -134,7 +134,7 @@ class ProgressBar(L.Callback):
 
 
 class Stopping(L.Callback):
-    """Ends the run when its time is up, or cleanly after the current step on Ctrl-C and SIGTERM; `interrupted` tells which."""
+    """Ends the run when its time is up, or after the current step on Ctrl-C and SIGTERM: then it is `interrupted`."""
 
     def __init__(self) -> None:
         self.interrupted = False

@@ -54,7 +54,7 @@ class Muon(Optimizer):
         super().__init__(groups, defaults)
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One update; a closure is called first, with gradients on, and its result returned."""
         result = None
         if closure is not None:
@@ -93,13 +93,13 @@ class Muon(Optimizer):
 
 
 def orthogonalize(matrix: Tensor, iterations: int = 5) -> Tensor:
-    """A matrix [rows, columns] with the same singular vectors and singular values near 1 (Newton and Schulz's iteration).
+    """A matrix [rows, columns] with the same singular vectors and singular values near 1 (Newton-Schulz iteration).
 
     The coefficients are Jordan's: fastest growth of small singular values, at the price of an end between 0.7 and 1.2.
     """
     a, b, c = _QUINTIC
     tall = matrix.shape[0] > matrix.shape[1]
-    x = (matrix.T if tall else matrix).float()
+    x: Tensor = (matrix.T if tall else matrix).float()
     x = x / (x.norm() + 1e-7)
     for _ in range(iterations):
         gram = x @ x.T

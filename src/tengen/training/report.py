@@ -18,7 +18,8 @@ _STYLE = """
 :root{color-scheme:light dark;--ink:#2b2b2b;--paper:#fbf9f4;--card:#fff;--line:#e5dfd1}
 @media(prefers-color-scheme:dark){:root{--ink:#e8e4da;--paper:#1d1c1a;--card:#282724;--line:#3d3a34}
 figure svg{filter:invert(.9) hue-rotate(180deg)}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70rem;margin:auto;padding:2rem 1rem}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70rem;margin:auto;
+padding:2rem 1rem}
 h1{font-weight:600;margin:0}h2{font-weight:600;margin:2.5rem 0 1rem;font-size:1.2rem}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.8rem;margin:1.5rem 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.8rem 1rem}
@@ -81,9 +82,13 @@ def _tiles(card: Card) -> str:
         if name in card.metrics:
             low, high = card.metrics[f"{name}_interval"]
             interval = f"{form.format(low)} to {form.format(high)}"
-            tiles.append(f'<div class="tile">{label}<b>{form.format(card.metrics[name])}</b><small>{interval}</small></div>')
-    tiles.append(f'<div class="tile">samples<b>{card.positions:,}</b><small>{card.hours:g} hours</small></div>')
+            tiles.append(_tile(label, form.format(card.metrics[name]), interval))
+    tiles.append(_tile("samples", f"{card.positions:,}", f"{card.hours:g} hours"))
     return "".join(tiles)
+
+
+def _tile(label: str, figure: str, below: str) -> str:
+    return f'<div class="tile">{label}<b>{figure}</b><small>{below}</small></div>'
 
 
 def _rows(card: Card) -> str:
@@ -112,7 +117,8 @@ def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[di
     steps, losses = [e["step"] for e in train], [e["policy"] for e in train]
     axes.plot(steps, losses, color=_FAINT, linewidth=0.8)
     axes.plot(steps, _smooth(losses), color=_ACCENT, label="training")
-    axes.plot([e["step"] for e in validation], [e["cross_entropy"] for e in validation], color=_SECOND, label="validation")
+    judged = [e["step"] for e in validation], [e["cross_entropy"] for e in validation]
+    axes.plot(*judged, color=_SECOND, label="validation")
     if losses:
         axes.set_ylim(top=min(max(losses), 5.0))
 

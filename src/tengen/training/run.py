@@ -46,8 +46,9 @@ def open_samplers(run: RunConfig) -> Samplers:
         threads=data.threads,
     )
     judged = Store.open(Path(data.validation_store)) if data.validation_store is not None else store
-    split = "all" if apart else "validation"
-    validation = Sampler(judged, split, planes, 256, symmetries=False, threads=data.threads, one_per_game=True)
+    validation = Sampler(
+        judged, "all" if apart else "validation", planes, 256, symmetries=False, threads=data.threads, one_per_game=True
+    )
     return Samplers(train, validation)
 
 
