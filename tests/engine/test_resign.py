@@ -9,12 +9,14 @@ from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.game import BLACK, WHITE
 
+QUICK = Style(resign_moves=2)
+
 
 def verdicts(
     winrates: list[float], color: int = BLACK, start: int = 100, handicap: int = 0, **style: float
 ) -> list[bool]:
-    judge = ResignJudge(Style(**style))  # type: ignore[arg-type]
-    return [judge.judge(color, start + 2 * n, w, 19, handicap) for n, w in enumerate(winrates)]
+    judge, manners = ResignJudge(), Style(**style)  # type: ignore[arg-type]
+    return [judge.judge(manners, color, start + 2 * n, w, 19, handicap) for n, w in enumerate(winrates)]
 
 
 def test_several_hopeless_moves_in_a_row_are_needed() -> None:
@@ -23,13 +25,13 @@ def test_several_hopeless_moves_in_a_row_are_needed() -> None:
 
 
 def test_a_move_that_was_not_looked_at_breaks_the_row() -> None:
-    judge = ResignJudge(Style(resign_moves=2))
-    assert [judge.judge(BLACK, n, 0.01, 19) for n in (100, 104, 106)] == [False, False, True]
+    judge = ResignJudge()
+    assert [judge.judge(QUICK, BLACK, n, 0.01, 19) for n in (100, 104, 106)] == [False, False, True]
 
 
 def test_the_same_move_looked_at_again_is_no_new_move() -> None:
-    judge = ResignJudge(Style(resign_moves=2))
-    assert not any(judge.judge(BLACK, 100, 0.01, 19) for _ in range(5))
+    judge = ResignJudge()
+    assert not any(judge.judge(QUICK, BLACK, 100, 0.01, 19) for _ in range(5))
 
 
 def test_nothing_is_resigned_early() -> None:
@@ -44,11 +46,11 @@ def test_white_is_patient_in_a_handicap_game() -> None:
 
 
 def test_colours_are_judged_apart_and_a_new_game_begins_anew() -> None:
-    judge = ResignJudge(Style(resign_moves=2))
-    assert not judge.judge(BLACK, 100, 0.01, 19) and not judge.judge(WHITE, 101, 0.01, 19)
-    assert judge.judge(BLACK, 102, 0.01, 19)
+    judge = ResignJudge()
+    assert not judge.judge(QUICK, BLACK, 100, 0.01, 19) and not judge.judge(QUICK, WHITE, 101, 0.01, 19)
+    assert judge.judge(QUICK, BLACK, 102, 0.01, 19)
     judge.forget()
-    assert not judge.judge(WHITE, 103, 0.01, 19)
+    assert not judge.judge(QUICK, WHITE, 103, 0.01, 19)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Engine:
     """Searches positions with one evaluator and one tree.
 
     `params` are the search's, `batch` positions are evaluated at once, `seed` fixes all chance, `style` says how to
-    play, `limits` hold where `think` is given none. One thread drives the engine; `stop` may come from any.
+    play and may be replaced at any time, `limits` hold where `think` is given none. One thread drives the engine; `stop` may come from any.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Engine:
         self.limits = limits or Limits(visits=DEFAULT_VISITS)
         self._search = TreeSearch(evaluator, kept, batch, seed)
         self._counter = Counter(evaluator, seed=seed)
-        self._judge = ResignJudge(self.style)
+        self._judge = ResignJudge()
         self._random = np.random.default_rng(seed)
         self._busy = threading.RLock()
         self._stop = threading.Event()
@@ -224,7 +224,9 @@ class Engine:
         drawn = self._draw(result)
         ranked = sorted(result.candidates, key=lambda c: c.point != drawn)
         move = choose_move(game, ranked, lambda: self._count_root(result), cleanup=cleanup)
-        hopeless = self._judge.judge(game.to_play, len(game.moves), result.winrate, game.size, game.handicap)
+        hopeless = self._judge.judge(
+            self.style, game.to_play, len(game.moves), result.winrate, game.size, game.handicap
+        )
         return replace(result, move=move, resign=hopeless and move != game.size**2)
 
     def _draw(self, result: SearchResult) -> int:

@@ -16,22 +16,17 @@ EARLIEST = 0.2
 class ResignJudge:
     """Remembers the winrates that the engine saw at its own moves of one game, by colour and move number."""
 
-    style: Style
     _seen: dict[int, dict[int, float]] = field(default_factory=lambda: {BLACK: {}, WHITE: {}})
 
-    def judge(self, color: int, move_number: int, winrate: float, size: int, handicap: int = 0) -> bool:
+    def judge(self, style: Style, color: int, move_number: int, winrate: float, size: int, handicap: int = 0) -> bool:
         """Note this winrate of `color` and say whether to resign. A move looked at again replaces what it said."""
         seen = self._seen[color] = {n: w for n, w in self._seen[color].items() if n < move_number}
         seen[move_number] = winrate
-        if not self.style.resign or move_number < EARLIEST * size * size:
+        if not style.resign or move_number < EARLIEST * size * size:
             return False
-        threshold = self.threshold(color, handicap)
-        recent = [seen.get(move_number - 2 * back) for back in range(self.style.resign_moves)]
+        threshold = style.resign_threshold / (1 + handicap if color == WHITE else 1)  # White expects to be behind
+        recent = [seen.get(move_number - 2 * back) for back in range(style.resign_moves)]
         return all(w is not None and w < threshold for w in recent)
-
-    def threshold(self, color: int, handicap: int) -> float:
-        """The winrate below which a move counts as hopeless; White, who gave the handicap, expects to be behind."""
-        return self.style.resign_threshold / (1 + handicap if color == WHITE and handicap > 1 else 1)
 
     def forget(self) -> None:
         """Another game begins."""
