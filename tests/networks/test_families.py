@@ -1,0 +1,127 @@
+"""What every network family must do: one suite for all names in the registry."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="networks need the extra [train]")
+
+from pydantic import ValidationError  # noqa: E402
+
+from tengen.errors import NetworkError  # noqa: E402
+from tengen.networks import NetConfig, build, families, parse_config  # noqa: E402
+from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
+from tengen.networks.residual import ResidualConfig  # noqa: E402
+
+PLANES, SCALARS = 11, 4
+SMALL = {"residual": {"size": "b2c16"}}
+
+
+@pytest.fixture(params=families())
+def config(request: pytest.FixtureRequest) -> NetConfig:
+    return parse_config({"family": request.param, **SMALL[request.param]})
+
+
+def inputs(edge: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    mask = torch.zeros(len(sizes), edge, edge)
+    for row, size in enumerate(sizes):
+        mask[row, :size, :size] = 1
+    planes = (torch.rand(len(sizes), PLANES, edge, edge) < 0.3).float() * mask[:, None]
+    return planes, torch.rand(len(sizes), SCALARS), mask
+
+
+@pytest.mark.parametrize("edge", [5, 6, 13, 19])
+def test_every_size_has_the_promised_shapes(config: NetConfig, edge: int) -> None:
+    out = build(config, PLANES, SCALARS)(*inputs(edge, edge, 5, edge))
+    assert out.policy.shape == (3, edge * edge + 1)
+    assert out.value.shape == (3, 3)
+    assert out.score.shape == (3,)
+    assert out.ownership.shape == (3, edge, edge)
+    assert all(part.isfinite().all() for part in out)
+    assert out.ownership.abs().max() <= 1
+
+
+def test_a_small_board_in_a_large_tensor_gives_what_it_gives_alone(config: NetConfig) -> None:
+    network = build(config, PLANES, SCALARS)
+    planes, scalars, mask = inputs(13, 9, 13)
+    together = network(planes, scalars, mask)
+    alone = network(planes[:1, :, :9, :9], scalars[:1], mask[:1, :9, :9])
+    board = together.policy[0, :-1].view(13, 13)
+    torch.testing.assert_close(board[:9, :9].flatten(), alone.policy[0, :-1], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together.policy[0, -1], alone.policy[0, -1], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together.value[0], alone.value[0], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together.score[0], alone.score[0], rtol=1e-4, atol=1e-4)
+    assert board[9:].max() < -1000 and board[:, 9:].max() < -1000
+
+
+def test_rows_do_not_see_each_other(config: NetConfig) -> None:
+    network = build(config, PLANES, SCALARS)
+    planes, scalars, mask = inputs(9, 9, 9)
+    first = network(planes, scalars, mask)
+    planes[1] = 1 - planes[1]
+    second = network(planes, scalars + torch.tensor([[0.0], [1.0]]), mask)
+    for before, after in zip(first, second, strict=True):
+        torch.testing.assert_close(before[0], after[0])
+        assert not torch.allclose(before[1], after[1])
+
+
+def test_the_same_seed_builds_the_same_network(config: NetConfig) -> None:
+    torch.manual_seed(4)
+    first = build(config, PLANES, SCALARS).state_dict()
+    torch.manual_seed(4)
+    second = build(config, PLANES, SCALARS).state_dict()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_every_parameter_is_reached_by_the_outputs(config: NetConfig) -> None:
+    network = build(config, PLANES, SCALARS)
+    out = network(*inputs(9, 9, 7))
+    sum(part.float().clamp(min=-100).square().sum() for part in out).backward()
+    dead = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
+    assert not dead
+
+
+def test_a_config_survives_json(config: NetConfig) -> None:
+    assert parse_config(config.model_dump(mode="json")) == config
+
+
+def test_an_unknown_family_is_told_the_nearest() -> None:
+    with pytest.raises(NetworkError, match=r"'residul'; did you mean residual\?"):
+        parse_config({"family": "residul"})
+
+
+@pytest.mark.parametrize("size", ["b0c64", "b6", "b6c60", "c64b6", "b6c4"])
+def test_a_wrong_size_is_refused(size: str) -> None:
+    with pytest.raises(ValidationError, match="blocks and channels"):
+        ResidualConfig(size=size)
+
+
+def test_widths_follow_from_the_dial() -> None:
+    config = ResidualConfig(size="b6c96")
+    assert (config.blocks, config.channels, config.pooling_blocks) == (6, 96, (1, 3, 5))
+    assert config.derived()["pooled"] == 24
+    assert ResidualConfig(size="b1c8").pooling_blocks == (0,)
+
+
+def test_costs_agree_with_counting_by_hand() -> None:
+    layers = torch.nn.Sequential(torch.nn.Conv2d(3, 5, 3, padding=1), torch.nn.Conv2d(5, 2, 1))
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers, self.linear = layers, torch.nn.Linear(4, 7)
+
+        def forward(self, planes: torch.Tensor, scalars: torch.Tensor, mask: torch.Tensor) -> None:
+            self.layers(planes), self.linear(scalars)
+
+    assert parameter_count(Net()) == (5 * 27 + 5) + (2 * 5 + 2) + (4 * 7 + 7)
+    assert mac_count(Net(), 3, 4, edge=9) == 81 * (5 * 27 + 2 * 5) + 4 * 7
+
+
+def test_the_start_is_a_guess_without_opinion(config: NetConfig) -> None:
+    """Before training the loss is that of a uniform guess, not of a confident error."""
+    torch.manual_seed(0)
+    out = build(config, PLANES, SCALARS)(*inputs(9, *[9] * 16))
+    policy_loss = -torch.log_softmax(out.policy, 1).mean()
+    assert policy_loss.item() == pytest.approx(math.log(82), abs=0.5)
+    assert torch.softmax(out.value, 1).max() < 0.6
