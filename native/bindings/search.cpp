@@ -183,6 +183,10 @@ void bind_search(nb::module_& m) {
                 });
             },
             "point"_a, "n"_a = 20, "The most visited line that begins with this move.")
+        .def(
+            "is_full",
+            [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().full(); }); },
+            "Whether the memory is used up, so that the tree grows no more.")
         .def("node_count",
              [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().nodes(); }); })
         .def(

@@ -106,6 +106,7 @@ void Search::forget_waiting() {
 int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
     game();
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
+    if (root_visits() >= kMostVisits) return 0;
     if (refresh_ && limit > 0) {
         refresh_ = false;
         visit(0, *game_);

@@ -17,6 +17,7 @@
 namespace tengen {
 
 inline constexpr std::size_t kLeastMemory = std::size_t{1} << 20;
+inline constexpr std::uint32_t kMostVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
 
 // Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], value [n], score [n] and ownership
 // [n, edge, edge], each for the side to move of its leaf.
@@ -38,7 +39,8 @@ class Search {
     // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (0, 1
     // ..) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count at
     // once. Returns the number of positions that wait. Fewer than `limit` when simulations run into positions that wait
-    // already. 0 when every simulation counted at once: the visits have grown all the same. Throws std::logic_error
+    // already. 0 when every simulation counted at once: the visits have grown all the same (up to kMostVisits, where
+    // nothing moves any more). Throws std::logic_error
     // without a root or while leaves wait.
     int gather(const std::function<void(int, const Game&)>& visit, int limit);
     // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge].

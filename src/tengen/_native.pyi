@@ -313,6 +313,9 @@ class Search:
     def pv(self, point: int, n: int = 20) -> list[int]:
         """The most visited line that begins with this move."""
 
+    def is_full(self) -> bool:
+        """Whether the memory is used up, so that the tree grows no more."""
+
     def node_count(self) -> int: ...
 
     def bytes(self) -> int:

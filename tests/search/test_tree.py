@@ -74,6 +74,19 @@ def test_a_search_does_not_feel_others() -> None:
     assert [search.text(5) for search in threaded] == alone
 
 
+def test_questions_from_another_thread_disturb_nothing() -> None:
+    search = TreeSearch(Noise(), SearchParams(), 8)
+    search.set_root(Game(7))
+    worker = threading.Thread(target=search.run, args=(600,))
+    worker.start()
+    while worker.is_alive():
+        stats = search.stats()
+        if len(stats.point):
+            assert len(search.pv(int(stats.point[0]))) <= 20 and search.text(3)
+    worker.join()
+    assert search.text(9) == searched(Game(7), 600).text(9)
+
+
 # --- Reuse ---
 
 
@@ -134,8 +147,8 @@ def test_a_full_tree_is_searched_on_within_its_bound() -> None:
         search.run(visits)
         assert search.bytes <= search.held_bytes <= MEGABYTE
     assert search.visits == 4000 and search.nodes < 1000
-    stats = search.stats()
-    assert stats.visits.sum() == 3999
+    assert search.is_full
+    assert search.stats().visits.sum() == 3999
     before = search.evaluations
     search.run(4100)
     assert search.evaluations == before
@@ -145,6 +158,7 @@ def test_memory_comes_back_move_by_move() -> None:
     game = Game(9)
     search = TreeSearch(Noise(), SearchParams(memory=MEGABYTE), batch=8)
     grown = 0
+    assert not search.is_full
     for _ in range(30):
         search.set_root(game)
         before = search.evaluations

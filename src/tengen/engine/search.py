@@ -184,6 +184,11 @@ class TreeSearch:
         return int(self._native.held_bytes())
 
     @property
+    def is_full(self) -> bool:
+        """Whether the memory is used up: the tree grows no more, and visits only weigh what it holds."""
+        return bool(self._native.is_full())
+
+    @property
     def nodes(self) -> int:
         """Positions in the tree."""
         return int(self._native.node_count())
