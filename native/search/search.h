@@ -36,11 +36,11 @@ class Search {
     // std::invalid_argument, and keeps the old root, when they leave no legal move.
     void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {});
 
-    // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (0, 1,
-    // ...) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count at
-    // once. Returns the number of positions that wait: fewer than `limit` when simulations run into positions that wait
-    // already, 0 when every simulation counted at once; the visits have grown all the same (up to kMostVisits, where
-    // nothing moves any more). Throws std::logic_error without a root or while leaves wait.
+    // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (from
+    // 0 on) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count
+    // at once. Returns the number of positions that wait: fewer than `limit` when simulations run into positions that
+    // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMostVisits,
+    // where nothing moves any more). Throws std::logic_error without a root or while leaves wait.
     int gather(const std::function<void(int, const Game&)>& visit, int limit);
     // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge].
     int gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit);
