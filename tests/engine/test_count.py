@@ -104,6 +104,13 @@ def test_a_network_that_doubts_is_overruled_by_sure_playouts_and_not_by_doubtful
     assert "F6" not in names(count_with(game, leaning).dead), "the network says they live"
 
 
+def test_playouts_confirm_what_the_network_leans_to() -> None:
+    game = Game.from_diagram(DEAD.replace(". X . X O O O . .", ". X X . O O O . ."))
+    leaning, doubting = (count_with(game, owned(OWNERS) * factor).ownership for factor in (0.5, 0.1))
+    inside = coords.from_gtp("H7", 9)
+    assert leaning.ravel()[inside] < -0.9 and doubting.ravel()[inside] == pytest.approx(-0.09)
+
+
 @pytest.mark.parametrize(("color", "sign"), [(BLACK, 1), (WHITE, -1)])
 def test_the_network_is_asked_for_the_side_to_move(color: int, sign: int) -> None:
     evaluator = ScriptedEvaluator(ownership=np.full((9, 9), 0.75, np.float32))

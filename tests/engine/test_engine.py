@@ -80,6 +80,15 @@ def test_an_empty_clock_still_gives_a_move() -> None:
     assert result.move == 40 and result.visits <= 8
 
 
+def test_a_byoyomi_period_is_used_and_not_overstepped() -> None:
+    engine = engine_on(Game(9), ScriptedEvaluator(delay=0.02))
+    clock = TimeControl.byoyomi(0, 0.75, 1).start()
+    began = time.monotonic()
+    engine.think(Limits(clock=clock, early_stop=False))
+    spent = time.monotonic() - began
+    assert spent > 0.3 and not clock.spend(spent).flagged
+
+
 def test_a_search_ends_early_once_the_best_move_cannot_be_overtaken() -> None:
     evaluator = ScriptedEvaluator({40: 100_000})
     full = result_of(Game(9), evaluator, visits=400)

@@ -135,6 +135,14 @@ def test_the_end_of_the_input_ends_a_search(start: Start) -> None:
     assert status == 0 and seconds < 1.0
 
 
+def test_quit_ends_a_search(start: Start) -> None:
+    program = searching(start)
+    program.send("quit")
+    assert re.fullmatch(r"[A-HJ][1-9]", program.read())
+    status, seconds = program.end()
+    assert status == 0 and seconds < 1.0
+
+
 def test_stop_ends_a_search_with_its_move(start: Start) -> None:
     program = searching(start)
     began = time.monotonic()

@@ -19,6 +19,9 @@ Ownership = NDArray[np.float32]
 _GIVEN_UP = -0.5
 _INSISTED = 0.5
 _SURELY_LOST = -0.5
+# Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
+_LEANING = 0.4
+_UNANIMOUS = 0.9
 
 
 class Counter:
@@ -41,8 +44,8 @@ class Counter:
         dead = (
             position.dead_by_playouts(self._playouts, self._seed) if known is None else _dead(position, known, playouts)
         )
-        owner = _settle(position, playouts if known is None else known)
-        return Count(position.score(dead), tuple(sorted(dead)), owner, position.owners(dead))
+        owner = playouts if known is None else _confirmed(known, playouts)
+        return Count(position.score(dead), tuple(sorted(dead)), _settled(position, owner), position.owners(dead))
 
     def _ask(self, game: Game) -> Ownership:
         """The network's ownership of a position, +1 Black; zeros when the evaluator tells none."""
@@ -73,7 +76,13 @@ def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
     return dead
 
 
-def _settle(game: Game, ownership: Ownership) -> Ownership:
+def _confirmed(network: Ownership, playouts: Ownership) -> Ownership:
+    """The network's ownership, made surer where it leans to the side that nearly all playouts end with."""
+    agreed = (network * playouts > 0) & (np.abs(network) >= _LEANING) & (np.abs(playouts) >= _UNANIMOUS)
+    return np.where(agreed, np.copysign(np.maximum(np.abs(network), np.abs(playouts)), network), network)
+
+
+def _settled(game: Game, ownership: Ownership) -> Ownership:
     """The ownership with certainty where the rules alone decide it."""
     alive = game.pass_alive()
     settled: Ownership = np.where(alive == EMPTY, ownership, 1 - 2 * alive.astype(np.float32)).astype(np.float32)

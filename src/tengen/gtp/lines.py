@@ -17,11 +17,12 @@ class Lines:
     def __init__(self) -> None:
         self._waiting: deque[str] = deque()
         self._closed = False
+        self._scripted = False
         self._changed = threading.Condition()
 
-    def put(self, line: str) -> None:
+    def put(self, *lines: str) -> None:
         with self._changed:
-            self._waiting.append(line)
+            self._waiting.extend(lines)
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -41,20 +42,20 @@ class Lines:
         """Whether `get` would answer at once: this ends an analysis."""
         return self._closed or bool(self._waiting)
 
-    def stop_requested(self) -> bool:
-        """Whether a search must end: a `stop` waits, or the input has ended with nothing left to answer.
+    def search_begins(self) -> None:
+        """From now on `stop_requested` speaks of this search."""
+        with self._changed:
+            self._scripted = self._closed or bool(self._waiting)
 
-        A script that is piped in as a whole has ended too, but while its lines wait, each gets its full answer.
+    def stop_requested(self) -> bool:
+        """Whether the search must end: a `stop` waits, or since it began `quit` came or the input ended.
+
+        If more lines, or the end, were there before it began, they are a script that was piped in as a whole: then
+        each of its commands gets its full answer.
         """
         with self._changed:
-            if not self._waiting:
-                return self._closed
-            return any(_is_stop(line) for line in self._waiting)
-
-
-def _is_stop(line: str) -> bool:
-    command = parse_line(line)
-    return command is not None and command.name == "stop"
+            names = {command.name for line in self._waiting if (command := parse_line(line)) is not None}
+            return "stop" in names or (not self._scripted and (self._closed or "quit" in names))
 
 
 def read_lines(descriptor: int, lines: Lines) -> threading.Thread:
@@ -72,8 +73,7 @@ def _pump(descriptor: int, lines: Lines) -> None:
     try:
         while chunk := os.read(descriptor, _CHUNK):
             *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                lines.put(_decode(line))
+            lines.put(*map(_decode, whole))
     except OSError:
         pass
     if rest:

@@ -13,8 +13,6 @@ def play(session: Session, args: Arguments) -> str:
     """COLOUR VERTEX."""
     args.expect(2)
     color = args.color(0)
-    if args.text(1).lower() == "resign":
-        return ""
     point = args.vertex(1, session.game.size)
     try:
         session.game.play(point, color=color)

@@ -101,6 +101,7 @@ class Session:
     ) -> SearchResult:
         """Think about a move of this colour within its limits, and charge its clock."""
         started = self.now()
+        self.lines.search_begins()
         self.engine.set_position(with_turn(self.game, color), *restricted)
         result = self.engine.think(
             self.limits_for(color), on_progress, until=self.lines.stop_requested, every=every, cleanup=cleanup
