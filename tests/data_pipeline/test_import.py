@@ -14,13 +14,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tengen.data.filters import Filters
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.ownership import TOLERANCE, count
 from tengen.data.record import unpack_ownership
 from tengen.data.report import NOTES, REPORT_JSON, REPORT_TEXT
-from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, RowOptions
+from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, RowOptions, trees_to_rows
+from tengen.data.sources import Tree
 from tengen.data.stats import collect
 from tengen.data.store import Store
 from tengen.errors import SgfError, StoreError
@@ -157,6 +160,29 @@ def test_unreadable_files_are_counted(tmp_path: Path) -> None:
     report = import_games([tmp_path], tmp_path / "out", ImportOptions(FAST, workers=1))
     assert report.number(UNREADABLE) == 2
     assert report.kept > 100
+
+
+def test_file_names_that_are_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff\xfe.sgf")
+    (tmp_path / name).write_bytes((GAMES / "tygem-resign.sgf").read_bytes())
+    import_games([tmp_path], tmp_path / "out", ImportOptions(FAST, workers=1))
+    assert Store.open(tmp_path / "out").row(0).source.endswith("\\udcff\\udcfe.sgf#1")
+
+
+WORDS = (
+    rb"( ) ; [ ] \ B[aa] W[bb] AB[cc:dd] AW[ee] AE[cc] SZ[5] GM[1] HA[3] KM[0] RE[B+1] DT[0000] PL[W] [] tt CA[utf-16]"
+)
+PIECES = st.lists(st.sampled_from([*WORDS.split(), b"\xff", b"\x84\\"]), max_size=60).map(b"".join)
+
+
+@given(st.one_of(PIECES, PIECES.map(b"(;SZ[5];B[aa];W[bb];B[cc];W[dd]".__add__), st.binary(max_size=100)))
+@settings(max_examples=200, deadline=None)
+def test_hostile_text_becomes_a_row_or_a_note(data: bytes) -> None:
+    options = RowOptions(Filters(min_moves=0, min_part=1), playouts=2)
+    rows = trees_to_rows([Tree("x#1", data)], options)
+    assert rows.batch.num_rows + sum(note.verdict == DROPPED for note in rows.notes) == 1
+    for row in range(rows.batch.num_rows):
+        assert len(rows.batch.column("moves")[row]) > 0
 
 
 def test_progress_reaches_the_end(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,4 +38,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def write_manifest(folder: Path, shards: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
     """Write the manifest of the shards in `folder` with `facts` beside them (totals, filters, report, date)."""
     manifest = {"format": FORMAT, "version": FORMAT_VERSION, **facts, "shards": shards}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with (folder / MANIFEST).open("w", encoding="utf-8") as file:
+        file.write(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())

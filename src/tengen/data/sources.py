@@ -105,7 +105,7 @@ class Sources:
             head = stream.peek(512)
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
             if depth > _DEEPEST:
-                yield SourceProblem(name, "archives too deep", f"more than {_DEEPEST} in each other")
+                yield SourceProblem(_printable(name), "archives too deep", f"more than {_DEEPEST} in each other")
             elif unpack:
                 with unpack(stream) as inner:
                     yield from self._trees(name, inner, depth + 1)
@@ -121,9 +121,9 @@ class Sources:
     def _collection(self, name: str, stream: Any) -> Iterator[Tree | SourceProblem]:
         number = 0
         for number, data in enumerate(split_trees(_Blocks(stream)), 1):
-            yield Tree(f"{name}#{number}", data)
+            yield Tree(f"{_printable(name)}#{number}", data)
         if not number:
-            yield SourceProblem(name, "no game tree in the file", "")
+            yield SourceProblem(_printable(name), "no game tree in the file", "")
 
     def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
         with zipfile.ZipFile(_seekable(stream)) as archive:
@@ -169,7 +169,12 @@ class _Blocks:
 
 def _problem(name: str, error: Exception) -> SourceProblem:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return SourceProblem(name, "file cannot be read", text or type(error).__name__)
+    return SourceProblem(_printable(name), "file cannot be read", text or type(error).__name__)
+
+
+def _printable(name: str) -> str:
+    """A file name that any text can hold: bytes that are no text are written out."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _find_files(path: str) -> list[tuple[str, Path]]:

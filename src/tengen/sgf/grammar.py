@@ -121,7 +121,7 @@ def _tree_end(buffer: bytes, start: int) -> int:
 
 
 def read_line(data: bytes) -> Line:
-    """Read the main line of the first game tree in `data`.
+    """Read the main line of one game tree, as `split_trees` cuts it.
 
     A tree that breaks off or holds rubbish is read up to there, and `damage` says so. Raises SgfError when no node can
     be read at all.
@@ -154,11 +154,10 @@ def _plain_line(data: bytes) -> Line | None:
         return None
     head = data[: first.start()]
     try:
-        _, end = sgf_grammar.tokenise(head + b")")
         tree = sgf_grammar.parse_sgf_game(head + b")")
     except ValueError:
         return None
-    if tree.children or end != len(head) + 1:
+    if tree.children:
         return None
     moves = np.frombuffer(tail[0].translate(None, _SPACE + b")"), np.uint8).reshape(-1, 6)[:, [1, 3, 4]]
     return Line(tree.sequence, moves, guess_charset(head, declared_charset(tree.sequence[0])))

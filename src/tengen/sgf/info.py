@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from dataclasses import dataclass, field
 
 from sgfmill import sgf_grammar
@@ -48,6 +49,7 @@ class SgfInfo:
         return 7.5 if self.rules_or_guess == "chinese" else 6.5
 
 
+_PLAIN_VALUE = re.compile(rb"[^\\\s]*+(?: [^\\\s]*+)*+")
 _TEXTS = {
     "black": "PB",
     "white": "PW",
@@ -110,7 +112,11 @@ def root_properties(info: SgfInfo, size: int) -> Properties:
 
 def text_of(node: Properties, name: str, charset: str) -> str:
     """The text of a property, empty when the node has none; bytes that are none of the charset become U+FFFD."""
-    return str(sgf_grammar.text_value(node.get(name, [b""])[0]).decode(charset, "replace"))
+    values = node.get(name)
+    if not values:
+        return ""
+    raw = values[0] if _PLAIN_VALUE.fullmatch(values[0]) else sgf_grammar.text_value(values[0])
+    return raw.decode(charset, "replace")
 
 
 def raw_text(text: str) -> bytes:
