@@ -37,7 +37,7 @@ class Estimate:
         spread = _Z95**2 / count
         middle = (mean + spread / 2) / (1 + spread)
         half = _Z95 / (1 + spread) * math.sqrt(mean * (1 - mean) / count + spread / count / 4)
-        return Estimate(mean, max(0.0, middle - half), min(1.0, middle + half), count)
+        return Estimate(mean, min(mean, max(0.0, middle - half)), max(mean, min(1.0, middle + half)), count)
 
     @staticmethod
     def average(values: Numbers) -> "Estimate":

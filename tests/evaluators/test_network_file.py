@@ -1,0 +1,99 @@
+"""Cards in files, networks by name, and files that are no networks."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from tengen.errors import NetworkError
+from tengen.evaluators import network_file
+from tengen.evaluators.network_file import Card, find_network, installed, read_card
+
+
+def card(name: str) -> Card:
+    return Card(name=name, family="residual", config={"size": "b2c16"}, plane_set="tengen", board_sizes=[9, 19])
+
+
+@pytest.fixture
+def nets(tmp_path: Path, network: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two installed networks, the second of them the default."""
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for name in ("alpha", "beta"):
+        model = onnx.load(network)
+        onnx.helper.set_model_props(model, {"other": "text", **card(name).metadata()})
+        onnx.save(model, folder / f"{name}.onnx")
+    (folder / "default").write_text("beta\n")
+    monkeypatch.setattr(network_file, "EMBEDDED", folder)
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", folder / "default")
+    return folder
+
+
+def test_a_card_is_read_as_onnx_reads_it(nets: Path) -> None:
+    found = read_card(nets / "alpha.onnx")
+    properties = {entry.key: entry.value for entry in onnx.load(nets / "alpha.onnx").metadata_props}
+    assert found == card("alpha") == Card.model_validate_json(properties["tengen"])
+
+
+def test_a_card_of_a_later_version_is_read(nets: Path) -> None:
+    model = onnx.load(nets / "alpha.onnx")
+    text = card("alpha").model_dump_json().replace("{", '{"invented": 1, ', 1)
+    onnx.helper.set_model_props(model, {"tengen": text})
+    onnx.save(model, nets / "alpha.onnx")
+    assert read_card(nets / "alpha.onnx") == card("alpha")
+
+
+def test_networks_by_name_and_path(nets: Path, network: Path) -> None:
+    assert [found.name for found in installed()] == ["alpha", "beta"]
+    assert find_network("alpha") == nets / "alpha.onnx"
+    assert find_network("default") == nets / "beta.onnx"
+    assert find_network(network) == network
+    (nets / "default").unlink()
+    assert find_network("default") == nets / "alpha.onnx"
+
+
+def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
+    with pytest.raises(NetworkError, match=r"no network 'alpa'.*did you mean alpha\?"):
+        find_network("alpa")
+    with pytest.raises(NetworkError, match="installed are: alpha, beta"):
+        find_network("some/where/else.onnx")
+
+
+def test_no_network_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    assert installed() == []
+    with pytest.raises(NetworkError, match="no network is installed"):
+        find_network("default")
+
+
+@pytest.mark.parametrize("content", [b"", b"(;GM[1]FF[4])", b"\x00" * 50, b"\xff" * 50, b"PK\x03\x04 a zip file"])
+def test_what_is_no_network_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(content)
+    with pytest.raises(NetworkError, match=r"bad\.onnx"):
+        read_card(path)
+
+
+def test_a_file_cut_short_is_refused_wherever_it_was_cut(nets: Path) -> None:
+    whole = (nets / "alpha.onnx").read_bytes()
+    for length in range(1, len(whole) - 1, 97):
+        (nets / "cut.onnx").write_bytes(whole[:length])
+        with pytest.raises(NetworkError):
+            read_card(nets / "cut.onnx")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}'])
+def test_a_card_that_makes_no_sense_is_refused(nets: Path, text: str) -> None:
+    model = onnx.load(nets / "alpha.onnx")
+    onnx.helper.set_model_props(model, {"tengen": text})
+    onnx.save(model, nets / "alpha.onnx")
+    with pytest.raises(NetworkError, match="card that cannot be read"):
+        read_card(nets / "alpha.onnx")
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="nothing.onnx cannot be read"):
+        read_card(tmp_path / "nothing.onnx")
+    with pytest.raises(NetworkError, match="cannot be read"):
+        read_card(tmp_path)

@@ -1,0 +1,104 @@
+"""Recipes by name, by path and with settings; and what is said about those that cannot work."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tengen.errors import RecipeError
+from tengen.recipes import load_recipe, recipe_names
+from tengen.recipes.loader import network_fields
+
+RECIPE = """
+data: {store: games}
+network: {family: residual, size: b2c16}
+training: {steps: 10, optimizer: {name: adamw, lr: 0.001}}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(RECIPE)
+    return path
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_shipped_recipe_loads(name: str) -> None:
+    run = load_recipe(name)
+    assert run.name == name and run.description and run.card.data
+    pytest.importorskip("torch", reason="networks need the extra [train]")
+    assert network_fields(run.network).family == run.network["family"]
+
+
+def test_the_file_names_the_run(path: Path) -> None:
+    run = load_recipe(str(path))
+    assert (run.name, run.training.steps, run.training.optimizer.name) == ("mine", 10, "adamw")
+
+
+def test_settings_change_any_depth(path: Path) -> None:
+    run = load_recipe(
+        str(path), ["training.steps=null", "training.max_hours=0.5", "training.schedule.shape=cosine", "name=other"]
+    )
+    assert (run.name, run.training.steps, run.training.max_hours) == ("other", None, 0.5)
+    assert run.training.schedule.shape == "cosine"
+    assert run.training.optimizer.lr == 0.001
+
+
+def test_what_is_saved_loads_again(path: Path, tmp_path: Path) -> None:
+    run = load_recipe(str(path), ["training.seed=5"])
+    saved = tmp_path / "recipe.yaml"
+    saved.write_text(yaml.safe_dump(run.model_dump(mode="json")))
+    assert load_recipe(str(saved)) == run
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("training.stepps=3", r"unknown key 'training.stepps'; did you mean steps\?"),
+        ("training.optimizer.lrr=3", r"unknown key 'training.optimizer.lrr'; did you mean lr\?"),
+        ("trainig.steps=3", r"unknown key 'trainig'; did you mean training\?"),
+        ("training.batch_size=0", r"training.batch_size: .*greater than or equal to 1 \(found 0\)"),
+        ("training.steps=many", r"training.steps: .*integer.* \(found 'many'\)"),
+        ("training.optimizer.name=adma", r"training.optimizer.name: .*'muon', 'adamw' or 'sgd'"),
+        ("training.steps=null", r"training: a run needs an end: give steps, max_hours or both"),
+        ("data=null", r"data: "),
+        ("training", r"write key=value"),
+        ("training..steps=1", r"write key=value"),
+        ("network.size.first=1", r"size is a value, not a group of settings"),
+        ("training.steps=[", r"the value is no YAML"),
+    ],
+)
+def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        load_recipe(str(path), [setting])
+
+
+def test_a_missing_key_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "poor.yaml"
+    path.write_text("network: {family: residual}\ntraining: {steps: 1}\n")
+    with pytest.raises(RecipeError, match=r"data is missing"):
+        load_recipe(str(path))
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "data: [", "", "\x00"])
+def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(RecipeError, match=r"bad\.yaml is no"):
+        load_recipe(str(path))
+
+
+def test_an_unknown_recipe_is_told_the_nearest() -> None:
+    with pytest.raises(RecipeError, match=r"unknown recipe 'embeded'; did you mean embedded\?"):
+        load_recipe("embeded")
+
+
+def test_network_fields_are_checked() -> None:
+    pytest.importorskip("torch", reason="networks need the extra [train]")
+    with pytest.raises(RecipeError, match=r"unknown key 'network.sise'; did you mean size\?"):
+        network_fields({"family": "residual", "sise": "b2c16"})
+    with pytest.raises(RecipeError, match=r"network.size: .*'b2' is no size"):
+        network_fields({"family": "residual", "size": "b2"})
+    with pytest.raises(RecipeError, match=r"unknown network.family 'residul'; did you mean residual\?"):
+        network_fields({"family": "residul"})

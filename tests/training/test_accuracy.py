@@ -1,0 +1,91 @@
+"""Figures on positions whose answers are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tengen.data.batch import Batch
+from tengen.evaluators.protocol import Evaluation, empty_evaluation
+from tengen.training.accuracy import Estimate, Judgement, judge
+
+
+def batch(moves: list[int], values: list[float]) -> Batch:
+    result = Batch.empty(len(moves), 1, 1, 3)
+    result.policy[:] = moves
+    result.value[:] = values
+    return result
+
+
+def evaluation(policy: list[list[float]], value: list[float]) -> Evaluation:
+    result = empty_evaluation(len(value), 3)
+    result.policy[:] = policy
+    result.value[:] = value
+    return result
+
+
+def test_ranks_losses_and_values() -> None:
+    sure = [0.5, 0.2, 0.1, 0.08, 0.05, 0.04, 0.02, 0.01, 0, 0]
+    found = judge(
+        evaluation([sure] * 4, [0.8, -0.5, 0.2, 0.0]),
+        batch([0, 4, 5, -1], [1, 1, -1, math.nan]),
+        np.array([0, 60, 120, 7]),
+    )
+    np.testing.assert_array_equal(found.top1, [1, 0, 0, math.nan])
+    np.testing.assert_array_equal(found.top5, [1, 1, 0, math.nan])
+    figures = found.estimates()
+    assert figures["top1"].mean == pytest.approx(1 / 3) and figures["top1"].count == 3
+    assert figures["cross_entropy"].mean == pytest.approx(-(math.log(0.5) + math.log(0.05) + math.log(0.04)) / 3)
+    assert figures["value_mse"].mean == pytest.approx((0.04 + 2.25 + 1.44) / 3)
+    assert figures["value_accuracy"].mean == pytest.approx(1 / 3)
+    assert {phase: len(part) for phase, part in found.by_phase().items()} == {"0-49": 2, "50-99": 1, "100-149": 1}
+
+
+def test_ties_count_by_chance() -> None:
+    """The uniform policy predicts one move in ten here, and five in ten, however numpy would sort it."""
+    found = judge(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]))
+    assert found.top1[0] == pytest.approx(0.1)
+    assert found.top5[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("hits", "count", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)],
+)
+def test_wilson_intervals_of_the_books(hits: int, count: int, low: float, high: float) -> None:
+    """Newcombe (1998), table I, for 81 of 263 and 0 of 10."""
+    found = Estimate.share(np.array([1.0] * hits + [0.0] * (count - hits)))
+    assert (found.low, found.high) == (pytest.approx(low, abs=2e-4), pytest.approx(high, abs=2e-4))
+
+
+@pytest.mark.parametrize("count", range(1, 60))
+def test_the_mean_lies_in_its_interval_to_the_last_bit(count: int) -> None:
+    for hits in (0, count):
+        figure = Estimate.share(np.array([1.0] * hits + [0.0] * (count - hits)))
+        assert 0 <= figure.low <= figure.mean <= figure.high <= 1
+
+
+def test_intervals_cover_what_they_claim() -> None:
+    random = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        figure = Estimate.average(random.normal(2, 3, 200))
+        covered += figure.low < 2 < figure.high
+    assert 0.92 < covered / 400 < 0.98
+
+
+def test_nothing_known_is_unknown() -> None:
+    empty = Judgement(*(np.array([math.nan]) for _ in range(5)), np.array([3.0]))
+    assert all(figure.count == 0 and math.isnan(figure.mean) for figure in empty.estimates().values())
+    assert empty.calibration() == []
+
+
+def test_calibration_of_an_honest_value() -> None:
+    random = np.random.default_rng(1)
+    chance = random.random(20_000)
+    outcome = np.where(random.random(20_000) < chance, 1.0, -1.0)
+    zeros = np.zeros(20_000)
+    bands = Judgement(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros).calibration()
+    assert len(bands) == 10
+    for predicted, won in bands:
+        assert won.mean == pytest.approx(predicted, abs=0.04)

@@ -1,0 +1,30 @@
+"""The log of a run that was killed says each thing once."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from tengen.training.journal import Journal  # noqa: E402
+from tengen.training.log import read_log  # noqa: E402
+
+
+def test_what_comes_again_is_dropped(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 0)
+    for step in (10, 20, 30):
+        journal.write("train", step, {"policy": 1.5, "note": "text"})
+    journal.close()
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"event": "tra')
+    assert [entry["step"] for entry in read_log(tmp_path / "log.jsonl")] == [10, 20, 30]
+    again = Journal(tmp_path, 20)
+    again.write("train", 30, {"policy": 1.25})
+    again.close()
+    entries = read_log(tmp_path / "log.jsonl")
+    assert [(entry["step"], entry["policy"]) for entry in entries] == [(10, 1.5), (20, 1.5), (30, 1.25)]
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_no_log_is_an_empty_log(tmp_path: Path) -> None:
+    assert read_log(tmp_path / "log.jsonl") == []

@@ -1,0 +1,95 @@
+"""Losses against values worked out by hand, and unknown targets that must not count."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from tengen.networks import NetOutput  # noqa: E402
+from tengen.training.batches import TensorBatch  # noqa: E402
+from tengen.training.config import LossWeights  # noqa: E402
+from tengen.training.losses import losses, policy_loss, total, value_loss  # noqa: E402
+
+NAN = math.nan
+
+
+def batch(**fields: torch.Tensor) -> TensorBatch:
+    """Two rows on a 2x2 board, with everything unknown but what is given."""
+    unknown = {
+        "planes": torch.zeros(2, 1, 2, 2),
+        "scalars": torch.zeros(2, 1),
+        "mask": torch.ones(2, 2, 2),
+        "policy": torch.tensor([-1, -1]),
+        "value": torch.tensor([NAN, NAN]),
+        "score": torch.tensor([NAN, NAN]),
+        "ownership": torch.full((2, 2, 2), NAN),
+        "weight": torch.ones(2),
+    }
+    return TensorBatch(**{**unknown, **fields})
+
+
+def output() -> NetOutput:
+    return NetOutput(
+        policy=torch.tensor([[0.0, 0, 0, 0, 0], [math.log(4), 0, 0, 0, -1e4]], requires_grad=True),
+        value=torch.tensor([[math.log(2), 0, 0], [0, 0, 0]], requires_grad=True),
+        score=torch.tensor([10.0, 60.0], requires_grad=True),
+        ownership=torch.tensor([[[0.5, 0], [0, 0]], [[1, 1], [1, 1]]], requires_grad=True),
+    )
+
+
+def test_policy_is_cross_entropy_with_the_move() -> None:
+    assert policy_loss(output().policy, batch(policy=torch.tensor([2, 0]))).item() == pytest.approx(
+        (math.log(5) + math.log(7 / 4)) / 2
+    )
+    assert policy_loss(output().policy, batch(policy=torch.tensor([-1, 0]))).item() == pytest.approx(math.log(7 / 4))
+
+
+def test_policy_takes_a_distribution() -> None:
+    target = torch.tensor([[0.0] * 5, [0.5, 0.5, 0, 0, 0]])
+    expected = 0.5 * math.log(7 / 4) + 0.5 * math.log(7)
+    assert policy_loss(output().policy, batch(policy=target)).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1.0, math.log(2)), (-1.0, math.log(4)), (0.0, math.log(4)), (0.5, 0.5 * math.log(2) + 0.5 * math.log(4))],
+)
+def test_value_is_cross_entropy_of_three_outcomes(value: float, expected: float) -> None:
+    assert value_loss(output().value, batch(value=torch.tensor([value, NAN]))).item() == pytest.approx(expected)
+
+
+def test_score_is_squared_then_linear() -> None:
+    targets = batch(score=torch.tensor([30.0, NAN]))
+    assert losses(output(), targets)["score"].item() == pytest.approx(0.5)
+    targets = batch(score=torch.tensor([NAN, 0.0]))
+    assert losses(output(), targets)["score"].item() == pytest.approx(3 - 0.5)
+
+
+def test_ownership_counts_known_points_of_the_board() -> None:
+    owner = torch.tensor([[[1.0, NAN], [-1, 0]], [[NAN, NAN], [NAN, NAN]]])
+    mask = torch.ones(2, 2, 2)
+    mask[0, 1, 1] = 0
+    found = losses(output(), batch(ownership=owner, mask=mask))["ownership"].item()
+    assert found == pytest.approx((0.25 + 1) / 2)
+
+
+def test_weights_weigh_rows() -> None:
+    targets = batch(policy=torch.tensor([2, 0]), weight=torch.tensor([3.0, 1.0]))
+    expected = (3 * math.log(5) + math.log(7 / 4)) / 4
+    assert policy_loss(output().policy, targets).item() == pytest.approx(expected)
+
+
+def test_nothing_known_is_no_loss_and_no_gradient() -> None:
+    out = output()
+    loss = total(losses(out, batch()), LossWeights())
+    loss.backward()
+    assert loss.item() == 0
+    for part in out:
+        assert part.grad is None or part.grad.abs().sum() == 0
+
+
+def test_total_weighs_the_heads() -> None:
+    parts = {name: torch.tensor(1.0) for name in ("policy", "value", "score", "ownership")}
+    weights = LossWeights(policy=1, value=0.5, score=0.25, ownership=2)
+    assert total(parts, weights).item() == pytest.approx(3.75)

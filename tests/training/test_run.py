@@ -1,0 +1,157 @@
+"""Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from training.small_run import settings_of
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from tengen.errors import RecipeError, StoreError  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.training.checkpoint import newest, numbered  # noqa: E402
+from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.log import read_log  # noqa: E402
+from tengen.training.run import train  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def unbroken(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of `settings` that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("runs") / "unbroken"
+    train(RunConfig.model_validate(settings_of(store)), folder, progress=False)
+    return folder
+
+
+def final_state(folder: Path) -> dict[str, Any]:
+    found = newest(folder / "checkpoints")
+    assert found is not None and found[0] == 30
+    return dict(torch.load(found[1], weights_only=True))
+
+
+def assert_same_end(first: Path, second: Path) -> None:
+    """Weights, moving average and optimiser are equal bit for bit."""
+    a, b = final_state(first), final_state(second)
+    assert a["state_dict"].keys() == b["state_dict"].keys()
+    for name, tensor in a["state_dict"].items():
+        assert torch.equal(tensor, b["state_dict"][name]), name
+    for left, right in zip(tensors(a["optimizer_states"]), tensors(b["optimizer_states"]), strict=True):
+        assert torch.equal(left, right)
+
+
+def tensors(tree: Any) -> list[torch.Tensor]:
+    if isinstance(tree, torch.Tensor):
+        return [tree]
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else ()
+    return [tensor for part in inner for tensor in tensors(part)]
+
+
+def command(store: Path, folder: Path, **training: Any) -> list[str]:
+    settings = settings_of(store)
+    settings["training"] |= training
+    recipe = folder.with_suffix(".yaml")
+    recipe.write_text(yaml.safe_dump(settings))
+    return [sys.executable, "-m", "tengen", "train", str(recipe), "--quiet", "--out", str(folder)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "COLUMNS": "120"}
+
+
+def test_a_run_leaves_everything(unbroken: Path) -> None:
+    card = read_card(unbroken / "nets" / "small.onnx")
+    assert (card.name, card.family, card.positions, card.games) == ("small", "residual", 240, 60)
+    assert 0 < card.metrics["top1"] < 1 and card.metrics["judged_positions"] == 60
+    log = read_log(unbroken / "log.jsonl")
+    assert [e["step"] for e in log if e["event"] == "train"] == [5, 10, 15, 20, 25, 30]
+    assert [e["step"] for e in log if e["event"] == "validation"] == [10, 20, 30]
+    assert log[-1]["event"] == "final"
+    assert RunConfig.model_validate(yaml.safe_load((unbroken / "recipe.yaml").read_text())).training.steps == 30
+    page = (unbroken / "report.html").read_text()
+    assert page.count("<svg") == 6
+    assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", page), "the page stands alone"
+    assert any((unbroken / "tensorboard").iterdir())
+    assert not list(unbroken.rglob("*.partial"))
+
+
+def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
+    train(run, tmp_path / "again", progress=False)
+    assert_same_end(unbroken, tmp_path / "again")
+
+
+def test_a_killed_run_resumes_as_if_nothing_had_happened(
+    unbroken: Path, store: Path, run: RunConfig, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    args = command(store, folder, checkpoint_minutes=1e-6)
+    process = subprocess.Popen(args, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (found := numbered(folder / "checkpoints")) or found[-1][0] < 8:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.002)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    at_kill = newest(folder / "checkpoints")
+    assert at_kill is not None and 8 <= at_kill[0] < 30, "killed in the middle"
+    train(run, folder, progress=False)
+    assert_same_end(unbroken, folder)
+    steps = [entry["step"] for entry in read_log(folder / "log.jsonl") if entry["event"] == "train"]
+    assert steps == sorted(set(steps)), "no step is logged twice"
+
+
+def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunConfig, tmp_path: Path) -> None:
+    folder = tmp_path / "stopped"
+    args = command(store, folder, log_every=1)
+    process = subprocess.Popen(args, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not read_log(folder / "log.jsonl"):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    stopped = newest(folder / "checkpoints")
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert stopped is not None and stopped[0] < 30
+    train(run, folder, progress=False)
+    assert_same_end(unbroken, folder)
+
+
+def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:
+    settings["network"]["size"] = "b1c16"
+    with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another --out"):
+        train(RunConfig.model_validate(settings), unbroken, progress=False)
+
+
+def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> None:
+    before = final_state(unbroken)["state_dict"]
+    path = train(run, unbroken, progress=False)
+    assert read_card(path).positions == 240
+    after = final_state(unbroken)["state_dict"]
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["data"]["store"] = str(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match="nowhere"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["training"] |= {"steps": None, "max_hours": 1.5 / 3600, "log_every": 1}
+    train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    rates = [e["lr"] for e in read_log(tmp_path / "run" / "log.jsonl") if e["event"] == "train"]
+    assert len(rates) > 5
+    assert rates[-1] < 0.1 * max(rates)
