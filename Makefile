@@ -14,7 +14,9 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# make play PORT=8090 ARGS='--size 9'
 PORT ?=
+ARGS ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -31,7 +33,7 @@ help:
 .PHONY: help play test check native bench format wheel clean test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
-	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT))
+	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
 
 native: $(MODULE)/done
 
