@@ -90,7 +90,7 @@ class _Bar:
             TextColumn("left"),
             TimeRemainingColumn(),
             console=console,
-            disable=quiet,
+            disable=quiet or not console.is_terminal,
         )
         self._task = self._progress.add_task("import", total=None, games=0, kept=0, rate=0.0)
 

@@ -73,7 +73,7 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
             continue
         if problem:
             notes.append(Note(PART, problem.reason, place, problem.detail))
-        counted += row.score is not None and row.komi is not None and not problem
+        counted += bool(options.playouts and not problem and row.score is not None and row.komi is not None)
         rows.append(row)
     hashes = np.array([row.hash for row in rows], np.uint64)
     return Rows(rows_to_batch(rows), hashes, notes, games, counted)
