@@ -214,6 +214,23 @@ def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, t
     assert tab.stones() == {40: "B", 0: "W"}
 
 
+def test_a_record_can_be_dropped_on_the_page(tab: Tab) -> None:
+    tab.script("document.querySelector('.tg-main').dispatchEvent(new DragEvent('dragenter', {bubbles: true}))")
+    tab.until(lambda: "Open a game record" in tab.text())
+    tab.css(".tg-drop")
+    tab.script(
+        """
+        const data = new DataTransfer();
+        data.items.add(new File(["(;SZ[9];B[ee];W[cc])"], "dropped.sgf"));
+        const drop = (kind, where) => document.querySelector(where).dispatchEvent(
+            new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data }));
+        drop("dragover", ".tg-drop");
+        setTimeout(() => drop("drop", ".tg-drop .q-uploader__dnd"), 200);
+        """
+    )
+    tab.until(lambda: "move 0 / 2" in tab.text())
+
+
 def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "large.sgf"
     path.write_bytes(b"(;GM[1]SZ[9]C[" + b"x" * 2_100_000 + b"])")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 
@@ -12,6 +13,8 @@ from tengen.web.session import Phase, Session
 from tengen.web.settings import Mode
 from tengen.web.thinker import Thinker
 from tengen.web.tree import Node
+
+logger = logging.getLogger(__name__)
 
 ANALYSIS_VISITS = 20_000
 REVIEW_VISITS = 60
@@ -66,12 +69,20 @@ class Conductor:
             try:
                 again = await self._next()
             except TengenError as error:
-                self.paused, self.analysing, self.reviewing, again = True, False, [], False
-                self._failed(str(error))
+                again = self._give_up(str(error))
+            except Exception:  # whatever an engine does, the page lives on and says so
+                logger.exception("the engine failed")
+                again = self._give_up("the engine failed: the log of the server says why")
             self.doing = ""
             self._changed()
             if not again:
                 await self._wake.wait()
+
+    def _give_up(self, message: str) -> bool:
+        """Tell what went wrong and do nothing more before the next wake."""
+        self.paused, self.analysing, self.reviewing = True, False, []
+        self._failed(message)
+        return False
 
     async def _next(self) -> bool:
         """Do one thing; False when there is nothing to do before the next wake."""

@@ -13,11 +13,12 @@ from tengen.engine import SearchResult
 from tengen.errors import SgfError, TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web import record
-from tengen.web.components import BoardElement, GraphElement, TreeElement
+from tengen.web.analysis import AnalysisPanel
+from tengen.web.components import BoardElement, TreeElement
 from tengen.web.conductor import Conductor
 from tengen.web.counting import in_words
 from tengen.web.dialogs import NewGameDialog, OpenDialog
-from tengen.web.panels import MoveTable, PlayerCard
+from tengen.web.panels import KEYS, Navigation, PlayerCard, Walk, button
 from tengen.web.session import Phase, Session
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.thinker import PageEngines, Thinker
@@ -37,7 +38,6 @@ class Page:
         self._thinker = Thinker(engines)
         self._conductor = Conductor(Session(settings), self._thinker, self.refresh, self._tell, pace)
         self._task: asyncio.Task[None] | None = None
-        self._show_moves = self._show_owners = True
         self._build(settings)
         self.refresh()
 
@@ -76,16 +76,23 @@ class Page:
         self._new_game = NewGameDialog(settings, self._network, self._start)
         self._open = OpenDialog(self._load)
         self._build_top()
-        with ui.element("main").classes("tg-main") as main:
+        with ui.element("div").classes("tg-main") as main:
             with ui.element("div").classes("tg-players"):
                 self._cards = (PlayerCard(0), PlayerCard(1))
             with ui.element("div").classes("tg-stage"):
                 self._board = BoardElement(self._tapped).props("data-testid=board")
-            self._build_navigation()
+            self._navigation = Navigation(self._look)
             with ui.element("div").classes("tg-status tg-card"):
                 self._build_status()
             with ui.element("div").classes("tg-lower"):
-                self._build_analysis()
+                self._analysis = AnalysisPanel(
+                    self._switch_analysis,
+                    self._poll,
+                    self._review_game,
+                    self._show_line,
+                    self._choose_move,
+                    lambda ply: self._look(lambda session: session.seek(ply)),
+                )
                 self._build_history()
         main.on("dragenter", self._open.open, args=[], throttle=1.0)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
@@ -96,73 +103,24 @@ class Page:
             with ui.element("div").classes("tg-brand"):
                 ui.element("div").classes("tg-brand-stone")
                 ui.label("Tengen").classes("tg-brand-name")
-            self._button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
-            self._button("Open", "folder_open", self._open.open, "open").classes("tg-word")
-            self._button("Save", "download", self._save, "save").classes("tg-word")
-            self._sound = self._button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
-            self._button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
-            self._button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
-
-    def _build_navigation(self) -> None:
-        with ui.element("nav").classes("tg-nav"):
-            self._button("", "first_page", lambda: self._look(lambda s: s.seek(0)), "first", "First position (Home)")
-            self._button(
-                "",
-                "keyboard_double_arrow_left",
-                lambda: self._look(lambda s: s.step(-10)),
-                "back-ten",
-                "Ten moves back",
-            )
-            self._button("", "chevron_left", lambda: self._look(lambda s: s.step(-1)), "back", "Back (left arrow)")
-            self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
-            self._button(
-                "", "chevron_right", lambda: self._look(lambda s: s.step(1)), "forward", "Forward (right arrow)"
-            )
-            self._button(
-                "",
-                "keyboard_double_arrow_right",
-                lambda: self._look(lambda s: s.step(10)),
-                "forward-ten",
-                "Ten moves on",
-            )
-            self._button("", "last_page", lambda: self._look(lambda s: s.step(100_000)), "last", "Last position (End)")
+            button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
+            button("Open", "folder_open", self._open.open, "open").classes("tg-word")
+            button("Save", "download", self._save, "save").classes("tg-word")
+            self._sound = button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
+            button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
+            button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
 
     def _build_status(self) -> None:
         self._status = ui.label().classes("tg-line-status").props("data-testid=status")
         self._hint = ui.label().classes("tg-note").props("data-testid=hint")
         with ui.element("div").classes("tg-actions") as self._playing:
-            self._pass = self._button("Pass", "block", self._pass_turn, "pass")
-            self._undo = self._button("Undo", "undo", self._undo_move, "undo")
-            self._resign = self._button("Resign", "flag", self._resign_game, "resign")
-            self._pause = self._button("Pause", "pause", self._toggle_pause, "pause")
+            self._pass = button("Pass", "block", self._pass_turn, "pass")
+            self._undo = button("Undo", "undo", self._undo_move, "undo")
+            self._resign = button("Resign", "flag", self._resign_game, "resign")
+            self._pause = button("Pause", "pause", self._toggle_pause, "pause")
         with ui.element("div").classes("tg-actions") as self._counting:
-            self._button("Agree", "done", self._agree, "agree").classes("tg-primary")
-            self._button("Play on", "undo", self._undo_move, "play-on")
-
-    def _build_analysis(self) -> None:
-        with ui.element("div").classes("tg-card"):
-            with ui.element("div").classes("tg-row"):
-                ui.label("Analysis").classes("tg-heading tg-grow")
-                self._searched = ui.label().classes("tg-note").props("data-testid=searched")
-                self._analysis = (
-                    ui.switch(on_change=self._toggle_analysis).props("dense color=teal").props("data-testid=analysis")
-                )
-                self._analysis.props('aria-label="Analysis"')
-            with ui.element("div").classes("tg-toggles") as self._options:
-                ui.checkbox("Moves", value=True, on_change=self._poll).bind_value(self, "_show_moves").props(
-                    "dense size=sm color=teal"
-                )
-                ui.checkbox("Territory", value=True, on_change=self._poll).bind_value(self, "_show_owners").props(
-                    "dense size=sm color=teal"
-                )
-                self._review = ui.button("Judge the whole game", on_click=self._review_game).props(
-                    "flat dense no-caps size=sm color=teal"
-                )
-                self._review.props("data-testid=review")
-            self._table = MoveTable(self._show_line, self._choose_move)
-            self._graph = (
-                GraphElement(lambda ply: self._look(lambda s: s.seek(ply))).classes("mt-2").props("data-testid=graph")
-            )
+            button("Agree", "done", self._agree, "agree").classes("tg-primary")
+            button("Play on", "undo", self._undo_move, "play-on")
 
     def _build_history(self) -> None:
         with ui.element("div").classes("tg-card"):
@@ -173,14 +131,7 @@ class Page:
                 .classes("tg-comment")
                 .props("data-testid=comment")
             )
-            self._comment.props("borderless dense autogrow maxlength=20000 debounce=300")
-
-    def _button(self, text: str, icon: str, action: Callable[[], object], mark: str, tip: str = "") -> ui.button:
-        button = ui.button(text, icon=icon, on_click=action, color=None).props(f"flat no-caps data-testid={mark}")
-        if tip:
-            button.tooltip(tip)
-            button.props["aria-label"] = tip
-        return button
+            self._comment.props("borderless dense autogrow maxlength=20000")
 
     # Drawing
 
@@ -199,10 +150,12 @@ class Page:
         self._resign.set_visibility(session.settings.mode is Mode.PLAY and not session.result)
         self._pass.set_visibility(session.may_click)
         self._undo.set_visibility(session.settings.mode is not Mode.WATCH)
+        self._pause.set_text("Go on" if self._conductor.paused else "Pause")
+        self._pause.set_icon("play_arrow" if self._conductor.paused else "pause")
         self._pause.set_visibility(session.settings.mode is Mode.WATCH and phase is Phase.PLAYING)
         line = session.tree.line(session.node)
-        self._where.set_text(f"move {session.ply} / {len(line)}")
-        self._graph.show(session.line_reports(), session.ply, len(line))
+        self._navigation.show(session.ply, len(line))
+        self._analysis.show_line(session.line_reports(), session.ply, len(line))
         self._tree.show(session.tree.drawing(), session.node.id)
         self._comment.set_value(session.node.comment)
         self._poll()
@@ -232,21 +185,17 @@ class Page:
             card.show_clock(clock.face(color) if clock else "", clock is not None and clock.seconds(color) < 10)
 
     def _draw_search(self) -> None:
-        shown = self._shown_search()
-        self._board.set(thinking=self._conductor.doing in ("thinking", "counting"))
-        self._board.show_search(shown, self._show_moves, self._show_owners)
-        self._table.show(shown, self.session.game.size)
-        self._options.set_visibility(self._conductor.analysing)
-        self._graph.set_visibility(
-            self._conductor.analysing or bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
-        )
-        left = len(self._conductor.reviewing)
-        if left:
-            self._searched.set_text(f"judging: {left} positions left")
-        elif shown is not None:
-            self._searched.set_text(f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits")
-        else:
-            self._searched.set_text("")
+        shown, conductor, panel = self._shown_search(), self._conductor, self._analysis
+        self._board.set(thinking=conductor.doing in ("thinking", "counting"))
+        self._board.show_search(shown, panel.shows_moves, panel.shows_owners)
+        judged = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
+        graph = conductor.analysing or (judged and bool(self.session.line_reports()))
+        panel.show(shown, self.session.game.size, self._told(shown), conductor.analysing, graph)
+
+    def _told(self, shown: SearchResult | None) -> str:
+        if left := len(self._conductor.reviewing):
+            return f"judging: {left} positions left"
+        return f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits" if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
         """What is known of the shown position, where a person wants to see it."""
@@ -282,7 +231,7 @@ class Page:
         self._conductor.wake()
         self.refresh()
 
-    def _look(self, move: Callable[[Session], object]) -> None:
+    def _look(self, move: Walk) -> None:
         before = self.session.node
         move(self.session)
         if self.session.node is not before:
@@ -339,12 +288,10 @@ class Page:
 
     def _toggle_pause(self) -> None:
         self._conductor.paused = not self._conductor.paused
-        self._pause.set_text("Go on" if self._conductor.paused else "Pause")
-        self._pause.set_icon("play_arrow" if self._conductor.paused else "pause")
         self._changed()
 
-    def _toggle_analysis(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
-        self._conductor.analysing = bool(event.value)
+    def _switch_analysis(self, on: bool) -> None:
+        self._conductor.analysing = on
         self._changed()
 
     def _review_game(self) -> None:
@@ -386,20 +333,10 @@ class Page:
         if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
             return
         key = event.key.name
-        steps: dict[str, Callable[[Session], object]] = {
-            "ArrowLeft": lambda s: s.step(-1),
-            "ArrowRight": lambda s: s.step(1),
-            "ArrowUp": lambda s: s.sibling(-1),
-            "ArrowDown": lambda s: s.sibling(1),
-            "PageUp": lambda s: s.step(-10),
-            "PageDown": lambda s: s.step(10),
-            "Home": lambda s: s.seek(0),
-            "End": lambda s: s.step(100_000),
-        }
-        if key in steps:
-            self._look(steps[key])
+        if key in KEYS:
+            self._look(KEYS[key])
         elif key == "a":
-            self._analysis.set_value(not self._analysis.value)
+            self._analysis.toggle()
 
 
 def sentence(text: str) -> str:

@@ -1,18 +1,37 @@
-"""The parts beside the board: a card for each player, and what the engine thinks of the position."""
+"""The smaller parts of the page: a card for each player, and its buttons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 
 from nicegui import ui
 
-from tengen.coords import to_gtp
-from tengen.engine import SearchResult
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.web.components import Heard, visited
+from tengen.web.session import Session
 
-ROWS = 6
-LINE_SHOWN = 8
+Walk = Callable[[Session], object]
+
+# Ways through the game: the name, the icon and the hint of a button, the key that does the same, and the step itself.
+WALKS: tuple[tuple[str, str, str, str, Walk], ...] = (
+    ("first", "first_page", "First position (Home)", "Home", lambda session: session.seek(0)),
+    ("back-ten", "keyboard_double_arrow_left", "Ten moves back (Page up)", "PageUp", lambda session: session.step(-10)),
+    ("back", "chevron_left", "Back (left arrow)", "ArrowLeft", lambda session: session.step(-1)),
+    ("forward", "chevron_right", "Forward (right arrow)", "ArrowRight", lambda session: session.step(1)),
+    (
+        "forward-ten",
+        "keyboard_double_arrow_right",
+        "Ten moves on (Page down)",
+        "PageDown",
+        lambda session: session.step(10),
+    ),
+    ("last", "last_page", "Last position (End)", "End", lambda session: session.step(1_000_000)),
+)
+VARIATIONS: dict[str, Walk] = {
+    "ArrowUp": lambda session: session.sibling(-1),
+    "ArrowDown": lambda session: session.sibling(1),
+}
+KEYS: dict[str, Walk] = {key: walk for _, _, _, key, walk in WALKS} | VARIATIONS
 
 
 class PlayerCard:
@@ -46,51 +65,25 @@ class PlayerCard:
         self._clock.classes(add="tg-clock-low" if low else "", remove="" if low else "tg-clock-low")
 
 
-class MoveTable:
-    """The engine's best moves as a list; pointing at one shows its line on the board through `on_line`."""
+class Navigation:
+    """The buttons that walk through the game, and where in it the page is."""
 
-    def __init__(self, on_line: Callable[[Sequence[int]], None], on_choose: Heard) -> None:
-        self._lines: list[Sequence[int]] = [()] * ROWS
-        self._rows: list[tuple[ui.element, list[ui.label]]] = []
-        with ui.element("div").classes("tg-moves") as self._table:
-            with ui.element("div").classes("tg-move tg-move-head"):
-                for title in ("", "Move", "Win", "Score", "Visits", "Expected line"):
-                    ui.label(title)
-            for row in range(ROWS):
-                with ui.element("div").classes("tg-move") as element:
-                    labels = [ui.label() for _ in range(6)]
-                labels[0].classes("tg-dot")
-                element.on("mouseenter", lambda row=row: on_line(self._lines[row]), args=[])
-                element.on("mouseleave", lambda: on_line(()), args=[])
-                element.on(
-                    "click", lambda row=row: on_choose(self._lines[row][0] if self._lines[row] else None), args=[]
-                )
-                self._rows.append((element, labels))
+    def __init__(self, on_walk: Callable[[Walk], None]) -> None:
+        with ui.element("nav").classes("tg-nav"):
+            for place, (name, icon, hint, _, walk) in enumerate(WALKS):
+                if place == len(WALKS) // 2:
+                    self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
+                button("", icon, partial(on_walk, walk), name, hint)
 
-    def show(self, result: SearchResult | None, size: int) -> None:
-        """The moves of a search on a board of this size, for the side to move; nothing for None."""
-        self._table.set_visibility(result is not None)
-        moves = visited(result)[:ROWS] if result is not None else []
-        top = moves[0].winrate if moves else 0.0
-        for row, (element, labels) in enumerate(self._rows):
-            element.set_visibility(row < len(moves))
-            if row >= len(moves):
-                continue
-            move = moves[row]
-            self._lines[row] = move.pv or (move.point,)
-            line = " ".join(to_gtp(point, size) for point in move.pv[1 : 1 + LINE_SHOWN])
-            texts = (
-                to_gtp(move.point, size),
-                f"{move.winrate:.1%}",
-                f"{move.score:+.1f}".replace("-", "\u2212"),
-                f"{move.visits:,}",
-                line,
-            )
-            for label, text in zip(labels[1:], texts, strict=True):
-                label.set_text(text)
-            labels[0].style(f"background: {heat(row, top - move.winrate)}")
+    def show(self, ply: int, moves: int) -> None:
+        """The position after `ply` of so many moves."""
+        self._where.set_text(f"move {ply} / {moves}")
 
 
-def heat(rank: int, loss: float) -> str:
-    """The colour of a candidate as CSS, as on the board: the best teal, then from green to red at a loss of 12%."""
-    return "hsl(176 72% 42%)" if rank == 0 else f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 46%)"
+def button(text: str, icon: str, action: Callable[[], object], name: str, hint: str = "") -> ui.button:
+    """A quiet button; `name` finds it in tests, and a hint takes the place of a missing text."""
+    made = ui.button(text, icon=icon, on_click=action, color=None).props(f"flat no-caps data-testid={name}")
+    if hint:
+        made.tooltip(hint)
+        made.props["aria-label"] = hint
+    return made

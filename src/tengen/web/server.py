@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import socket
@@ -24,6 +25,10 @@ logger = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"
 RECONNECT_SECONDS = 60.0
 KEPT_SESSIONS = 100
+# A file that misses the place where it may be dropped must not replace the page.
+KEEP_DROPPED_FILES = (
+    'for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (e) => e.preventDefault());'
+)
 ICON = (STATIC / "icon.svg").read_text(encoding="utf-8")
 
 
@@ -61,6 +66,7 @@ def serve(
     def root() -> None:
         ui.colors(primary="#0f766e")
         ui.add_css(STATIC / "style.css")
+        ui.add_body_html(f"<script>{KEEP_DROPPED_FILES}</script>")
         client = ui.context.client
         page = Page(
             engines, settings, lambda session: shelf.keep(client.tab_id, session) if client.tab_id else None, pace
@@ -76,16 +82,17 @@ def serve(
             page.close()
 
     threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up", daemon=True).start()
-    ui.run(
-        host=host,
-        port=port,
-        title="Tengen",
-        favicon=ICON,
-        dark=None,
-        reload=False,
-        show=open_browser,
-        show_welcome_message=False,
-    )
+    with contextlib.suppress(KeyboardInterrupt):
+        ui.run(
+            host=host,
+            port=port,
+            title="Tengen",
+            favicon=ICON,
+            dark=None,
+            reload=False,
+            show=open_browser,
+            show_welcome_message=False,
+        )
 
 
 def _warm_up(engines: PageEngines, size: int) -> None:

@@ -1,5 +1,5 @@
 // Winrate and score over the moves of a line: Black's share of the games as a dark area, the score as a line, both for Black.
-const HEIGHT = 132;
+const HEIGHT = 116;
 const PAD = 8;
 
 export default {

@@ -1,0 +1,91 @@
+"""`tengen play` as a person starts and ends it; what the page does is tested in tests/web."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+Runner = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def start(*args: str) -> subprocess.Popen[str]:
+    # NiceGUI serves otherwise where it sees pytest's variables.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "tengen", "play", "--net", "none", *args]
+    environment["PYTHONPATH"] = str(ROOT / "src")
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def fetch(address: str, seconds: float = 20) -> bytes:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as answer:
+                return bytes(answer.read())
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = start("--port", str(port))
+    try:
+        assert process.stdout is not None
+        address = f"http://127.0.0.1:{port}"
+        assert address in process.stdout.readline()
+        assert b"Tengen" in fetch(address)
+        assert b"Tengen" not in fetch_missing(address + "/etc/passwd")
+        process.send_signal(signal.SIGINT)
+        rest, complaints = process.communicate(timeout=15)
+    finally:
+        process.kill()
+    assert (process.returncode, rest) == (0, "")
+    assert "Traceback" not in complaints
+
+
+def fetch_missing(address: str) -> bytes:
+    """The body of an answer that must be 404."""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(address, timeout=5)
+    assert caught.value.code == 404
+    return bytes(caught.value.read())[:20]
+
+
+def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = tengen("play", "--net", "none", "--port", str(port))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: port {port} is in use: stop the other program or choose another with --port\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("--net", "no-such-net"), "no-such-net"),
+        (("--net", "none", "--size", "4"), "size 4"),
+        (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
+        (("--net", "none", "--port", "99999"), "--port"),
+    ],
+)
+def test_what_cannot_be_served_is_one_clear_line(tengen: Runner, args: tuple[str, ...], told: str) -> None:
+    done = tengen("play", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ") and told in done.stderr and done.stderr.count("\n") == 1

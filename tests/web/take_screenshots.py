@@ -1,0 +1,166 @@
+"""Takes the pictures of the page in docs/images: `python tests/web/take_screenshots.py [NETWORK]`.
+
+They show the real engine on a game that it has just played against itself, so they change with the network.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from web_browser import ROOT, Tab, missing, open_browser, server
+
+from tengen.engine import Limits, SearchResult, Style
+from tengen.web import record
+from tengen.web.engines import Engines
+from tengen.web.session import Session
+from tengen.web.settings import GameSettings, Mode
+
+if TYPE_CHECKING:
+    from tengen.game import Game
+
+IMAGES = ROOT / "docs" / "images"
+LIMIT = 300_000
+MOVES_19, BRANCH_AT = 110, 60
+SECONDS = 4.0
+
+
+def main(network: str) -> None:
+    """Write all pictures; a picture of more than 300 KB is an error."""
+    if why := missing():
+        raise SystemExit(why)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "middle.sgf").write_bytes(middle_game(network))
+        (folder / "end.sgf").write_bytes(finished_game(network))
+        with server("-m", "tengen", "play", "--net", network, "--port", log=folder / "log.txt") as (_, url):
+            with open_browser(folder / "wide") as tab:
+                wide(tab, url, folder)
+            with open_browser(folder / "narrow", 390, 844, scale=1.5, phone=True) as tab:
+                narrow(tab, url, folder)
+    for picture in sorted(IMAGES.glob("*.png")):
+        size = shrink(picture)
+        print(f"{picture.relative_to(ROOT)}: {size // 1000} KB")
+        if size > LIMIT:
+            raise SystemExit(f"{picture} is larger than {LIMIT // 1000} KB")
+
+
+def middle_game(network: str) -> bytes:
+    """A game of the engine's against itself up to the middle, with a variation, every position judged."""
+    session = Session(GameSettings(mode=Mode.ANALYSE))
+    play_on(session, network, MOVES_19, Limits(visits=32))
+    session.seek(BRANCH_AT)
+    first = session.game.moves[-1][1]
+    session.step(-1)
+    session.play(next(point for point in session.game.legal_points() if point != first))
+    play_on(session, network, 4, Limits(visits=8))
+    return record.save(session)
+
+
+def finished_game(network: str) -> bytes:
+    """A 13x13 game of the engine's against itself, to the two passes at its end."""
+    session = Session(GameSettings(size=13, mode=Mode.ANALYSE))
+    play_on(session, network, 400, Limits(visits=32))
+    return record.save(session)
+
+
+def play_on(session: Session, network: str, moves: int, limits: Limits) -> None:
+    """Let the engine play both colours for so many moves, or to the end."""
+    engine = Engines(network)()
+    engine.style = Style(resign=False)
+    for _ in range(moves):
+        if session.game.is_over:
+            return
+        session.play(think(engine, session.game, limits).move)
+
+
+def think(engine: object, game: Game, limits: Limits) -> SearchResult:
+    """What the engine finds in a position."""
+    engine.set_position(game)  # type: ignore[attr-defined]
+    return engine.think(limits)  # type: ignore[attr-defined,no-any-return]
+
+
+def wide(tab: Tab, url: str, folder: Path) -> None:
+    """The pictures of a desktop: a game, its analysis light and dark, the count, the first dialog."""
+    tab.open(url)
+    upload(tab, folder / "middle.sgf", MOVES_19)
+    snap(tab, "board")
+    tab.click("analysis")
+    judge(tab)
+    snap(tab, "analysis")
+    tab.click("dark")
+    snap(tab, "dark")
+    tab.click("dark")
+    tab.click("analysis")
+    upload(tab, folder / "end.sgf", None)
+    tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
+    snap(tab, "count")
+    tab.click("new-game")
+    snap(tab, "new-game")
+
+
+def narrow(tab: Tab, url: str, folder: Path) -> None:
+    """The picture of a phone."""
+    tab.open(url)
+    upload(tab, folder / "middle.sgf", MOVES_19)
+    tab.click("analysis")
+    snap(tab, "phone", SECONDS)
+
+
+def judge(tab: Tab) -> None:
+    """Let the engine judge every position of the game, and then the shown one for a while."""
+    tab.click("review")
+    tab.until(lambda: "judging" in tab.text())
+    tab.until(lambda: "judging" not in tab.text(), 600)
+    pause(SECONDS)
+
+
+def upload(tab: Tab, path: Path, moves: int | None) -> None:
+    """Open a record, and go to a move of it or to its end."""
+    tab.click("open")
+    tab.css("input[type=file]").send_keys(str(path))
+    tab.until(lambda: "move 0 /" in tab.text())
+    tab.click("last")
+    tab.until(lambda: "move 0 /" not in tab.text())
+    if moves is not None:
+        tab.until(lambda: f"move {moves} /" in tab.text())
+
+
+def snap(tab: Tab, name: str, wait: float = 1.2) -> None:
+    """Keep what the tab shows, when all has settled."""
+    tab.script("document.activeElement?.blur()")
+    tab.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 2, "y": 400})
+    pause(wait)
+    tab.driver.save_screenshot(str(IMAGES / f"{name}.png"))
+
+
+def pause(seconds: float) -> None:
+    """Give the page time to move."""
+    time.sleep(seconds)
+
+
+def shrink(picture: Path) -> int:
+    """As few colours as it takes for the picture to fit; its size in bytes.
+
+    The palette counts every shade once, so that the wood, which is most of the picture, does not take all of it.
+    """
+    from PIL import Image
+
+    original = Image.open(picture).convert("RGB")
+    shades = sorted({(r & 0xF8, g & 0xF8, b & 0xF8) for r, g, b in original.getdata()})
+    sample = Image.new("RGB", (len(shades), 1))
+    sample.putdata(shades)
+    for colors in (256, 192, 128, 96, 64):
+        if picture.stat().st_size <= LIMIT:
+            break
+        palette = sample.quantize(colors)
+        original.quantize(palette=palette, dither=Image.Dither.NONE).save(picture, optimize=True)
+    return picture.stat().st_size
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "default")

@@ -1,0 +1,125 @@
+"""Sessions from records and back."""
+
+from __future__ import annotations
+
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import SgfError
+from tengen.sgf import read_game, read_tree
+from tengen.web import record
+from tengen.web.session import Phase, Session
+from tengen.web.settings import GameSettings, Mode
+from tengen.web.tree import Node, walk
+
+BRANCHED = b"""(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese]PB[Anna]BR[3k]PW[Bo]RE[W+R]EV[Cup]AB[gg]C[start]
+;B[cc]C[first](;W[ee];B[ce]LB[cc:A])(;W[eg]C[other];B[gc];W[aa]))"""
+
+
+def points(session: Session) -> list[int]:
+    return [point for _, point in session.game.moves]
+
+
+def test_a_record_opens_at_its_start_with_all_it_says() -> None:
+    session, problems = record.load(BRANCHED)
+    assert problems == [] and session.ply == 0 and session.settings.mode is Mode.ANALYSE
+    assert session.names == ("Anna", "Bo") and session.abouts == ("3k", "komi 6.5")
+    assert session.node.comment == "start" and session.view().stones.count("X") == 1
+    session.seek(99)
+    assert points(session) == [20, 40, 38]
+    assert session.phase is Phase.OVER and session.status() == "White wins by resignation"
+    session.play(0)
+    assert points(session)[-1] == 0, "a resigned game can be played on in analysis"
+
+
+def test_variations_comments_and_strange_properties_survive_a_round_trip() -> None:
+    session, _ = record.load(BRANCHED)
+    written = record.save(session)
+    again, problems = record.load(written)
+    assert problems == []
+    for text in (b"EV[Cup]", b"LB[cc:A]", b"C[other]", b"RE[W+R]", b"KM[6.5]", b"AB[gg]", b"BR[3k]"):
+        assert text in written
+    assert [(n.color, n.point, n.comment) for n in nodes(again)] == [
+        (n.color, n.point, n.comment) for n in nodes(session)
+    ]
+
+
+def nodes(session: Session) -> list[Node]:
+    return list(walk(session.tree.root))
+
+
+def test_a_played_game_is_saved_so_that_another_reader_plays_it_alike() -> None:
+    session = Session(GameSettings(size=13, handicap=3, komi=0.5, rules="aga"))
+    for point in (20, 30, 13 * 13, 41):
+        session.play(point)
+    session.node.comment = "a ] bracket \\ and a (;B[aa]) trap"
+    session.resign(0)
+    game, info = read_game(record.save(session))
+    assert game.moves == session.game.moves and (game.board == session.game.board).all()
+    assert (game.komi, info.black, info.white, str(info.result)) == (0.5, "You", "Tengen (Steady reader)", "W+R")
+    again, _ = record.load(record.save(session))
+    again.seek(4)
+    assert again.node.comment == session.node.comment
+
+
+def test_an_illegal_move_ends_its_variation_only() -> None:
+    session, problems = record.load(b"(;SZ[9];B[cc](;W[cc];B[dd])(;W[ee];B[ff]))")
+    assert len(problems) == 1 and "occupied" in problems[0]
+    session.seek(99)
+    assert len(points(session)) == 3
+
+
+def test_stones_set_up_in_the_middle_end_the_line_with_a_word() -> None:
+    session, problems = record.load(b"(;SZ[9];B[cc];AW[dd];W[ee])")
+    session.seek(99)
+    assert len(points(session)) == 1 and "set up" in problems[0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"hello",
+        b"(;SZ[9",
+        b"(;SZ[52];B[aa])",
+        b"(;GM[2];B[aa])",
+        b"(;SZ[9]AB[aa][ab][ba]AW[ca][bb][ac]AB[ca])",
+        b"\x00\xff" * 500,
+    ],
+)
+def test_what_is_no_record_is_refused(data: bytes) -> None:
+    with pytest.raises(SgfError):
+        record.load(data)
+
+
+def test_a_record_of_too_many_moves_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"(;SZ[19]" + b"".join(b"(;B[a%c];W[b%c])" % (97 + k, 97 + k) for k in range(19)) + b")"
+    monkeypatch.setattr(record, "MAX_NODES", 39)
+    record.load(data)
+    monkeypatch.setattr(record, "MAX_NODES", 38)
+    with pytest.raises(SgfError, match="too large"):
+        record.load(data)
+
+
+def test_deep_nesting_is_read() -> None:
+    moves = [b";B[aa]", b";W[bb]", b";B[cc]"]
+    session, _ = record.load(b"(;SZ[9]" + b"(".join(moves) + b"(;W[]" * 500 + b")" * 504)
+    assert len(nodes(session)) > 100
+
+
+def test_games_of_the_shared_records_open(shared: Path) -> None:
+    with lzma.open(shared / "data" / "tygem-9d-2016-07-validation.sgf.xz") as file:
+        games = re.findall(rb"\(;.*?\)\n", file.read(200_000), re.DOTALL)[:30]
+    assert len(games) == 30
+    whole = 0
+    for data in games:
+        session, problems = record.load(data)
+        main = [node.move for node in read_tree(data).walk() if node.move]
+        session.seek(10**6)
+        assert session.game.moves == main[: session.ply]
+        whole += not problems
+        assert bool(problems) == (session.ply < len(main))
+    assert whole >= 28, "one of these games takes a ko back at once"
