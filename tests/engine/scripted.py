@@ -15,8 +15,8 @@ from tengen.evaluators.uniform import UniformEvaluator
 class ScriptedEvaluator:
     """The uniform evaluator with what a test wants instead: the same for every position, seen by its side to move.
 
-    `policy` maps points to weights that stand beside a weight of 1 for every other point; `ownership` is Black's,
-    float32 [n, n], and is turned for White by `is_black`, which reads the planes. `delay` is slept for each batch.
+    `policy` maps points to weights that stand beside a weight of 1 for every other point. `value` may be a function of
+    the planes. `ownership` is float32 [n, n]. `delay` seconds are slept for each batch.
     """
 
     plane_set = "tengen"

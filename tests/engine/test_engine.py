@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scripted import ScriptedEvaluator
 
+from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
 from tengen.errors import NetworkError
 from tengen.evaluators.uniform import UniformEvaluator
@@ -263,6 +264,23 @@ def test_a_finished_game_is_passed(color: int) -> None:
     assert result_of(game, visits=100).move == PASS
 
 
+@pytest.mark.parametrize(("glad", "passes"), [(0.0, True), (0.9, False)])
+def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: bool) -> None:
+    def value(planes: np.ndarray) -> np.ndarray:
+        """White stands well once G7 is defended, and badly before; D9 is White's all the time."""
+        names = plane_set("tengen").planes
+        own, theirs = (planes[:, names.index(f"{who}_stones")].reshape(-1, 81) for who in ("own", "opponent"))
+        defended = own[:, 24] + theirs[:, 24] > 0
+        return np.float32(glad) * np.where(own[:, 3] > 0, 1, -1) * np.where(defended, 1, -1)
+
+    evaluator = ScriptedEvaluator({24: 100}, value)
+    game = Game.from_diagram(FINISHED, to_play=WHITE)
+    engine = engine_on(game, evaluator)
+    result = engine.think(Limits(visits=100))
+    assert result.candidates[0].point != PASS and (result.move == PASS) is passes
+    assert engine.think(Limits(playouts=10)).visits >= 110, "the tree outlives the question"
+
+
 def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     game = Game.from_diagram(FINISHED).play("pass").play("pass")
     assert result_of(game, visits=20).move == PASS
@@ -272,7 +290,7 @@ def test_a_game_that_is_over_can_still_be_asked_about() -> None:
 def play_hopeless_game(style: Style, moves: int = 60) -> list[int]:
     """The numbers of the moves at which Black, who always sees a lost game, resigns."""
     game, resigned = Game(9), []
-    engine = Engine(ScriptedEvaluator(value=lambda planes: np.full(len(planes), -0.99, np.float32)), style=style)
+    engine = Engine(ScriptedEvaluator(value=-0.99), style=style)
     order = [p for p in range(81) if (p // 9 + p) % 2 == 0] + [p for p in range(81) if (p // 9 + p) % 2]
     for number in range(moves):
         engine.set_position(game)

@@ -36,14 +36,21 @@ def board(text: str, to_play: int = BLACK, rules: str = "chinese", komi: float =
     return Game.from_diagram(text, rules, komi, 1 - to_play).play("pass")
 
 
-def decide(game: Game, *preferred: str, winrates: dict[str, float] | None = None, cleanup: bool = False) -> str:
+def decide(
+    game: Game,
+    *preferred: str,
+    winrates: dict[str, float] | None = None,
+    pass_winrate: float = 0.5,
+    cleanup: bool = False,
+) -> str:
     """The move for a search that preferred these moves, best first, with many visits each."""
     rates = winrates or {}
     ranked = [
         Candidate(coords.from_gtp(name, game.size), 100 - n, rates.get(name, 0.5), 0.0, 0.1, 0.4)
         for n, name in enumerate(preferred)
     ]
-    return coords.to_gtp(choose_move(game, ranked, lambda: COUNTER.count(game), cleanup=cleanup), game.size)
+    move = choose_move(game, ranked, lambda: COUNTER.count(game), lambda: pass_winrate, cleanup=cleanup)
+    return coords.to_gtp(move, game.size)
 
 
 def with_text(old: str, new: str, text: str = SETTLED) -> str:
@@ -59,6 +66,13 @@ def test_a_settled_board_is_passed() -> None:
 def test_a_settled_board_is_passed_though_the_search_would_go_on_inside() -> None:
     assert decide(board(SETTLED, komi=-10.5), "D3", "pass") == "pass"
     assert decide(board(SETTLED, WHITE), "H7", "pass") == "pass"
+
+
+def test_a_move_that_a_pass_would_waste_is_played_first() -> None:
+    assert decide(board(SETTLED, WHITE), "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.3) == "H7"
+    assert decide(board(SETTLED, WHITE), "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.85) == "pass"
+    ended = board(SETTLED, WHITE, passed=True)
+    assert decide(ended, "H7", "pass", winrates={"H7": 0.9}, pass_winrate=0.3) == "pass", "a pass ends the game"
 
 
 def test_own_eyes_are_never_filled() -> None:
@@ -176,11 +190,11 @@ def test_an_unsettled_fight_is_not_passed_though_the_count_stands_well() -> None
 
     game = board(text, BLACK, passed=True)
     ranked = [Candidate(coords.from_gtp("H6", 9), 100, 0.5, 0.0, 0.1, 0.4)]
-    assert choose_move(game, ranked, count) == coords.from_gtp("H6", 9)
+    assert choose_move(game, ranked, count, lambda: 0.5) == coords.from_gtp("H6", 9)
 
 
 def test_a_game_is_bounded() -> None:
     game = Game(5, komi=0.5)
     while len(game.moves) < LONGEST * 25:
         game.play((game.legal_points() or [25])[0])
-    assert choose_move(game, [], lambda: COUNTER.count(game)) == 25
+    assert choose_move(game, [], lambda: COUNTER.count(game), lambda: 0.5) == 25

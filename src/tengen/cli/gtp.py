@@ -29,7 +29,7 @@ def command(
     seed: Annotated[int, typer.Option(help="Same seed, same game, where no clock bounds the search.")] = 0,
     log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,
 ) -> None:
-    """Speak the Go Text Protocol: add this command line to Sabaki, GoGui, Lizzie or KaTrain."""
+    """Speak the Go Text Protocol: add this command line to Sabaki, GoGui or Lizzie."""
     from tengen import __version__
     from tengen.gtp.program import Settings, run
 

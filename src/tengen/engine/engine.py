@@ -27,6 +27,9 @@ Progress = Callable[[SearchResult], None]
 
 DEFAULT_VISITS = 400
 _LINE = 20  # moves of a principal variation
+# The search of a pass before it is played, at most; it falls in the margin that clocks leave.
+_PASS_VISITS = 64
+_PASS_SECONDS = 0.1
 
 
 @dataclass
@@ -47,7 +50,8 @@ class Engine:
     """Searches positions with one evaluator and one tree.
 
     `params` are the search's, `batch` positions are evaluated at once, `seed` fixes all chance, `style` says how to
-    play and may be replaced at any time, `limits` hold where `think` is given none. One thread drives the engine; `stop` may come from any.
+    play and may be replaced at any time, `limits` hold where `think` is given none. One thread drives the engine;
+    `stop` may come from any.
     """
 
     def __init__(
@@ -223,7 +227,7 @@ class Engine:
         game = self._position()
         drawn = self._draw(result)
         ranked = sorted(result.candidates, key=lambda c: c.point != drawn)
-        move = choose_move(game, ranked, lambda: self._count_root(result), cleanup=cleanup)
+        move = choose_move(game, ranked, lambda: self._count_root(result), self._pass_winrate, cleanup=cleanup)
         hopeless = self._judge.judge(
             self.style, game.to_play, len(game.moves), result.winrate, game.size, game.handicap
         )
@@ -241,6 +245,16 @@ class Engine:
             drawn = self._search.choose(style.temperature)
             return result.move if drawn is None else drawn
         return result.move
+
+    def _pass_winrate(self) -> float:
+        """The winrate of a pass for the side to move, by a short search of it alone."""
+        game = self._position()
+        deadline = time.monotonic() + _PASS_SECONDS
+        self._search.set_root(game, allow=[game.size**2])
+        self._search.run(self._search.visits + _PASS_VISITS, lambda: time.monotonic() < deadline)
+        value = float(self._search.stats().value[0])
+        self._search.set_root(game)
+        return (value + 1) / 2
 
     def _count_root(self, result: SearchResult) -> Count:
         game = self._position()

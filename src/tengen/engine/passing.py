@@ -25,11 +25,19 @@ _BETTER = 0.1
 _KNOWN_VISITS = 8
 
 
-def choose_move(game: Game, ranked: Sequence[Candidate], count: Callable[[], Count], *, cleanup: bool = False) -> int:
+def choose_move(
+    game: Game,
+    ranked: Sequence[Candidate],
+    count: Callable[[], Count],
+    pass_winrate: Callable[[], float],
+    *,
+    cleanup: bool = False,
+) -> int:
     """The point to play, from the legal moves in the search's order of preference; pass included.
 
-    Never fills an own eye while anything else is left. `count` is asked only where passing comes into question.
-    With `cleanup` dead stones are captured before passing.
+    Never fills an own eye while anything else is left. `count` is asked only where passing comes into question, and
+    `pass_winrate`, what a search of the pass says, only before a pass that leaves the opponent a move. With `cleanup`
+    dead stones are captured before passing.
     """
     pass_ = game.size * game.size
     if len(game.moves) >= LONGEST * pass_:
@@ -40,7 +48,8 @@ def choose_move(game: Game, ranked: Sequence[Candidate], count: Callable[[], Cou
     stones = sum(color != EMPTY for color in shapes.colors)
     if sensible[0] != pass_ and not cleanup and stones < _EARLIEST * pass_:
         return sensible[0]
-    return _Ending(game, shapes, sensible, {c.point: c for c in ranked}, count(), cleanup).move()
+    best = next((c for c in ranked if c.point == sensible[0]), None)
+    return _Ending(game, shapes, sensible, best, count(), pass_winrate, cleanup).move()
 
 
 def dead_are_agreed(game: Game) -> bool:
@@ -56,11 +65,13 @@ class _Ending:
         game: Game,
         shapes: Shapes,
         sensible: Sequence[int],
-        candidates: dict[int, Candidate],
+        favourite: Candidate | None,
         count: Count,
+        pass_winrate: Callable[[], float],
         cleanup: bool,
     ) -> None:
-        self.game, self.shapes, self.count, self.candidates = game, shapes, count, candidates
+        self.game, self.shapes, self.count = game, shapes, count
+        self.favourite, self.pass_winrate = favourite, pass_winrate
         self.me = game.to_play
         self.pass_ = game.size * game.size
         self.best = sensible[0]
@@ -131,9 +142,8 @@ class _Ending:
 
     def _is_promising(self) -> bool:
         """Whether the search has found a move that a pass would waste, whatever the count says."""
-        best, pass_ = self.candidates.get(self.best), self.candidates.get(self.pass_)
-        if best is None or best.visits < _KNOWN_VISITS or self.game.rules.scoring == "territory":
+        if self.favourite is None or self.game.rules.scoring == "territory":
             return False
         if self.margin <= 0:
-            return best.winrate >= _PROMISING
-        return pass_ is not None and pass_.visits >= _KNOWN_VISITS and best.winrate > pass_.winrate + _BETTER
+            return self.favourite.visits >= _KNOWN_VISITS and self.favourite.winrate >= _PROMISING
+        return not self._opponent_passed() and self.favourite.winrate > self.pass_winrate() + _BETTER
