@@ -93,7 +93,7 @@ def test_a_card_that_makes_no_sense_is_refused(nets: Path, text: str) -> None:
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match="nothing.onnx cannot be read"):
+    with pytest.raises(NetworkError, match=r"nothing\.onnx cannot be read"):
         read_card(tmp_path / "nothing.onnx")
     with pytest.raises(NetworkError, match="cannot be read"):
         read_card(tmp_path)

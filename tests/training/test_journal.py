@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from tengen.training.journal import Journal  # noqa: E402
-from tengen.training.log import read_log  # noqa: E402
+from tengen.training.journal import Journal
+from tengen.training.log import read_log
 
 
 def test_what_comes_again_is_dropped(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -32,8 +32,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
-    backend: Literal["uniform", "auto"] = "uniform" if network == "uniform" else "auto"
-    evaluator = load_evaluator(network, backend=backend)
+    evaluator = load_evaluator(network)
     sampler = Sampler(
         Store.open(store),
         "all",

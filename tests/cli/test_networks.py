@@ -1,0 +1,130 @@
+"""`tengen nets`, `tengen evaluate` and `tengen train` as a user meets them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from training.small_run import settings_of, write_store
+
+from tengen.cli.app import main
+from tengen.evaluators import network_file
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_store(tmp_path_factory.mktemp("stores") / "random")
+
+
+@pytest.fixture(scope="module")
+def trained(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that the command carried out."""
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    import yaml
+
+    folder = tmp_path_factory.mktemp("runs")
+    recipe = folder / "mine.yaml"
+    recipe.write_text(yaml.safe_dump({**settings_of(store), "name": "mine"}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        assert main(["train", str(recipe), "--set", "training.steps=20", "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def installed(trained: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(network_file, "EMBEDDED", trained / "nets")
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", trained / "nets" / "default")
+    return "mine"
+
+
+def test_train_says_what_it_made(trained: Path) -> None:
+    assert (trained / "nets" / "mine.onnx").is_file()
+    assert (trained / "report.html").is_file()
+
+
+def test_nets_lists_and_shows(installed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets"]) == 0
+    assert "mine (default)" in capsys.readouterr().out.replace("\n", " ")
+    assert main(["nets", "--json"]) == 0
+    (card,) = json.loads(capsys.readouterr().out)
+    assert card["name"] == "mine" and card["config"]["size"] == "b1c8"
+    assert main(["nets", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "plane set" in shown and "tengen train mine" in shown
+    assert main(["nets", "mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == card
+
+
+def test_nets_of_an_unknown_name(installed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", "mina"]) == 2
+    assert "did you mean mine?" in capsys.readouterr().err
+
+
+def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = []
+    for _ in range(2):
+        assert main(["evaluate", "mine", str(store), "--json"]) == 0
+        figures.append(json.loads(capsys.readouterr().out))
+    assert figures[0] == figures[1]
+    assert figures[0]["positions"] == 60
+    assert figures[0]["top1"]["low"] <= figures[0]["top1"]["mean"] <= figures[0]["top1"]["high"]
+    assert set(figures[0]["phases"]) == {"0-49"}
+    assert main(["evaluate", "mine", str(store)]) == 0
+    assert "by phase of the game" in capsys.readouterr().out
+
+
+def test_evaluate_gives_the_figures_of_the_card(
+    installed: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["nets", "mine", "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", "mine", str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["cross_entropy"]["mean"] == pytest.approx(card["metrics"]["cross_entropy"], abs=0.01)
+
+
+def test_the_uniform_policy_is_chance(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "uniform", str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["top1"]["mean"] == pytest.approx(1 / 50, rel=1e-3)
+    assert figures["top5"]["mean"] == pytest.approx(5 / 50, rel=1e-3)
+
+
+def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "uniform", str(store / "nowhere")]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ") and "nowhere" in message and message.count("\n") == 1
+
+
+def test_a_wrong_setting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "tiny", "--set", "training.stepps=3"]) == 2
+    message = capsys.readouterr().err
+    assert message.endswith("tiny.yaml: unknown key 'training.stepps'; did you mean steps?\n")
+    assert message.startswith("error: ") and message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        (["train", "tiny"], 2, "error: making and training networks needs the extra [train]: pip install"),
+        (["evaluate", "uniform", "STORE", "--json"], 0, ""),
+    ],
+)
+def test_without_the_extra(store: Path, args: list[str], status: int, message: str) -> None:
+    program = (
+        "import sys; sys.modules.update(torch=None, lightning=None, onnx=None)\n"
+        "from tengen.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = [str(store) if word == "STORE" else word for word in args]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stderr[: len(message)]) == (status, message)
