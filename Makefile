@@ -21,7 +21,6 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 NATIVE_FILES := CMakeLists.txt $(shell find native -name '*.h' -o -name '*.cpp')
-CORE_FILES := $(filter-out native/bindings/%,$(NATIVE_FILES))
 # Built for this very processor: on another one, everything native is built again.
 CPU := $(shell { uname -m; grep -m1 -E '^(flags|Features)' /proc/cpuinfo; } 2>/dev/null | cksum | cut -d' ' -f1)
 MODULE := build/module-$(CPU)
@@ -62,33 +61,40 @@ endef
 
 # --- the native core ---
 
+# $(call quietly,COMMAND) shows what a command said only when it fails; build/native.log keeps it.
+quietly = $(1) > build/native.log 2>&1 || { cat build/native.log >&2; exit 1; }
+
 $(MODULE)/done: $(NATIVE_FILES) .venv/player $(if $(wildcard src/tengen/_native.*.so),,missing-module)
-	@mkdir -p build
 	@echo "building the native core"
-	@rm -rf $(filter-out $(MODULE),$(wildcard build/module-*))
-	@$(CMAKE) -S . -B $(MODULE) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
-		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen) > build/module.log 2>&1 || { cat build/module.log >&2; exit 1; }
-	@$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) > build/module.log 2>&1 || { cat build/module.log >&2; exit 1; }
+	@mkdir -p build && rm -rf $(filter-out $(MODULE),$(wildcard build/module-*))
+	@$(call quietly,$(CMAKE) -S . -B $(MODULE) -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(abspath src/tengen))
+	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target _native)
 	@touch $@
 
 .PHONY: missing-module
 missing-module:
 
-# $(call native-tests,FOLDER,CMAKE OPTIONS) builds and runs the C++ tests, without Python.
-define native-tests
+# The same build with the C++ tests besides.
+test-native: $(MODULE)/done
+	@$(call quietly,$(CMAKE) -S . -B $(MODULE) -DTENGEN_TESTS=ON)
+	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target tengen_tests)
+	@echo "C++ tests"
+	@$(MODULE)/tengen_tests
+
+# $(call sanitized,NAME,SANITIZERS) builds the C++ tests without Python and runs them under sanitizers.
+define sanitized
 	@mkdir -p build
-	@$(CMAKE) -S . -B $(1) -DTENGEN_PYTHON=OFF -DTENGEN_TESTS=ON $(2) > $(1).log 2>&1 || { cat $(1).log >&2; exit 1; }
-	@$(BIN)/cmake --build $(1) --parallel $(JOBS) > $(1).log 2>&1 || { cat $(1).log >&2; exit 1; }
-	@echo "C++ tests $(2)"
-	@$(1)/tengen_tests
+	@$(call quietly,$(CMAKE) -S . -B build/$(1) -DTENGEN_PYTHON=OFF -DTENGEN_TESTS=ON \
+		-DTENGEN_SANITIZE=$(2) -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+	@$(call quietly,$(BIN)/cmake --build build/$(1) --parallel $(JOBS))
+	@echo "C++ tests under -fsanitize=$(2)"
+	@build/$(1)/tengen_tests
 endef
 
-test-native: .venv/player
-	$(call native-tests,build/tests)
-
 sanitize: .venv/player
-	$(call native-tests,build/asan,-DTENGEN_SANITIZE=address$(,)undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo)
-	$(call native-tests,build/tsan,-DTENGEN_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+	$(call sanitized,asan,address$(,)undefined)
+	$(call sanitized,tsan,thread)
 
 # --- tests ---
 
@@ -96,6 +102,7 @@ sanitize: .venv/player
 PROGRAMS := chromium:chromium chromedriver:chromium-driver gnugo:gnugo
 
 test-programs:
+	@mkdir -p build
 	@missing=; for pair in $(PROGRAMS); do \
 		PATH="$$PATH:/usr/games" command -v "$${pair%%:*}" > /dev/null || missing="$$missing $${pair##*:}"; done; \
 	[ -z "$$missing" ] && exit 0; \
