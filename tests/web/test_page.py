@@ -16,6 +16,15 @@ HOSTILE = b"""(;GM[1]SZ[9]KM[7.5]PB[<script>window.hacked=1</script>]PW["><img s
 C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]
 ;B[dd]C[<img src=x onerror=window.hacked=4>](;W[ff])(;W[gg]C[javascript:window.hacked=5]))"""
 
+NO_RECORDS = (
+    b"",
+    b"not a game",
+    b"(;GM[1]SZ[9",
+    b"(;GM[1]SZ[52];B[aa])",
+    b"(;GM[2]SZ[9];B[aa])",
+    bytes(range(256)) * 40,
+)
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
@@ -200,35 +209,18 @@ def test_a_hostile_record_stays_text(tab: Tab, tmp_path: Path) -> None:
     assert tab.driver.find_elements("css selector", "img[src=x]") == []
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"not a game", b"(;GM[1]SZ[9", b"(;GM[1]SZ[52];B[aa])", b"(;GM[2]SZ[9];B[aa])", bytes(range(256)) * 40],
-)
-def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, tmp_path: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
-    path = tmp_path / "bad.sgf"
-    path.write_bytes(content)
-    upload(tab, path)
-    tab.until(lambda: "could not be read" in tab.text() or "no moves" in tab.text() or "Not opened" in tab.text())
+    for number, content in enumerate(NO_RECORDS):
+        path = tmp_path / f"bad{number}.sgf"
+        path.write_bytes(content)
+        tab.script("document.querySelectorAll('.q-notification').forEach(note => { note.id = 'seen' })")
+        upload(tab, path)
+        tab.until(lambda: tab.driver.find_elements("css selector", ".q-notification:not(#seen)"))
+        assert "could not be read" in tab.text(), content[:20]
+        tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=open-dialog]"))
     assert tab.stones() == {40: "B", 0: "W"}
-
-
-def test_a_record_can_be_dropped_on_the_page(tab: Tab) -> None:
-    tab.script("document.querySelector('.tg-main').dispatchEvent(new DragEvent('dragenter', {bubbles: true}))")
-    tab.until(lambda: "Open a game record" in tab.text())
-    tab.css(".tg-drop")
-    tab.script(
-        """
-        const data = new DataTransfer();
-        data.items.add(new File(["(;SZ[9];B[ee];W[cc])"], "dropped.sgf"));
-        const drop = (kind, where) => document.querySelector(where).dispatchEvent(
-            new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data }));
-        drop("dragover", ".tg-drop");
-        setTimeout(() => drop("drop", ".tg-drop .q-uploader__dnd"), 200);
-        """
-    )
-    tab.until(lambda: "move 0 / 2" in tab.text())
 
 
 def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
@@ -246,3 +238,18 @@ def test_on_a_phone_the_board_is_as_wide_as_the_glass(site: tuple[str, Path], tm
         assert tab.script("return document.querySelector('[data-testid=pass]').getBoundingClientRect().bottom") < 844
         tab.tap(40)
         tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+
+
+def test_the_real_engine_answers_analyses_and_takes_a_resignation(tmp_path: Path) -> None:
+    command = ("-m", "tengen", "play", "--net", "none", "--size", "5", "--visits", "16", "--port")
+    with server(*command, log=tmp_path / "log.txt") as (_, url), open_browser(tmp_path) as tab:
+        tab.open(url)
+        tab.tap(12, 5)
+        tab.until(lambda: len(tab.stones()) == 2 and tab.status() == "Black to play", 30)
+        assert tab.stones()[12] == "B"
+        tab.click("analysis")
+        tab.until(lambda: tab.driver.find_elements("css selector", ".tg-candidate"))
+        tab.click("analysis")
+        tab.click("resign")
+        tab.until(lambda: tab.status() == "White wins by resignation")
+        assert tab.errors() == []

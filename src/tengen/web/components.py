@@ -14,99 +14,75 @@ from tengen.web.tree import Drawn, Report
 
 Heard = Callable[[object], None]
 MAX_SHOWN = 10
+UNSET = object()
 
 
-class BoardElement(Element, component="static/board.js"):
-    """The board. `on_point` hears each tapped point as the page sent it: unchecked."""
+class Drawing(Element):
+    """An element that a browser draws from its properties; one that does not change is not sent."""
+
+    def set(self, **props: object) -> None:
+        """Change properties of the drawing."""
+        changed = {name: value for name, value in props.items() if self._props.get(name, UNSET) != value}
+        if changed:
+            self._props.update(changed)
+            self.update()
+
+
+class BoardElement(Drawing, component="static/board.js"):
+    """The board. `on_point` hears each tapped point as the page sent it: unchecked.
+
+    `set` changes `coordinates`, `sound`, `thinking` (something moves along the edge) and `line` (points of a sequence).
+    """
 
     def __init__(self, on_point: Heard) -> None:
         super().__init__()
-        self._props.update(
-            size=19,
-            stones="." * 361,
-            last=-1,
-            ko=-1,
-            hover="",
-            coordinates=True,
-            candidates=[],
-            turn=0,
-            line=[],
-            ownership=[],
-            territory="",
-            dead=[],
-            branches=[],
-            refused=None,
-            counting=False,
-            thinking=False,
-            sound=True,
-            label="Go board",
-        )
+        self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 
     def show(self, view: BoardView, hover: str, counting: bool) -> None:
         """Draw a position; `hover` is the colour of the stone under the pointer, empty for none."""
-        self._props.update(
-            size=view.size,
-            stones=view.stones,
-            last=view.last,
-            ko=view.ko,
-            turn=view.turn,
-            dead=list(view.dead),
-            territory=view.territory,
-            branches=list(view.branches),
-            hover=hover,
-            counting=counting,
-            label=f"Go board, {view.size} by {view.size}",
-        )
-        self.update()
+        label = f"Go board, {view.size} by {view.size}"
+        self.set(**vars(view), hover=hover, counting=counting, label=label)
 
     def show_search(self, result: SearchResult | None, candidates: bool, ownership: bool) -> None:
         """Draw what a search of the shown position found: its moves, and whose each point will be."""
-        self._props["candidates"] = candidate_rows(result) if result is not None and candidates else []
-        self._props["ownership"] = black_ownership(result) if result is not None and ownership else []
-        self.update()
-
-    def set(self, **props: object) -> None:
-        """Change plain settings of the drawing: coordinates, sound, thinking, line."""
-        if any(self._props.get(name) != value for name, value in props.items()):
-            self._props.update(props)
-            self.update()
+        self.set(
+            candidates=candidate_rows(result) if result is not None and candidates else [],
+            ownership=black_ownership(result) if result is not None and ownership else [],
+        )
 
     def refuse(self, point: int) -> None:
         """Cross out a point for a moment."""
         self._refusals += 1
-        self._props["refused"] = {"point": point, "key": self._refusals}
-        self.update()
+        self.set(refused={"point": point, "key": self._refusals})
 
 
-class GraphElement(Element, component="static/graph.js"):
+class GraphElement(Drawing, component="static/graph.js"):
     """Winrate and score by move. `on_seek` hears the ply that was tapped: unchecked."""
 
     def __init__(self, on_seek: Heard) -> None:
         super().__init__()
-        self._props.update(points=[], current=0, moves=1)
+        self.set(points=[], current=0, moves=1)
         self.on("seek", lambda event: on_seek(_argument(event, "ply")))
 
     def show(self, reports: list[tuple[int, Report]], current: int, moves: int) -> None:
         """Draw the judged plies of a line of so many moves."""
         points = [{"ply": ply, "winrate": round(r.winrate, 4), "score": round(r.score, 2)} for ply, r in reports]
-        self._props.update(points=points, current=current, moves=max(1, moves))
-        self.update()
+        self.set(points=points, current=current, moves=max(1, moves))
 
 
-class TreeElement(Element, component="static/tree.js"):
+class TreeElement(Drawing, component="static/tree.js"):
     """The variations. `on_choose` hears the id of the tapped node: unchecked."""
 
     def __init__(self, on_choose: Heard) -> None:
         super().__init__()
-        self._props.update(nodes=[], current=0)
+        self.set(nodes=[], current=0)
         self.on("choose", lambda event: on_choose(_argument(event, "id")))
 
     def show(self, nodes: list[Drawn], current: int) -> None:
         """Draw the tree with `current` marked."""
-        self._props.update(nodes=nodes, current=current)
-        self.update()
+        self.set(nodes=nodes, current=current)
 
 
 def candidate_rows(result: SearchResult, most: int = MAX_SHOWN) -> list[dict[str, Any]]:

@@ -102,7 +102,8 @@ class Conductor:
         self.doing = "thinking"
         self._changed()
         begun = time.monotonic()
-        result = await self.thinker.think(session.game, Limits(visits=level.visits), level.style)
+        clock = session.clock.remaining(session.game.to_play) if session.clock else None
+        result = await self.thinker.think(session.game, Limits(visits=level.visits, clock=clock), level.style)
         await asyncio.sleep(max(0.0, self._pace - (time.monotonic() - begun)))
         if result is None or self._wake.is_set() or self.session is not session or session.node is not node:
             return True
