@@ -134,3 +134,13 @@ def test_import_tengen_needs_numpy_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert set(done.stdout.split()) <= {"tengen", "numpy"}
+
+
+@pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match"])
+def test_a_player_needs_no_training_packages(verb: str) -> None:
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('torch', 'lightning', 'onnx', 'tensorboard')))\n"
+        f"import tengen.cli.{verb}; import tengen.engine; tengen.engine.load_engine('none')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,13 @@ def test_the_session_works_when_pasted(tmp_path: Path) -> None:
     (session,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     assert len([line for line in session.splitlines() if line]) <= 10
     done = subprocess.run(
-        [sys.executable, "-c", session], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False
+        [sys.executable, "-c", session],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     moves, board = done.stdout.splitlines()[:3], done.stdout.splitlines()[3:]
