@@ -1,4 +1,4 @@
-"""How the engine plays apart from how long it thinks: variety, weaker play, resigning, cleaning up."""
+"""How the engine plays apart from how long it thinks: variety, weaker play, resigning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Style:
     the first `opening` share of the board's points in moves. `policy_temperature` replaces the choice by a draw from
     the network's own policy at this temperature, for weaker play that is honest: 1 plays like the games that it
     learned from, more plays more freely. `resign` allows to give up when the winrate stayed under `resign_threshold`
-    for `resign_moves` own moves. `cleanup` captures dead stones on the board before passing.
+    for `resign_moves` own moves.
     """
 
     temperature: float = 0.0
@@ -25,7 +25,6 @@ class Style:
     resign: bool = True
     resign_threshold: float = 0.04
     resign_moves: int = 4
-    cleanup: bool = False
 
     def __post_init__(self) -> None:
         self._check("temperature", self.temperature, 0.0, 10.0)
