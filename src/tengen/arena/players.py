@@ -147,7 +147,7 @@ class ProgramPlayer:
     """A GTP program; it is told the moves of the opening and of its opponent one by one."""
 
     def __init__(self, command_line: str, move_seconds: float) -> None:
-        self._client = GtpClient(command_line)
+        self._client = GtpClient(command_line, startup_seconds=max(60.0, move_seconds))
         self._move_seconds = move_seconds
         self._told = 0
         level = re.search(r"--level[ =](\d+)", command_line)
