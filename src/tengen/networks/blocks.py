@@ -22,6 +22,11 @@ _RELU_GAIN = math.sqrt(2.0 / (1.0 - 1.0 / math.pi))
 _MIDDLE_EDGE = 14.0
 
 
+def width_factor(edge: Tensor) -> Tensor:
+    """What a channel's mean is multiplied by so that a network can tell how wide the board is."""
+    return (edge - _MIDDLE_EDGE) / 10.0
+
+
 @dataclass(frozen=True)
 class BoardMask:
     """Which points of the tensor are on each board.
@@ -48,7 +53,7 @@ class BoardMask:
     def pool(self, x: Tensor) -> Tensor:
         """[B, 3 C] from x [B, C, H, W] that is 0 off the board: mean, mean scaled by the board's width, maximum."""
         mean = x.sum((2, 3), dtype=torch.float32) / self.area
-        scaled = mean * ((self.edge - _MIDDLE_EDGE) / 10.0)
+        scaled = mean * width_factor(self.edge)
         inside = x if self.cells is None else x - (1.0 - self.cells.to(x.dtype)) * 1e4
         return torch.cat([mean, scaled, inside.amax((2, 3)).float()], dim=1)
 

@@ -1,5 +1,6 @@
 """The end of a run: network file with its card, check against the module, report."""
 
+import copy
 import math
 import platform
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from tengen.data.sampler import Sampler
 from tengen.errors import NetworkError
@@ -17,6 +19,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import parse_config
 from tengen.networks.export import export
+from tengen.networks.one_size import forget_width
 from tengen.training.accuracy import Judgement, measure
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
@@ -30,20 +33,29 @@ def finish(module: TrainingModule, validation: Sampler, games: int, step: int, o
     """Export the averaged network, judge the file itself, write its card and the report; return the file."""
     path = out / "nets" / f"{module.run.name}.onnx"
     planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
+    network = _playing(module)
     card = _card(module, games, step, {})
-    export(module.average, planes, scalars, path, card.metadata())
-    check_agreement(module, path, planes, scalars)
+    export(network, planes, scalars, path, card.metadata())
+    check_agreement(network, path, planes, scalars)
     judgement = measure(OpenVinoEvaluator(path), validation)
     card = _card(module, games, step, _metrics(judgement))
-    export(module.average, planes, scalars, path, card.metadata())
+    export(network, planes, scalars, path, card.metadata())
     journal.write("final", step, card.metrics)
     write_report(out, card, judgement)
     return path
 
 
-def check_agreement(module: TrainingModule, path: Path, planes: int, scalars: int) -> None:
+def _playing(module: TrainingModule) -> nn.Module:
+    """A copy of the averaged network as it will play, on boards of other sizes too."""
+    network = copy.deepcopy(module.average)
+    if len(sizes := module.run.card.board_sizes) == 1:
+        forget_width(network, sizes[0])
+    return network
+
+
+def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -> None:
     """Raise NetworkError unless the file computes what the module does, on boards of several sizes in one tensor."""
-    torch_side = TorchEvaluator(module.average, name="module", device="cpu")
+    torch_side = TorchEvaluator(network, name="module", device="cpu")
     file_side = OpenVinoEvaluator(path, precision="f32")
     random = np.random.default_rng(0)
     for edge in _CHECK_EDGES:
