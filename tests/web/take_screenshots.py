@@ -20,6 +20,8 @@ from tengen.web.session import Session
 from tengen.web.settings import GameSettings, Mode
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from tengen.game import Game
 
 IMAGES = ROOT / "docs" / "images"
@@ -144,22 +146,29 @@ def pause(seconds: float) -> None:
 
 
 def shrink(picture: Path) -> int:
-    """As few colours as it takes for the picture to fit; its size in bytes.
-
-    The palette counts every shade once, so that the wood, which is most of the picture, does not take all of it.
-    """
+    """As few colours as it takes for the picture to fit; its size in bytes."""
     from PIL import Image
 
     original = Image.open(picture).convert("RGB")
-    shades = sorted({(r & 0xF8, g & 0xF8, b & 0xF8) for r, g, b in original.getdata()})
-    sample = Image.new("RGB", (len(shades), 1))
-    sample.putdata(shades)
-    for colors in (256, 192, 128, 96, 64):
+    for colors in (256, 192, 128, 96):
         if picture.stat().st_size <= LIMIT:
             break
-        palette = sample.quantize(colors)
-        original.quantize(palette=palette, dither=Image.Dither.NONE).save(picture, optimize=True)
+        original.quantize(palette=palette_of(original, colors), dither=Image.Dither.NONE).save(picture, optimize=True)
     return picture.stat().st_size
+
+
+def palette_of(image: Image.Image, colors: int) -> Image.Image:
+    """A fair palette: half of it by the pixels, most of which are wood, half with every shade counted once."""
+    from PIL import Image
+
+    seen = image.getcolors(image.width * image.height) or []
+    shades = sorted({(r & 0xF8, g & 0xF8, b & 0xF8) for _, (r, g, b) in seen})
+    every = Image.new("RGB", (len(shades), 1))
+    every.putdata(shades)
+    palette = Image.new("P", (1, 1))
+    halves = [part.quantize(colors // 2).getpalette()[: 3 * (colors // 2)] for part in (image, every)]
+    palette.putpalette(halves[0] + halves[1])
+    return palette
 
 
 if __name__ == "__main__":
