@@ -116,7 +116,7 @@ def narrow(tab: Tab, url: str, folder: Path) -> None:
 def judge(tab: Tab) -> None:
     """Let the engine judge every position of the game, and then the shown one for a while."""
     tab.click("review")
-    tab.until(lambda: "judging" in tab.text())
+    pause(1)
     tab.until(lambda: "judging" not in tab.text(), 600)
     pause(SECONDS)
 

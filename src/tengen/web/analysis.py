@@ -16,7 +16,7 @@ LINE_SHOWN = 8
 
 
 class AnalysisPanel:
-    """A switch, and below it what it brings. `shows_moves` and `shows_owners` say what a person wants on the board."""
+    """A switch, and below it what it brings."""
 
     def __init__(
         self,
@@ -27,7 +27,6 @@ class AnalysisPanel:
         on_choose: Heard,
         on_seek: Heard,
     ) -> None:
-        self.shows_moves = self.shows_owners = True
         self._on_switch = on_switch
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
@@ -36,13 +35,24 @@ class AnalysisPanel:
                 self._switch = ui.switch(on_change=self._switched)
                 self._switch.props('dense color=teal data-testid=analysis aria-label="Analysis"')
             with ui.element("div").classes("tg-toggles") as self._options:
-                for text, name in (("Moves", "shows_moves"), ("Territory", "shows_owners")):
-                    box = ui.checkbox(text, value=True, on_change=on_options).bind_value_to(self, name)
-                    box.props("dense size=sm color=teal")
+                self._moves, self._owners = (
+                    ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")
+                    for text in ("Moves", "Territory")
+                )
                 review = ui.button("Judge the whole game", on_click=on_review, color=None)
                 review.props("flat dense no-caps data-testid=review").classes("tg-link")
             self._table = MoveTable(on_line, on_choose)
             self._graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
+
+    @property
+    def shows_moves(self) -> bool:
+        """Whether a person wants to see the candidates on the board."""
+        return bool(self._moves.value)
+
+    @property
+    def shows_owners(self) -> bool:
+        """Whether a person wants to see there whose each point will be."""
+        return bool(self._owners.value)
 
     def toggle(self) -> None:
         """Turn the analysis on or off, as the switch does."""

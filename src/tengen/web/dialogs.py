@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from nicegui import events, ui
+from nicegui import binding, events, ui
 
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
@@ -38,7 +37,7 @@ def usual_komi(rules: str, handicap: int) -> float:
     return 6.5 if rules in ("japanese", "korean") else 7.0 if rules == "new-zealand" else 7.5
 
 
-@dataclass
+@binding.bindable_dataclass
 class Form:
     """What the fields of the dialog hold."""
 
