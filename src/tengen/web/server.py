@@ -81,7 +81,9 @@ def serve(
         for page in list(pages):
             page.close()
 
-    threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up", daemon=True).start()
+    # Begun when the page is served already; not a daemon, since OpenVINO aborts when its thread is cut off at the end.
+    warming = threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up")
+    app.on_startup(warming.start)
     with contextlib.suppress(KeyboardInterrupt):
         ui.run(
             host=host,
