@@ -103,7 +103,8 @@ void encode_game(std::string_view name, const Game& game, int symmetry, int edge
 
 std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, const In<std::int64_t>& shard,
                                  const In<std::int64_t>& row, const In<std::int64_t>& ply,
-                                 const In<std::int64_t>& symmetry, int edge) {
+                                 const In<std::int64_t>& symmetry, const In<bool>& other_scoring,
+                                 const In<float>& komi_shift, int edge) {
     std::vector<Sample> samples;
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (shard(i) < 0 || shard(i) >= static_cast<std::int64_t>(shards.size()))
@@ -116,25 +117,32 @@ std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, 
             throw std::invalid_argument("no ply " + std::to_string(ply(i)) + " in a game of " + std::to_string(moves));
         check_edge(edge, games.size[row(i)]);
         check_symmetry(symmetry(i));
-        samples.push_back({&games, row(i), static_cast<int>(ply(i)), static_cast<int>(symmetry(i))});
+        samples.push_back({&games,
+                           row(i),
+                           static_cast<int>(ply(i)),
+                           static_cast<int>(symmetry(i)),
+                           {other_scoring(i), komi_shift(i)}});
     }
     return samples;
 }
 
 void encode_batch(std::string_view name, const std::vector<const GameColumns*>& shards, In<std::int64_t> shard,
-                  In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, int edge, Out<float, 4> planes,
-                  Out<float, 2> scalars, Out<float, 3> mask, Out<std::int64_t, 1> policy, Out<float, 1> value,
-                  Out<float, 1> score, Out<float, 3> ownership, Out<float, 1> weight, int threads) {
+                  In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, In<bool> other_scoring,
+                  In<float> komi_shift, int edge, Out<float, 4> planes, Out<float, 2> scalars, Out<float, 3> mask,
+                  Out<std::int64_t, 1> policy, Out<float, 1> value, Out<float, 1> score, Out<float, 3> ownership,
+                  Out<float, 1> weight, int threads) {
     const PlaneSet& set = plane_set(name);
     const std::size_t batch = row.size(), width = static_cast<std::size_t>(edge);
     for (const auto* index : {&shard, &ply, &symmetry}) check_shape(*index, "shard, ply and symmetry", {batch});
+    check_shape(other_scoring, "other_scoring", {batch});
+    check_shape(komi_shift, "komi_shift", {batch});
     check_shape(planes, "planes", {batch, set.planes.size(), width, width});
     check_shape(scalars, "scalars", {batch, set.scalars.size()});
     check_shape(mask, "mask", {batch, width, width});
     check_shape(ownership, "ownership", {batch, width, width});
     check_shape(policy, "policy", {batch});
     for (const auto* target : {&value, &score, &weight}) check_shape(*target, "value, score and weight", {batch});
-    const auto samples = make_samples(shards, shard, row, ply, symmetry, edge);
+    const auto samples = make_samples(shards, shard, row, ply, symmetry, other_scoring, komi_shift, edge);
     const BatchArrays out{planes.data(), scalars.data(), mask.data(),      policy.data(),
                           value.data(),  score.data(),   ownership.data(), weight.data()};
     nb::gil_scoped_release release;
@@ -166,8 +174,8 @@ void register_features(nb::module_& m) {
              nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
              nb::keep_alive<1, 14>(), nb::keep_alive<1, 15>(), nb::keep_alive<1, 16>());
     m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(),
-          "ply"_a.noconvert(), "symmetry"_a.noconvert(), "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(),
-          "mask"_a.noconvert(), "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
-          "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
+          "ply"_a.noconvert(), "symmetry"_a.noconvert(), "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
+          "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(), "policy"_a.noconvert(),
+          "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
           "Write a batch of positions and targets straight from the columns of shards.");
 }

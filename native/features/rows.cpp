@@ -29,10 +29,37 @@ Color side_to_move(const Sample& sample, const Game& game) {
     return sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
 }
 
-float value_target(std::int8_t winner, Color side) {
+// Rules, komi and result of a game as it is told.
+struct Told {
+    Rules rules;
+    float komi;
+    float score;  // Black minus White, NaN where unknown
+    int winner;   // as in the store
+};
+
+Told told(const Sample& sample) {
+    const GameColumns& games = *sample.games;
+    const auto row = static_cast<std::size_t>(sample.row);
+    const float komi = games.komi[row];
+    Told game{games.rule_sets[games.rules[row]], std::isnan(komi) ? kUnknownKomi : komi, games.score[row],
+              games.winner[row]};
+    if (sample.terms.other_scoring) {
+        const bool territory = game.rules.scoring == Scoring::territory;
+        game.rules.scoring = territory ? Scoring::area : Scoring::territory;
+        game.komi += territory ? 1.0f : -1.0f;
+    }
+    if (sample.terms.komi_shift != 0.0f && !std::isnan(game.score)) {
+        game.komi += sample.terms.komi_shift;
+        game.score -= sample.terms.komi_shift;
+        game.winner = game.score > 0.0f ? 0 : game.score < 0.0f ? 1 : 2;
+    }
+    return game;
+}
+
+float value_target(int winner, Color side) {
     if (winner < 0) return kUnknown;
     if (winner > 1) return 0.0f;
-    return index(side) == winner ? 1.0f : -1.0f;
+    return static_cast<int>(index(side)) == winner ? 1.0f : -1.0f;
 }
 
 void write_ownership(std::span<const std::uint8_t> packed, Color side, const Layout& layout, float* out) {
@@ -55,8 +82,9 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
     const auto moves = games.moves.row(sample.row);
     const bool has_move = sample.ply < static_cast<int>(moves.size());
     out.policy[i] = has_move ? layout.policy_index(move_point(moves[sample.ply])) : -1;
-    out.value[i] = value_target(games.winner[sample.row], side);
-    out.score[i] = games.score[sample.row] * side_sign(side);
+    const Told result = told(sample);
+    out.value[i] = value_target(result.winner, side);
+    out.score[i] = result.score * side_sign(side);
     const float weight = games.weight[sample.row];
     out.weight[i] = std::isnan(weight) ? 1.0f : weight;
     write_ownership(games.ownership.row(sample.row), side, layout, out.ownership + i * area);
@@ -67,8 +95,8 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
 Game replay(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
-    const float komi = games.komi[row];
-    Game game(games.size[row], games.rule_sets[games.rules[row]], std::isnan(komi) ? kUnknownKomi : komi);
+    const Told terms = told(sample);
+    Game game(games.size[row], terms.rules, terms.komi);
     for (const auto p : games.black_stones.row(row)) game.setup(static_cast<Point>(p), Color::black);
     for (const auto p : games.white_stones.row(row)) game.setup(static_cast<Point>(p), Color::white);
     game.set_to_play(static_cast<Color>(games.first[row]));

@@ -33,12 +33,21 @@ struct GameColumns {
 
 inline constexpr float kUnknownKomi = 6.5f;  // taken where a record does not say
 
+// How a game is told. People play nearly the same moves under any rules and komi, so that a game also teaches what it
+// would have meant under others: with area counted for territory (and a point more komi, for the last dame) or the
+// reverse, and, where its score is known, with another komi and the result that this gives.
+struct Terms {
+    bool other_scoring = false;
+    float komi_shift = 0.0f;
+};
+
 // One position of a game: the one before move `ply` (at the end of the game there is no move to predict).
 struct Sample {
     const GameColumns* games;
     std::int64_t row;
     int ply;
     int symmetry;
+    Terms terms = {};
 };
 
 // Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def equal(a: Batch, b: Batch) -> bool:
 def all_rows(store: Store, games: range, symmetry: int) -> Rows:
     pairs = [(g, ply) for g in games for ply in range(len(store.row(g).moves) + 1)]
     game, ply = np.array(pairs, np.int64).T
-    return Rows(np.ascontiguousarray(game), np.ascontiguousarray(ply), np.full(len(pairs), symmetry, np.int64))
+    return Rows.as_played(np.ascontiguousarray(game), np.ascontiguousarray(ply), np.full(len(pairs), symmetry, np.int64))
 
 
 @pytest.mark.parametrize("symmetry", range(8))
@@ -67,6 +67,46 @@ def test_targets_are_those_of_the_record(store: Store, symmetry: int) -> None:
             values = np.array([sign, -sign, 0])[record.ownership].reshape(size, size)
             owner[:size, :size] = turn(values, symmetry)
         assert np.array_equal(batch.ownership[i], owner, equal_nan=True)
+
+
+@pytest.mark.parametrize("shift", [0.0, 9.5, -30.0])
+def test_a_game_told_under_other_terms(store: Store, shift: float) -> None:
+    sampler = Sampler(store, "all")
+    rows = all_rows(store, range(0, 60, 3), 0)
+    count = len(rows.game)
+    other = np.arange(count) % 2 == 0
+    batch = sampler.encode(replace(rows, other_scoring=other, komi_shift=np.full(count, shift, np.float32)))
+    plain = sampler.encode(rows)
+    assert np.array_equal(batch.policy, plain.policy)
+    for i, (g, ply) in enumerate(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)):
+        record = store.row(g)
+        game = replayed(record, ply)
+        rules, komi = game.rules.text, game.komi
+        if other[i]:
+            area = game.rules.scoring == "area"
+            rules += ",scoring=territory" if area else ",scoring=area"
+            komi += -1 if area else 1
+        if record.score is not None:
+            komi += shift
+        _, scalars, _ = encode_game("tengen", replayed(replace(record, rules=rules, komi=komi), ply), 0, sampler.edge)
+        assert np.array_equal(batch.scalars[i], scalars)
+        score, value = plain.score[i], plain.value[i]
+        if shift and record.score is not None:
+            score = plain.score[i] - (shift if game.to_play == 0 else -shift)
+            value = np.sign(score)
+        assert np.array_equal(batch.score[i], score, equal_nan=True)
+        assert np.array_equal(batch.value[i], value, equal_nan=True)
+
+
+def test_terms_vary_only_where_asked(store: Store) -> None:
+    plain, varied = (Sampler(store, "all", batch_size=4000, seed=1, vary_terms=vary) for vary in (False, True))
+    assert not plain.rows(0).other_scoring.any() and not plain.rows(0).komi_shift.any()
+    rows = varied.rows(0)
+    assert np.array_equal(rows.ply, plain.rows(0).ply) and np.array_equal(rows.symmetry, plain.rows(0).symmetry)
+    assert 0.45 < rows.other_scoring.mean() < 0.55
+    shifts = rows.komi_shift
+    assert 0.4 < (shifts != 0).mean() < 0.5 and abs(shifts.mean()) < 0.5 and np.abs(shifts).max() <= 40
+    assert np.array_equal(shifts * 2, np.round(shifts * 2))
 
 
 def turn(board: np.ndarray, symmetry: int) -> np.ndarray:
@@ -159,7 +199,7 @@ def test_moves_out_of_turn_are_seen_by_their_player(tmp_path: object) -> None:
     with StoreWriter(path) as writer:
         writer.add(GameRecord(9, pack_moves([0, 0, 1], [0, 20, 40]), komi=7.0, winner=0))
     sampler = Sampler(Store.open(path), "all", symmetries=False)
-    batch = sampler.encode(Rows(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64)))
+    batch = sampler.encode(Rows.as_played(np.zeros(3, np.int64), np.arange(3), np.zeros(3, np.int64)))
     assert batch.value.tolist() == [1, 1, -1]
     assert batch.planes[:, 1].sum((1, 2)).tolist() == [0, 1, 0], "own stones"
     assert batch.planes[:, 2].sum((1, 2)).tolist() == [0, 0, 2], "the opponent's stones"
@@ -171,9 +211,9 @@ def test_refuses_what_is_not_there(store: Store, tmp_path: object) -> None:
     sampler = Sampler(store, "all")
     one = np.zeros(1, np.int64)
     for rows, message in (
-        (Rows(one, one + 10_000, one), "no ply 10000 in a game"),
-        (Rows(one, one, one + 8), "symmetry must be 0 to 7"),
-        (Rows(one + 500, one, one), "no shard 4"),
+        (Rows.as_played(one, one + 10_000, one), "no ply 10000 in a game"),
+        (Rows.as_played(one, one, one + 8), "symmetry must be 0 to 7"),
+        (Rows.as_played(one + 500, one, one), "no shard 4"),
     ):
         with pytest.raises(ValueError, match=message):
             sampler.encode(rows)

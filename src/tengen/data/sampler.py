@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,16 +17,30 @@ from tengen.errors import StoreError
 
 Ints = npt.NDArray[np.int64]
 
-_SYMMETRY, _PLY = 1, 2  # what a number is drawn for; keeps the draws independent of each other
+# What a number is drawn for; keeps the draws independent of each other.
+_SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
+# Half of the positions are told with another komi: a logistic deviation of this scale, in points.
+_KOMI_SCALE = 4.0
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The positions of a batch, each [B] int64: game (global row of the store), ply, symmetry 0..7."""
+    """The positions of a batch, each [B] int64: game (global row of the store), ply, symmetry 0..7.
+
+    And how each is told: `other_scoring` [B] bool, as if area had been counted for territory or the reverse;
+    `komi_shift` [B] float32, points added to komi, which holds only where the score is known.
+    """
 
     game: Ints
     ply: Ints
     symmetry: Ints
+    other_scoring: npt.NDArray[np.bool_]
+    komi_shift: npt.NDArray[np.float32]
+
+    @classmethod
+    def as_played(cls, game: Ints, ply: Ints, symmetry: Ints) -> Rows:
+        """Positions told under the rules and komi of their games."""
+        return cls(game, ply, symmetry, np.zeros(len(game), np.bool_), np.zeros(len(game), np.float32))
 
 
 class Sampler:
@@ -39,6 +53,8 @@ class Sampler:
 
     `plies` = (first, last) keeps positions before moves first <= ply <= last, counted from 0. `edge` is that of the
     tensors, the largest board of the store unless given. `threads` encode at once; they change nothing else.
+    With `vary_terms` half of the positions are told under the other way of counting, and half of those with a known
+    score with another komi and its result: records of one server then teach a network every rule set and komi.
     Raises StoreError when the split holds no position.
     """
 
@@ -56,6 +72,7 @@ class Sampler:
         plies: tuple[int, int | None] = (0, None),
         one_per_game: bool = False,
         edge: int | None = None,
+        vary_terms: bool = False,
     ) -> None:
         self.store = store
         self.plane_set = find_plane_set(plane_set)
@@ -65,6 +82,7 @@ class Sampler:
         self.threads = threads
         self.plies = plies
         self.one_per_game = one_per_game
+        self.vary_terms = vary_terms
         self._shards = [_columns(shard) for shard in store.shards]
         counts = self._positions_per_game()
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
@@ -106,9 +124,18 @@ class Sampler:
             index = np.searchsorted(self._ends, place, side="right")
             game = self._games[index]
             ply = place - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
-        drawn = mix(order.astype(np.uint64), derive(self.seed, _SYMMETRY)) >> np.uint64(61)
-        symmetry = drawn.astype(np.int64) if self.symmetries else np.zeros(len(order), np.int64)
-        return Rows(game.astype(np.int64), ply, symmetry)
+        symmetry = np.zeros(len(order), np.int64)
+        if self.symmetries:
+            symmetry = np.floor(8 * self._chance(order, _SYMMETRY)).astype(np.int64)
+        rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
+        if not self.vary_terms:
+            return rows
+        scoring, komi = self._chance(order, _SCORING), self._chance(order, _KOMI)
+        return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))
+
+    def _chance(self, order: Ints, purpose: int) -> npt.NDArray[np.float64]:
+        """A number in 0 <= u < 1 for every place in the deal."""
+        return (mix(order.astype(np.uint64), derive(self.seed, purpose)) >> np.uint64(11)) / 2.0**53
 
     def encode(self, rows: Rows) -> Batch:
         """Encode any positions of the store: those before move `ply`; at the end of a game there is no policy."""
@@ -116,7 +143,7 @@ class Sampler:
         shard = np.searchsorted(self.store.starts, rows.game, side="right") - 1
         _native.encode_rows(
             self.plane_set.name, self._shards, shard, rows.game - self.store.starts[shard], rows.ply, rows.symmetry,
-            self.edge, batch.planes, batch.scalars, batch.mask, batch.policy, batch.value, batch.score,
+            rows.other_scoring, rows.komi_shift, self.edge, batch.planes, batch.scalars, batch.mask, batch.policy, batch.value, batch.score,
             batch.ownership, batch.weight, self.threads,
         )  # fmt: skip
         return batch
@@ -148,6 +175,13 @@ class Sampler:
         if not len(plies):
             return first
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """None for the lower half of the chances, else a logistic deviation in half points, at most about 40."""
+    inner = np.clip(2 * chance - 1, 1e-4, 1 - 1e-4)
+    shift = np.round(2 * _KOMI_SCALE * np.log(inner / (1 - inner))) / 2
+    return np.where(chance < 0.5, 0, shift).astype(np.float32)
 
 
 @lru_cache(maxsize=8)

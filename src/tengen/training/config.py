@@ -18,12 +18,14 @@ class DataConfig(Strict):
     """Where positions come from.
 
     `validation_store` None takes the validation split of `store`; given, all of `store` is trained on and all of that
-    other store may be judged on. `threads` encode a batch; `ahead` batches wait ready.
+    other store may be judged on. `vary_terms` also tells games under the other way of counting and other komi (see
+    Sampler). `threads` encode a batch; `ahead` batches wait ready.
     """
 
     store: str
     validation_store: str | None = None
     symmetries: bool = True
+    vary_terms: bool = True
     threads: int = Field(1, ge=1)
     ahead: int = Field(2, ge=1)
 

@@ -43,6 +43,7 @@ def open_samplers(run: RunConfig) -> Samplers:
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
+        vary_terms=data.vary_terms,
         threads=data.threads,
     )
     judged = Store.open(Path(data.validation_store)) if data.validation_store is not None else store
