@@ -16,6 +16,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 GAMES = Path(__file__).parents[1] / "data" / "tygem-300.sgf.xz"
 STEPS = 60
 
+pytestmark = pytest.mark.timeout(600)  # some 40 s on two idle cores
+
 
 @pytest.fixture(scope="module")
 def unseen(tengen: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -40,7 +42,7 @@ def network(tengen: Run, store: Path) -> Path:
     """A network trained on them by the shipped recipe, in fewer steps than it has."""
     run = store.parent / "run"
     settings = [f"data.store={store}", f"training.steps={STEPS}", "training.validation_games=64"]
-    done = tengen("train", "tiny", *(word for s in settings for word in ("--set", s)), "--out", run, timeout=280)
+    done = tengen("train", "tiny", *(word for s in settings for word in ("--set", s)), "--out", run, timeout=500)
     assert done.returncode == 0, done.stderr
     (found,) = run.rglob("*.onnx")
     assert (run / "report.html").stat().st_size > 1000
