@@ -20,7 +20,7 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.training.checkpoint import newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
-from tengen.training.run import train  # noqa: E402
+from tengen.training.run import open_samplers, train  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -140,6 +140,15 @@ def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> N
     assert read_card(path).positions == 240
     after = final_state(unbroken)["state_dict"]
     assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_judged_games_are_never_trained_on(settings: dict[str, Any]) -> None:
+    settings["data"] |= {"validation_store": None, "validation_fraction": 0.25}
+    samplers = open_samplers(RunConfig.model_validate(settings))
+    learned = {int(game) for step in range(200) for game in samplers.train.rows(step).game}
+    judged = {int(game) for game in samplers.validation.rows(0).game}
+    assert judged and not learned & judged
+    assert len(learned) + len(judged) == 60
 
 
 def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`tengen nets`: the networks that are installed, and how each was made."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -50,19 +50,11 @@ def _print_card(card: Card) -> None:
     table = Table(title=card.name, title_justify="left", show_header=False)
     table.add_column(style="bold")
     table.add_column()
-    for field, value in card.model_dump(exclude={"name", "metrics"}).items():
-        table.add_row(field.replace("_", " "), _text(value))
+    for field, text in card.texts().items():
+        table.add_row(field.replace("_", " "), text)
     for metric, value in card.metrics.items():
-        table.add_row(metric.replace("_", " "), _text(value))
+        table.add_row(metric.replace("_", " "), " to ".join(map(str, value)) if isinstance(value, list) else str(value))
     Console().print(table)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {inner}" for key, inner in value.items())
-    if isinstance(value, list):
-        return " to ".join(map(str, value)) if len(value) == 2 else ", ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _boards(sizes: list[int]) -> str:

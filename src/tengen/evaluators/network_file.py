@@ -51,6 +51,10 @@ class Card(BaseModel):
     created: str = ""
     version: str = ""
 
+    def texts(self) -> dict[str, str]:
+        """All but name and metrics as text for people, by field."""
+        return {field: _text(value) for field, value in self.model_dump(exclude={"name", "metrics"}).items()}
+
     def metadata(self) -> dict[str, str]:
         """The card as the properties of a network file."""
         return {CARD_KEY: self.model_dump_json()}
@@ -149,6 +153,14 @@ def _varint(file: BinaryIO) -> int:
         if byte[0] < 0x80:
             return value
         shift += 7
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _first_line(error: Exception) -> str:

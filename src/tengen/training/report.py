@@ -14,6 +14,7 @@ from tengen.training.accuracy import Judgement
 from tengen.training.log import read_log
 
 _INK, _ACCENT, _SECOND, _FAINT = "#2b2b2b", "#1f6f8b", "#c8553d", "#d9d4c7"
+_FEWEST = 10  # positions below which a phase shows nothing
 _STYLE = """
 :root{color-scheme:light dark;--ink:#2b2b2b;--paper:#fbf9f4;--card:#fff;--line:#e5dfd1}
 @media(prefers-color-scheme:dark){:root{--ink:#e8e4da;--paper:#1d1c1a;--card:#282724;--line:#3d3a34}
@@ -92,8 +93,8 @@ def _tile(label: str, figure: str, below: str) -> str:
 
 
 def _rows(card: Card) -> str:
-    fields = card.model_dump(exclude={"metrics", "name"})
-    return "".join(f"<tr><td>{html.escape(k)}</td><td>{html.escape(str(v))}</td></tr>" for k, v in fields.items() if v)
+    fields = ((name.replace("_", " "), text) for name, text in card.texts().items() if text)
+    return "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(text)}</td></tr>" for name, text in fields)
 
 
 def _plot(title: str, below: str, draw: Draw) -> str:
@@ -103,6 +104,7 @@ def _plot(title: str, below: str, draw: Draw) -> str:
     axes.set_title(title, loc="left", color=_INK, fontweight="bold")
     axes.set_xlabel(below, color=_INK)
     axes.grid(color=_FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     draw(axes)
     if axes.get_legend_handles_labels()[1]:
@@ -115,10 +117,10 @@ def _plot(title: str, below: str, draw: Draw) -> str:
 
 def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:
     steps, losses = [e["step"] for e in train], [e["policy"] for e in train]
-    axes.plot(steps, losses, color=_FAINT, linewidth=0.8)
+    axes.plot(steps, losses, color=_ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(steps, _smooth(losses), color=_ACCENT, label="training")
     judged = [e["step"] for e in validation], [e["cross_entropy"] for e in validation]
-    axes.plot(*judged, color=_SECOND, label="validation")
+    axes.plot(*judged, ".-", color=_SECOND, label="validation")
     if losses:
         axes.set_ylim(top=min(max(losses), 5.0))
 
@@ -126,7 +128,7 @@ def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[di
 def _shares(axes: Axes, validation: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     steps = [e["step"] for e in validation]
     for name, color in zip(names, (_ACCENT, _SECOND), strict=False):
-        axes.plot(steps, [100 * e[name] for e in validation], color=color, label=name.replace("_", " "))
+        axes.plot(steps, [100 * e[name] for e in validation], ".-", color=color, label=name.replace("_", " "))
         low, high = ([100 * e["intervals"][name][side] for e in validation] for side in (0, 1))
         axes.fill_between(steps, low, high, color=color, alpha=0.15)
     axes.set_ylabel("percent", color=_INK)
@@ -137,7 +139,8 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
 
 
 def _phases(axes: Axes, judgement: Judgement) -> None:
-    phases = {name: part.estimates()["top1"] for name, part in judgement.by_phase().items()}
+    parts = judgement.by_phase().items()
+    phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _FEWEST}
     means = [100 * figure.mean for figure in phases.values()]
     errors = [
         [100 * (figure.mean - figure.low) for figure in phases.values()],

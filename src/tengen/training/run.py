@@ -11,6 +11,7 @@ import yaml
 from torch.utils.data import DataLoader
 
 from tengen.data.sampler import Sampler
+from tengen.data.split import Split
 from tengen.data.store import Store
 from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
@@ -20,6 +21,9 @@ from tengen.training.finish import finish
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
+
+_APART: tuple[Split, Split] = ("train", "validation")
+_WHOLE: tuple[Split, Split] = ("all", "all")
 
 
 @dataclass(frozen=True)
@@ -35,20 +39,29 @@ def open_samplers(run: RunConfig) -> Samplers:
     data, training = run.data, run.training
     planes = parse_config(run.network).plane_set
     store = Store.open(Path(data.store))
-    apart = data.validation_store is not None
+    if data.validation_store is None:
+        judged, splits = store, _APART
+    else:
+        judged, splits = Store.open(Path(data.validation_store)), _WHOLE
     train = Sampler(
         store,
-        "all" if apart else "train",
+        splits[0],
         planes,
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
         vary_terms=data.vary_terms,
         threads=data.threads,
+        validation_fraction=data.validation_fraction,
     )
-    judged = Store.open(Path(data.validation_store)) if data.validation_store is not None else store
     validation = Sampler(
-        judged, "all" if apart else "validation", planes, 256, symmetries=False, threads=data.threads, one_per_game=True
+        judged,
+        splits[1],
+        planes,
+        symmetries=False,
+        threads=data.threads,
+        validation_fraction=data.validation_fraction,
+        one_per_game=True,
     )
     return Samplers(train, validation)
 
