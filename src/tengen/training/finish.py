@@ -108,7 +108,8 @@ def _metrics(judgement: Judgement) -> dict[str, Any]:
 def _hardware(device: torch.device) -> str:
     if device.type == "cuda":
         return str(torch.cuda.get_device_name(device))
-    return f"{torch.get_num_threads()} CPU threads, {platform.machine()}"
+    threads = torch.get_num_threads()
+    return f"{threads} CPU {'thread' if threads == 1 else 'threads'}, {platform.machine()}"
 
 
 def _version() -> str:
