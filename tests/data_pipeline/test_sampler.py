@@ -30,7 +30,9 @@ def equal(a: Batch, b: Batch) -> bool:
 def all_rows(store: Store, games: range, symmetry: int) -> Rows:
     pairs = [(g, ply) for g in games for ply in range(len(store.row(g).moves) + 1)]
     game, ply = np.array(pairs, np.int64).T
-    return Rows.as_played(np.ascontiguousarray(game), np.ascontiguousarray(ply), np.full(len(pairs), symmetry, np.int64))
+    return Rows.as_played(
+        np.ascontiguousarray(game), np.ascontiguousarray(ply), np.full(len(pairs), symmetry, np.int64)
+    )
 
 
 @pytest.mark.parametrize("symmetry", range(8))

@@ -143,8 +143,8 @@ class Sampler:
         shard = np.searchsorted(self.store.starts, rows.game, side="right") - 1
         _native.encode_rows(
             self.plane_set.name, self._shards, shard, rows.game - self.store.starts[shard], rows.ply, rows.symmetry,
-            rows.other_scoring, rows.komi_shift, self.edge, batch.planes, batch.scalars, batch.mask, batch.policy, batch.value, batch.score,
-            batch.ownership, batch.weight, self.threads,
+            rows.other_scoring, rows.komi_shift, self.edge, batch.planes, batch.scalars, batch.mask,
+            batch.policy, batch.value, batch.score, batch.ownership, batch.weight, self.threads,
         )  # fmt: skip
         return batch
 
