@@ -32,7 +32,7 @@ class Verb:
 
 VERBS = {
     "play": Verb("tengen.cli.play", "play and analyse in the browser"),
-    "gtp": Verb("tengen.cli.gtp", "an engine for Sabaki, GoGui, KaTrain and other Go programs"),
+    "gtp": Verb("tengen.cli.gtp", "an engine for Sabaki, GoGui, Lizzie and other Go programs"),
     "import": Verb("tengen.cli.import_", "game records into a store"),
     "stats": Verb("tengen.cli.stats", "what a store holds"),
     "train": Verb("tengen.cli.train", "a network from a store, by a recipe"),
