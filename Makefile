@@ -138,7 +138,7 @@ stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
 
 bench: $(MODULE)/done .venv/developer
-	@for file in benchmarks/bench_*.py; do $(BIN)/python "$$file"; done
+	@for file in benchmarks/*.py; do $(BIN)/python "$$file"; done
 
 wheel: .venv/player
 	@$(PIP) wheel --no-deps --wheel-dir dist . && ls dist/*.whl
