@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from diagrams import SEKI
 from scripted import ScriptedEvaluator
 
 from tengen import coords
@@ -125,19 +126,8 @@ def test_an_empty_board_is_neutral() -> None:
 
 
 def test_a_seki_is_alive_when_the_network_knows_it() -> None:
-    text = """
-    O X . O X . X O .
-    O X . O X X X O O
-    O X X O X . X O .
-    O O O O X X X O O
-    X X X X X X X O .
-    O O O O O O O O O
-    . O . O . O . O .
-    O O O O O O O O O
-    . . . . . . . . .
-    """
-    game = Game.from_diagram(text, komi=0)
-    assert count_with(game, owned(text)).dead == ()
+    game = Game.from_diagram(SEKI, komi=0)
+    assert count_with(game, owned(SEKI)).dead == ()
 
 
 def test_the_engine_counts_any_game_without_a_position() -> None:

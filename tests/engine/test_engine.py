@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from diagrams import SETTLED
 from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
@@ -245,24 +246,11 @@ def test_moves_may_be_allowed_and_avoided() -> None:
     assert {c.point for c in engine.think(Limits(visits=30)).candidates} == {3, 4}
 
 
-FINISHED = """
-. X X O . O . O .
-X X O O O O O O O
-X . X O . O . . .
-X X X O O . . . .
-. X . X O O O . .
-X X X X X O . O O
-. X . . X O O . O
-X X X X X X O O .
-. X . . . X O . .
-"""
-
-
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_a_finished_game_is_passed(color: int) -> None:
-    game = Game.from_diagram(FINISHED, to_play=color)
+    game = Game.from_diagram(SETTLED, to_play=color)
     assert result_of(game, visits=100).move == PASS
-    game = Game.from_diagram(FINISHED, to_play=1 - color).play("pass")
+    game = Game.from_diagram(SETTLED, to_play=1 - color).play("pass")
     assert result_of(game, visits=100).move == PASS
 
 
@@ -276,7 +264,7 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
         return np.float32(glad) * np.where(own[:, 3] > 0, 1, -1) * np.where(defended, 1, -1)
 
     evaluator = ScriptedEvaluator({24: 100}, value)
-    game = Game.from_diagram(FINISHED, to_play=WHITE)
+    game = Game.from_diagram(SETTLED, to_play=WHITE)
     engine = engine_on(game, evaluator)
     result = engine.think(Limits(visits=100))
     assert result.candidates[0].point != PASS and (result.move == PASS) is passes
@@ -284,7 +272,7 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
 
 
 def test_a_game_that_is_over_can_still_be_asked_about() -> None:
-    game = Game.from_diagram(FINISHED).play("pass").play("pass")
+    game = Game.from_diagram(SETTLED).play("pass").play("pass")
     assert result_of(game, visits=20).move == PASS
     assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
 

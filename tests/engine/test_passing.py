@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from diagrams import SEKI, SETTLED
 
 from tengen import coords
 from tengen.engine.count import Counter
@@ -14,19 +15,6 @@ from tengen.game import BLACK, WHITE, Game
 
 PASS = 81
 COUNTER = Counter(UniformEvaluator())
-
-# Black lives at the left with 37 points, White at the right with 44; nothing is left to play.
-SETTLED = """
-. X X O . O . O .
-X X O O O O O O O
-X . X O . O . . .
-X X X O O . . . .
-. X . X O O O . .
-X X X X X O . O O
-. X . . X O O . O
-X X X X X X O O .
-. X . . . X O . .
-"""
 
 
 def board(text: str, to_play: int = BLACK, rules: str = "chinese", komi: float = 7.5, passed: bool = False) -> Game:
@@ -146,20 +134,6 @@ def test_a_stone_in_atari_is_settled_before_a_pass() -> None:
     """
     game = board(text, BLACK)
     assert decide(game, "pass") != "pass"
-
-
-# Both sides share C9 and C8: who plays there first loses his stones.
-SEKI = """
-O X . O X . X O .
-O X . O X X X O O
-O X X O X . X O .
-O O O O X X X O O
-X X X X X X X O .
-O O O O O O O O O
-. O . O . O . O .
-O O O O O O O O O
-. . . . . . . . .
-"""
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])

@@ -5,22 +5,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
+from diagrams import SEKI, SETTLED
 
 from tengen import coords
 from tengen.engine.shapes import Shapes, seki_stones
 from tengen.game import BLACK, EMPTY, WHITE, Game
-
-EYES = """
-. X X O . O . O .
-X X O O O O O O O
-X . X O . O . . .
-X X X O O . . . .
-. X . X O O O . .
-X X X X X O . O O
-. X . . X O O . O
-X X X X X X O O .
-. X . . . X O . .
-"""
 
 
 def points(text: str, size: int = 9) -> set[int]:
@@ -53,24 +42,11 @@ def test_chains_part_the_stones() -> None:
 
 
 def test_true_eyes_are_not_filled_and_false_ones_may_be() -> None:
-    shapes = Shapes(Game.from_diagram(EYES))
+    shapes = Shapes(Game.from_diagram(SETTLED))
     black = {p for p in range(81) if shapes.colors[p] == EMPTY and shapes.fills_own_eye(p, BLACK)}
     assert black == points("A9 B7 A5 C5 A3 A1")
     white = {p for p in range(81) if shapes.colors[p] == EMPTY and shapes.fills_own_eye(p, WHITE)}
     assert white == points("E9 G9 J9 E7 G4 H3")
-
-
-SEKI = """
-O X . O X . X O .
-O X . O X X X O O
-O X X O X . X O .
-O O O O X X X O O
-X X X X X X X O .
-O O O O O O O O O
-. O . O . O . O .
-O O O O O O O O O
-. . . . . . . . .
-"""
 
 
 def test_a_seki_is_found_and_the_living_groups_around_it_are_not() -> None:
@@ -78,5 +54,5 @@ def test_a_seki_is_found_and_the_living_groups_around_it_are_not() -> None:
 
 
 def test_a_dame_between_living_groups_is_no_seki() -> None:
-    game = Game.from_diagram(EYES.replace("X X X X X O . O O", "X X X X X . . O O"))
+    game = Game.from_diagram(SETTLED.replace("X X X X X O . O O", "X X X X X . . O O"))
     assert seki_stones(game, []) == set()

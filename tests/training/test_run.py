@@ -160,7 +160,10 @@ def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], t
 
 def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path: Path) -> None:
     settings["training"] |= {"steps": None, "max_hours": 1.5 / 3600, "log_every": 1}
-    train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    run = RunConfig.model_validate(settings)
+    path = train(run, tmp_path / "run", progress=False)
     rates = [e["lr"] for e in read_log(tmp_path / "run" / "log.jsonl") if e["event"] == "train"]
     assert len(rates) > 5
     assert rates[-1] < 0.1 * max(rates)
+    positions = read_card(path).positions
+    assert read_card(train(run, tmp_path / "run", progress=False)).positions == positions, "it is over, not resumed"

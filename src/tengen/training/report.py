@@ -84,7 +84,7 @@ def _tiles(card: Card) -> str:
             low, high = card.metrics[f"{name}_interval"]
             interval = f"{form.format(low)} to {form.format(high)}"
             tiles.append(_tile(label, form.format(card.metrics[name]), interval))
-    tiles.append(_tile("samples", f"{card.positions:,}", f"{card.hours:g} hours"))
+    tiles.append(_tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours"))
     return "".join(tiles)
 
 

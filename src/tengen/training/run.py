@@ -21,6 +21,7 @@ from tengen.training.finish import finish
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
+from tengen.training.schedule import progress as share_done
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -83,10 +84,23 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     module = TrainingModule(run, inputs)
     journal = Journal(out, found[0] if found else 0)
     try:
-        step = _fit(module, samplers, out, journal, found, progress)
+        if found and _restore_finished(module, *found):
+            step = found[0]
+        else:
+            step = _fit(module, samplers, out, journal, found, progress)
         return finish(module, samplers.validation, samplers.train.games, step, out, journal)
     finally:
         journal.close()
+
+
+def _restore_finished(module: TrainingModule, step: int, path: Path) -> bool:
+    """Load the checkpoint of a run that is at its end; False, with nothing loaded, while there is more to train."""
+    saved = torch.load(path, map_location="cpu", weights_only=True)
+    if share_done(module.run.training, step, saved["tengen"]["seconds"] / 3600) < 1:
+        return False
+    module.load_state_dict(saved["state_dict"])
+    module.on_load_checkpoint(saved)
+    return True
 
 
 def _fit(
