@@ -4,6 +4,7 @@ import copy
 import math
 import platform
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from tengen import __version__
 from tengen.data.sampler import Sampler
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import Card
@@ -90,7 +90,7 @@ def _card(module: TrainingModule, games: int, step: int, metrics: dict[str, Any]
         licence=run.card.licence,
         reproduce=f"tengen train {run.name}",
         created=datetime.now(UTC).date().isoformat(),
-        version=__version__,
+        version=_version(),
     )
 
 
@@ -110,3 +110,10 @@ def _hardware(device: torch.device) -> str:
         return str(torch.cuda.get_device_name(device))
     threads = torch.get_num_threads()
     return f"{threads} CPU {'thread' if threads == 1 else 'threads'}, {platform.machine()}"
+
+
+def _version() -> str:
+    try:
+        return version("tengen")
+    except PackageNotFoundError:
+        return ""
