@@ -6,8 +6,7 @@
 
 #include "bindings/convert.h"
 #include "board/score.h"
-#include "playout/local.h"
-#include "playout/uniform.h"
+#include "playout/policy.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -45,16 +44,14 @@ auto final_ownership(const Game& game, int playouts, std::uint64_t seed) {
 
 long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std::string& policy) {
     check_playouts(playouts);
-    if (policy != "uniform" && policy != "local")
-        throw nb::value_error(("policy must be uniform or local, not " + policy).c_str());
-    const auto play = policy == "uniform" ? play_uniform : play_local;
+    const auto player = playout_policy(policy);
     const Game copy = game;
     const nb::gil_scoped_release release;
     SplitMix64 random(seed);
     long moves = 0;
     for (int i = 0; i < playouts; ++i) {
         Board board = copy.board();
-        moves += play(board, copy.to_play(), random);
+        moves += player->play(board, copy.to_play(), copy.moves(), random, nullptr);
     }
     return moves;
 }

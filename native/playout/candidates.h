@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include "board/board.h"
-#include "board/random.h"
+#include "playout/policy.h"
 
 namespace tengen {
 
@@ -62,18 +61,21 @@ class Candidates {
 // Plays the moves of choose(board, color, last move or kNoPoint, candidates) until both sides pass, or 3 * points()
 // moves are played. Returns their number.
 template <class Choose>
-int play_out(Board& board, Color to_play, Choose choose) {
+int play_out(Board& board, Color to_play, Point last, PlayoutTrace* trace, Choose choose) {
     Candidates candidates(board);
     const int limit = 3 * board.points();
     int moves = 0, passes = 0;
-    Point last = kNoPoint;
     for (Color color = to_play; passes < 2 && moves < limit; color = opponent(color), ++moves) {
         last = choose(board, color, last, candidates);
         board.play(last, color);
         candidates.update(board, last);
-        passes = last == board.pass() ? passes + 1 : 0;
+        const bool pass = last == board.pass();
+        passes = pass ? passes + 1 : 0;
+        if (trace && !pass) trace->note(last, color);
     }
     return moves;
 }
+
+inline Point last_point(std::span<const Move> before) { return before.empty() ? kNoPoint : before.back().point; }
 
 }  // namespace tengen

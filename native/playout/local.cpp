@@ -41,8 +41,9 @@ bool is_self_atari(const Board& board, Point p, Color color) {
 
 }  // namespace
 
-int play_local(Board& board, Color to_play, SplitMix64& random) {
-    return play_out(board, to_play, [&](const Board& now, Color color, Point last, Candidates& candidates) {
+int LocalPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
+                      PlayoutTrace* trace) const {
+    const auto choose = [&](const Board& now, Color color, Point last, Candidates& candidates) {
         Point p = reply(now, color, last);
         if (p != kNoPoint) return p;
         for (int draws = 0; draws < kDraws; ++draws) {
@@ -50,7 +51,8 @@ int play_local(Board& board, Color to_play, SplitMix64& random) {
             if (p == now.pass() || !is_self_atari(now, p, color)) break;
         }
         return p;
-    });
+    };
+    return play_out(board, to_play, last_point(before), trace, choose);
 }
 
 }  // namespace tengen

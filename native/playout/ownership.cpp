@@ -24,9 +24,10 @@ void add(const Board& board, Tally& total) {
 Tally tally_playouts(const Game& game, int playouts, std::uint64_t seed) {
     Tally total{};
     SplitMix64 random(seed);
+    const LocalPolicy policy;
     for (int i = 0; i < playouts; ++i) {
         Board board = game.board();
-        play_local(board, game.to_play(), random);
+        policy.play(board, game.to_play(), game.moves(), random, nullptr);
         add(board, total);
     }
     return total;

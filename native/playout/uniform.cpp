@@ -4,8 +4,9 @@
 
 namespace tengen {
 
-int play_uniform(Board& board, Color to_play, SplitMix64& random) {
-    return play_out(board, to_play, [&](const Board& now, Color color, Point, Candidates& candidates) {
+int UniformPolicy::play(Board& board, Color to_play, std::span<const Move>, SplitMix64& random,
+                        PlayoutTrace* trace) const {
+    return play_out(board, to_play, kNoPoint, trace, [&](const Board& now, Color color, Point, Candidates& candidates) {
         return candidates.draw(now, color, random);
     });
 }

@@ -1,19 +1,21 @@
 // Playouts on every size: they end, leave no playable point, and repeat exactly for a seed.
 #include "playout/candidates.h"
-#include "playout/local.h"
 #include "playout/ownership.h"
-#include "playout/uniform.h"
 #include "tests/check.h"
 
 using namespace tengen;
 
 TEST(playouts_end_with_nothing_left_to_play) {
     for (int size = kMinSize; size <= kMaxSize; ++size) {
-        for (const auto policy : {play_uniform, play_local}) {
+        for (const auto name : playout_policies()) {
+            const auto policy = playout_policy(name);
             SplitMix64 random(size), again(size);
             Board board(size), twin(size);
-            const int moves = policy(board, Color::black, random);
-            CHECK_EQ(policy(twin, Color::black, again), moves);
+            const int moves = policy->play(board, Color::black, {}, random, nullptr);
+            PlayoutTrace trace;
+            trace.clear();
+            CHECK_EQ(policy->play(twin, Color::black, {}, again, &trace), moves);
+            CHECK(trace.stones[0] + trace.stones[1] <= moves);
             CHECK_EQ(board.hash(), twin.hash());
             CHECK(moves <= 3 * size * size);
             if (moves == 3 * size * size) continue;
