@@ -128,9 +128,22 @@ void bind_params(nb::module_& m) {
         .def_rw("c_puct_factor", &SearchParams::c_puct_factor)
         .def_rw("fpu_reduction", &SearchParams::fpu_reduction)
         .def_rw("root_fpu_reduction", &SearchParams::root_fpu_reduction)
+        .def_rw("uct_exploration", &SearchParams::uct_exploration)
+        .def_rw("rave_equivalence", &SearchParams::rave_equivalence)
+        .def_rw("rave_exploration", &SearchParams::rave_exploration)
         .def_rw("virtual_loss", &SearchParams::virtual_loss)
         .def_rw("score_weight", &SearchParams::score_weight)
         .def_rw("score_scale", &SearchParams::score_scale)
+        .def_rw("priors", &SearchParams::priors)
+        .def_rw("playout", &SearchParams::playout)
+        .def_rw("playout_weight", &SearchParams::playout_weight)
+        .def_rw("playouts", &SearchParams::playouts)
+        .def_rw("playout_slope", &SearchParams::playout_slope)
+        .def_rw("playout_decay", &SearchParams::playout_decay)
+        .def_rw("expand_visits", &SearchParams::expand_visits)
+        .def_rw("candidate_mass", &SearchParams::candidate_mass)
+        .def_rw("candidate_most", &SearchParams::candidate_most)
+        .def_rw("candidate_least", &SearchParams::candidate_least)
         .def_rw("root_temperature", &SearchParams::root_temperature)
         .def_rw("noise_weight", &SearchParams::noise_weight)
         .def_rw("noise_total", &SearchParams::noise_total)
@@ -161,6 +174,13 @@ void bind_search(nb::module_& m) {
              "when all simulations ended in finished games or in a full tree, which count at once.")
         .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
              "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def(
+            "run",
+            [](LockedSearch& self, long simulations, int threads, double seconds) {
+                return self.with([&](Search& search) { return search.run(simulations, threads, seconds); });
+            },
+            "simulations"_a, "threads"_a = 1, "seconds"_a = 1e9,
+            "Search on by playouts alone, for so many simulations or seconds; how many counted.")
         .def("forget_waiting", ask<&Search::forget_waiting>(),
              "Give up the positions of the last gather, as when their evaluation failed.")
         .def(

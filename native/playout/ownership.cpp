@@ -5,21 +5,16 @@
 
 namespace tengen {
 
-namespace {
-
-// Adds one finished playout: stones, and empty points with neighbours of one colour only.
-void add(const Board& board, Tally& total) {
-    const auto& black = board.stones(Color::black);
-    const auto& white = board.stones(Color::white);
-    black.for_each([&](Point p) { ++total[p]; });
-    white.for_each([&](Point p) { --total[p]; });
+std::array<PointSet, 2> final_area(const Board& board) {
+    std::array<PointSet, 2> area = {board.stones(Color::black), board.stones(Color::white)};
+    const std::array<PointSet, 2> stones = area;
     board.empty_points().for_each([&](Point p) {
         const auto& around = board.table().neighbor_sets[p];
-        total[p] += around.minus(black).empty() - around.minus(white).empty();
+        for (int color = 0; color < 2; ++color)
+            if (around.minus(stones[color]).empty()) area[color].add(p);
     });
+    return area;
 }
-
-}  // namespace
 
 Tally tally_playouts(const Game& game, int playouts, std::uint64_t seed) {
     Tally total{};
@@ -28,7 +23,9 @@ Tally tally_playouts(const Game& game, int playouts, std::uint64_t seed) {
     for (int i = 0; i < playouts; ++i) {
         Board board = game.board();
         policy.play(board, game.to_play(), game.moves(), random, nullptr);
-        add(board, total);
+        const auto [black, white] = final_area(board);
+        black.for_each([&](Point p) { ++total[p]; });
+        white.for_each([&](Point p) { --total[p]; });
     }
     return total;
 }

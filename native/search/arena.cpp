@@ -36,6 +36,13 @@ void Arena::give(void* block, std::size_t bytes) {
     release(static_cast<std::byte*>(block), size);
 }
 
+void Arena::trim(void* block, std::size_t before, std::size_t after) {
+    const std::size_t kept = granules(after) * kGranule, rest = granules(before) * kGranule - kept;
+    if (rest == 0) return;
+    used_ -= rest;
+    release(static_cast<std::byte*>(block) + kept, rest);
+}
+
 void Arena::clear() {
     std::fill(free_.begin(), free_.end(), nullptr);
     if (chunks_.size() > 1) chunks_.resize(1);

@@ -16,6 +16,8 @@ class Arena {
     void* take(std::size_t bytes);
     // Takes back a block of take(bytes).
     void give(void* block, std::size_t bytes);
+    // Takes back the end of a block of take(before), which is then one of take(after) for after <= before.
+    void trim(void* block, std::size_t before, std::size_t after);
     // Takes back everything; one chunk stays for the next tree.
     void clear();
 

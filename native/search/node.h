@@ -34,6 +34,14 @@ struct Edge {
     Prior prior;
 };
 
+// All moves as first: how the playouts and lines below a position went in which its player made this move first, at any
+// time. In utility, for that player.
+struct Amaf {
+    float utility = 0, visits = 0;
+
+    void add(float u) { utility += (u - utility) / ++visits; }
+};
+
 struct Node;
 
 // A move that was tried and what came of it, as means for the player who makes it.
@@ -54,7 +62,8 @@ struct Link {
 };
 
 // A position that is evaluated or waits for it. The edges follow the node in memory; link i belongs to edge i, and the
-// edges behind the links lie in the order in which they will be tried, so a simulation never looks at all moves.
+// edges behind the links lie in the order in which they will be tried, so a simulation never looks at all moves (RAVE
+// does: there an Amaf for each edge follows the edges).
 struct Node {
     Link* links = nullptr;
     std::uint16_t edge_count = 0, link_count = 0, link_capacity = 0;
@@ -64,9 +73,14 @@ struct Node {
 
     Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
     const Edge* edges() const { return reinterpret_cast<const Edge*>(this + 1); }
-    static std::size_t bytes(std::size_t edge_count) { return sizeof(Node) + edge_count * sizeof(Edge); }
+    Amaf* amaf() { return reinterpret_cast<Amaf*>(edges() + edge_count); }
+    const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(edges() + edge_count); }
+    static std::size_t bytes(std::size_t edge_count, bool amaf) {
+        return sizeof(Node) + edge_count * (sizeof(Edge) + (amaf ? sizeof(Amaf) : 0));
+    }
 };
 
-static_assert(sizeof(Edge) == 4 && sizeof(Link) == 32 && sizeof(Node) == 24);
+static_assert(sizeof(Edge) == 4 && sizeof(Amaf) == 8 && sizeof(Edge) % alignof(Amaf) == 0 && sizeof(Link) == 32 &&
+              sizeof(Node) == 24);
 
 }  // namespace tengen

@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace tengen {
 
 // How a simulation goes down the tree; each has its name and function in select.cpp.
-enum class Selection : std::uint8_t { puct };
+enum class Selection : std::uint8_t { puct, uct, rave };
 
 struct SearchParams {
     Selection selection = Selection::puct;
@@ -20,12 +21,42 @@ struct SearchParams {
     // A move without visits is worth its parent's mean less this times sqrt(prior mass of the visited moves).
     float fpu_reduction = 0.2f;
     float root_fpu_reduction = 0.1f;
+    // UCT (Kocsis and Szepesvari 2006): Q + uct_exploration * sqrt(log N / n), untried moves first. Values lie in
+    // [-1, 1], so that sqrt(2) on winrates is sqrt(8) here.
+    float uct_exploration = 0.5f;
+
+    // RAVE (Gelly and Silver 2007, in the form of Pachi and Michi): the all-moves-as-first mean of a move counts like a
+    // / (1 + a / rave_equivalence) visits where it has a; rave_exploration weighs the prior as c_puct does in PUCT.
+    float rave_equivalence = 3500.0f;
+    float rave_exploration = 0.5f;
+
     float virtual_loss = 1.0f;  // lost visits that a simulation under way counts for
 
     // Utility = (1 - score_weight) * value + score_weight * (2 / pi) * atan(score / score_scale): what selection
     // maximises.
     float score_weight = 0.05f;
     float score_scale = 10.0f;
+
+    // Leaves. The value is (1 - playout_weight) * network + playout_weight * mean of `playouts` playouts by the policy
+    // `playout`. A playout is worth -1 or 1, with playout_slope > 0 tanh(playout_slope / 2 * playout_decay^moves *
+    // score) in its stead (the logistic of DarkForest and, with decay, of BakaGo). Priors come from the network, or
+    // from a playout policy by name. Where neither value nor priors need the network, it is never asked.
+    std::string priors = "network";
+    std::string playout = "local";
+    float playout_weight = 0.0f;
+    int playouts = 0;
+    float playout_slope = 0.0f;
+    float playout_decay = 1.0f;
+
+    // A move becomes a node of its own, with moves and an evaluation, once it has this many visits; until then each
+    // visit is playouts alone.
+    std::uint32_t expand_visits = 0;
+
+    // A node keeps its best moves by prior until they have candidate_mass together, or are candidate_most (0: no
+    // bound), but at least candidate_least.
+    float candidate_mass = 1.0f;
+    int candidate_most = 0;
+    int candidate_least = 1;
 
     // At the root: priors to the power 1 / temperature, then mixed with Dirichlet noise of alpha = noise_total / moves.
     float root_temperature = 1.0f;
@@ -42,6 +73,8 @@ struct SearchParams {
     bool lcb = true;
     float lcb_deviations = 5.0f;
     float lcb_share = 0.15f;
+
+    bool asks_network() const { return priors == "network" || playout_weight < 1; }
 };
 
 }  // namespace tengen

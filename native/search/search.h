@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "features/encode.h"
 #include "search/choose.h"
 #include "search/params.h"
+#include "search/playouts.h"
 #include "search/root.h"
 #include "search/select.h"
 #include "search/tree.h"
@@ -25,10 +27,11 @@ struct LeafResults {
     std::span<const float> policy, value, score, ownership;
 };
 
-// Not for several threads at once. Everything depends only on the games, the calls and the seed.
+// Not for several threads at once, but run() has threads of its own. Everything depends only on the games, the calls
+// and the seed, as long as run() has one thread.
 class Search {
   public:
-    // Throws std::invalid_argument if params.memory is less than kLeastMemory.
+    // Throws std::invalid_argument if params.memory is less than kLeastMemory, or on params that contradict each other.
     Search(const SearchParams& params, std::uint64_t seed);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -50,6 +53,11 @@ class Search {
     // finite; the leaves then still wait.
     void scatter(const LeafResults& results, int edge);
 
+    // Searches on by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
+    // (looked at between simulations; at least one counts); returns how many counted. Throws std::logic_error without a
+    // root, while leaves wait, or when the params ask a network.
+    long run(long simulations, int threads, double seconds);
+
     // Gives up the leaves of the last gather, as when their evaluation failed.
     void forget_waiting();
 
@@ -70,37 +78,70 @@ class Search {
     const Tree& tree() const { return tree_; }
 
   private:
-    enum class End { leaf, counted, blocked };
+    // How a way down the tree ends: at a finished game or where nothing may be tried, at a move without a node, at a
+    // node that waits.
+    enum class End { finished, open, blocked };
     using Path = std::vector<Step>;
+
+    // A simulation in hand, with the memory that it needs. One a thread.
+    struct Simulation {
+        Simulation(const SearchParams& params, std::uint64_t seed) : game(kMinSize, {}, 0), playouts(params, seed) {}
+        Path path;
+        std::vector<Point> line;  // the moves of the path
+        Game game;                // at its end
+        bool young;               // stays a move without a node
+        bool over;
+        std::vector<Point> moves;
+        std::vector<float> weights;  // of the moves, where priors come from a playout policy
+        Outcome outcome;             // for the side to move at the end
+        LeafPlayouts playouts;
+    };
     struct Waiting {
         Path path;
         Node* node;
+        Outcome playouts;
         bool refresh;  // an evaluated root once more, for its ownership
     };
 
-    End simulate(Path& path);
-    End open(Path& path);
-    bool allows_any(const Node& node) const;
+    // simulate.cpp. Only explore() leaves the lock of the tree to other threads.
+    End descend(Path& path);
+    int next_edge(Node& node, const Link& self, bool is_root);
+    void begin(Simulation& sim);
+    void explore(Simulation& sim);
+    void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
+    Node* place(Simulation& sim);
+    Link& end_of(const Path& path) { return path.empty() ? tree_.root() : path.back().link(); }
     void add_pending(const Path& path, int change);
-    void count(const Path& path, float value, float score);
+    void count(const Path& path, Outcome outcome);
+    void count_again(const Path& path);
+    void learn(const Simulation& sim);
+    void spread(const Path& path, const PlayoutEnd& end);
+
+    // batch.cpp
+    bool open(Simulation& sim);
     void take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
+
+    void add_simulation();
+    bool allows_any(const Node& node) const;
     void prepare_root();
     std::optional<std::vector<Point>> continuation(const Game& next) const;
 
     SearchParams params_;
     SelectionRule select_;
     Random random_;
+    SplitMix64 seeds_;                                      // of the simulations
+    std::shared_ptr<const PlayoutPolicy> prior_policy_;     // null where the network gives the priors
+    std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run
     Tree tree_;
     std::optional<Game> game_;
-    Game leaf_;  // the game at the leaf in hand; kept for its memory
     MoveSet allowed_;
     std::vector<float> root_priors_;
     std::vector<double> ownership_;
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not
     std::vector<Waiting> waiting_;
-    std::vector<Point> moves_;  // of the leaf in hand
+    std::mutex lock_;  // of all above, while run() runs
 };
 
 }  // namespace tengen

@@ -43,7 +43,7 @@ int select_puct(const Junction& at, const SearchParams& params) {
     };
     for (int i = 0; i < at.node.link_count; ++i) {
         const Link& link = at.node.links[i];
-        if (at.prior(i) < 0 || (!link.node && !at.may_open)) continue;
+        if (at.prior(i) < 0 || !at.is_open(link)) continue;
         const auto visits = static_cast<float>(link.visits);
         const float lost = static_cast<float>(link.pending) * params.virtual_loss, n = visits + lost;
         consider(i, n > 0 ? (link.utility * visits - lost) / n : urgency, n);
@@ -63,6 +63,8 @@ struct NamedRule {
 
 constexpr NamedRule kRules[] = {
     {Selection::puct, "puct", select_puct},
+    {Selection::uct, "uct", select_uct},
+    {Selection::rave, "rave", select_rave},
 };
 
 const NamedRule& entry(Selection selection) {

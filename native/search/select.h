@@ -9,20 +9,27 @@
 namespace tengen {
 
 // What a rule sees. `self` leads to `node`. At the root `root_priors` holds a prior for each edge, negative where the
-// move is not allowed; elsewhere it is null and the edges' own priors count. `may_open`: moves without a node are open.
+// move is not allowed; elsewhere it is null and the edges' own priors count. `may_open`: the tree may grow, so that
+// moves without a node are open, the next edge that has no link too. `may_return`: links without a node are open even
+// if not.
 struct Junction {
     const Node& node;
     const Link& self;
     const float* root_priors;
     bool may_open;
+    bool may_return = false;
+
+    bool is_open(const Link& link) const { return link.node || may_open || may_return; }
 
     float prior(int edge) const { return root_priors ? root_priors[edge] : node.edges()[edge].prior.value(); }
 };
 
-// Returns an edge; link_count stands for a first try of the next edge. -1 if there is nothing to choose.
+// Returns an edge; from link_count on for a first try of that edge. -1 if there is nothing to choose.
 using SelectionRule = int (*)(const Junction&, const SearchParams&);
 
 int select_puct(const Junction& junction, const SearchParams& params);
+int select_uct(const Junction& junction, const SearchParams& params);
+int select_rave(const Junction& junction, const SearchParams& params);
 
 SelectionRule selection_rule(Selection selection);
 

@@ -18,7 +18,7 @@ Link* find(Link* from, Point move) {
 }  // namespace
 
 Node* Tree::make_node(std::span<const Point> moves) {
-    void* const memory = arena_.take(Node::bytes(moves.size()));
+    void* const memory = arena_.take(Node::bytes(moves.size(), amaf_));
     if (!memory) {
         full_ = true;
         return nullptr;
@@ -26,6 +26,7 @@ Node* Tree::make_node(std::span<const Point> moves) {
     Node* const node = new (memory) Node;
     node->edge_count = static_cast<std::uint16_t>(moves.size());
     for (std::size_t i = 0; i < moves.size(); ++i) new (node->edges() + i) Edge{moves[i], Prior()};
+    if (amaf_) std::uninitialized_fill_n(node->amaf(), moves.size(), Amaf());
     ++nodes_;
     return node;
 }
@@ -47,8 +48,20 @@ bool Tree::make_link(Node& node) {
     return true;
 }
 
+void Tree::keep_edges(Node& node, int count) {
+    const std::size_t before = bytes_of(node);
+    node.edge_count = static_cast<std::uint16_t>(count);
+    if (amaf_) std::uninitialized_fill_n(node.amaf(), count, Amaf());
+    arena_.trim(&node, before, bytes_of(node));
+}
+
+void Tree::bring_forward(Node& node, int edge) {
+    std::swap(node.edges()[edge], node.edges()[node.link_count]);
+    if (amaf_) std::swap(node.amaf()[edge], node.amaf()[node.link_count]);
+}
+
 void Tree::drop_node(Node* node) {
-    arena_.give(node, Node::bytes(node->edge_count));
+    arena_.give(node, bytes_of(*node));
     --nodes_;
     full_ = false;
 }

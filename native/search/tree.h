@@ -18,7 +18,8 @@ struct Step {
 
 class Tree {
   public:
-    explicit Tree(std::size_t memory) : arena_(memory) {}
+    // `amaf`: nodes have an Amaf for each edge.
+    explicit Tree(std::size_t memory, bool amaf = false) : arena_(memory), amaf_(amaf) {}
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
@@ -33,6 +34,12 @@ class Tree {
     Node* make_node(std::span<const Point> moves);  // priors 0, not ready
     bool make_link(Node& node);                     // for the first edge that has none
     bool full() const { return full_; }
+    bool has_amaf() const { return amaf_; }
+
+    // Keeps the first edges of a node without links and gives the memory of the others back.
+    void keep_edges(Node& node, int count);
+    // Makes an edge without a link the one that the next make_link() is for.
+    void bring_forward(Node& node, int edge);
 
     void drop_node(Node* node);  // a node without links
     void clear();
@@ -42,7 +49,10 @@ class Tree {
   private:
     void free_below(Node* top);
 
+    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.edge_count, amaf_); }
+
     Arena arena_;
+    bool amaf_;
     Link root_;
     std::size_t nodes_ = 0;
     bool full_ = false;

@@ -21,7 +21,7 @@ class SearchParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    selection: Annotated[Literal["puct"], Field(description="how a simulation chooses its moves")] = "puct"
+    selection: Annotated[Literal["puct", "uct", "rave"], Field(description="how a simulation chooses its moves")] = "puct"
     c_puct: Annotated[float, Field(ge=0, description="exploration at the first visits")] = 1.25
     c_puct_base: Annotated[float, Field(gt=0, description="visits at which exploration begins to grow")] = 19652.0
     c_puct_factor: Annotated[float, Field(ge=0, description="how fast it grows, times the logarithm")] = 1.0
@@ -29,11 +29,36 @@ class SearchParams(BaseModel):
         float, Field(ge=0, description="an untried move is worth its parent - this x sqrt(tried mass)")
     ] = 0.2
     root_fpu_reduction: Annotated[float, Field(ge=0, description="the same at the root")] = 0.1
+    uct_exploration: Annotated[
+        float, Field(ge=0, description="UCT's weight of sqrt(log N / n), for values in -1..1")
+    ] = 0.5
+    rave_equivalence: Annotated[
+        float, Field(gt=0, description="visits that all-moves-as-first counts for at the most")
+    ] = 3500.0
+    rave_exploration: Annotated[float, Field(ge=0, description="RAVE's weight of the prior, as c_puct is PUCT's")] = 0.5
     virtual_loss: Annotated[float, Field(ge=0, description="losses that a simulation under way counts for")] = 1.0
     score_weight: Annotated[float, Field(ge=0, le=1, description="share of the score in what is maximised")] = 0.05
     score_scale: Annotated[
         float, Field(gt=0, description="points of lead at which half of the score's share is reached")
     ] = 10.0
+    priors: Annotated[str, Field(description="network, or the playout policy that gives the priors")] = "network"
+    playout: Annotated[str, Field(description="playout policy of the leaves")] = "local"
+    playout_weight: Annotated[
+        float, Field(ge=0, le=1, description="share of the playouts in a leaf's value; the rest is the network's")
+    ] = 0.0
+    playouts: Annotated[int, Field(ge=0, description="playouts from a leaf")] = 0
+    playout_slope: Annotated[
+        float, Field(ge=0, description="0: a playout is won or lost; above: tanh(this / 2 x score)")
+    ] = 0.0
+    playout_decay: Annotated[
+        float, Field(gt=0, le=1, description="the slope shrinks by this with every move of a playout")
+    ] = 1.0
+    expand_visits: Annotated[
+        int, Field(ge=0, lt=1 << 31, description="visits by playouts alone before a move becomes a node")
+    ] = 0
+    candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
+    candidate_most: Annotated[int, Field(ge=0, le=1000, description="moves that a node keeps; 0 is no bound")] = 0
+    candidate_least: Annotated[int, Field(ge=1, le=1000, description="moves that a node keeps at the least")] = 1
     root_temperature: Annotated[float, Field(gt=0, le=100, description="priors of the root to the power 1 / this")] = (
         1.0
     )

@@ -1,0 +1,124 @@
+// The seam to the network: leaves go out in batches, their evaluations come back.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "search/priors.h"
+#include "search/search.h"
+
+namespace tengen {
+
+namespace {
+
+bool finite(std::span<const float> values) {
+    return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
+    game();
+    if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
+    if (root_visits() >= kMostVisits) return 0;
+    if (refresh_ && limit > 0) {
+        refresh_ = false;
+        visit(0, *game_);
+        waiting_.push_back({{}, tree_.root().node, {0, 0}, true});
+    }
+    // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
+    // elsewhere.
+    std::vector<Path> blocked;
+    Simulation& sim = *simulations_[0];
+    for (int done = waiting(); done < limit && static_cast<int>(blocked.size()) < limit;) {
+        sim.path.clear();
+        switch (descend(sim.path)) {
+            case End::blocked:
+                if (sim.path.empty()) limit = done;  // the root itself waits
+                add_pending(sim.path, 1);
+                blocked.push_back(sim.path);
+                break;
+            case End::finished:
+                count_again(sim.path);
+                ++done;
+                break;
+            case End::open: {
+                const int waited = waiting();
+                if (open(sim)) ++done;
+                if (waiting() > waited) visit(waited, sim.game);
+            }
+        }
+    }
+    for (const Path& taken : blocked) add_pending(taken, -1);
+    return waiting();
+}
+
+// Evaluates the end of the path, or makes a node there that waits for it. False if the memory is full and nothing came
+// of it: the next simulation will open nothing.
+bool Search::open(Simulation& sim) {
+    begin(sim);
+    explore(sim);
+    Node* const node = place(sim);
+    if (!node && !sim.over && params_.playouts == 0) return false;
+    if (!sim.over) learn(sim);
+    if (node && !node->ready) {
+        add_pending(sim.path, 1);
+        waiting_.push_back({sim.path, node, sim.outcome, false});
+    } else {
+        count(sim.path, sim.outcome);
+    }
+    return true;
+}
+
+int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit) {
+    const std::size_t area = static_cast<std::size_t>(edge) * edge;
+    const auto write = [&](int row, const Game& game) {
+        encode(set, game, 0, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
+               mask + row * area);
+    };
+    return gather(write, limit);
+}
+
+void Search::scatter(const LeafResults& results, int edge) {
+    check(results, edge);
+    const std::size_t area = static_cast<std::size_t>(edge) * edge;
+    const Layout layout(game_->board().size(), 0, edge);
+    const auto leaves = std::move(waiting_);
+    waiting_.clear();
+    for (std::size_t row = 0; row < leaves.size(); ++row) {
+        const Waiting& leaf = leaves[row];
+        if (params_.ownership) take_ownership(leaf, results.ownership.subspan(row * area, area), layout);
+        if (leaf.refresh) continue;
+        Node& node = *leaf.node;
+        if (!prior_policy_) {
+            take_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout);
+            cut_candidates(tree_, node, params_);
+        }
+        const float own = 1 - params_.playout_weight, played = params_.playout_weight;
+        node.value = own * std::clamp(results.value[row], -1.0f, 1.0f) + played * leaf.playouts.value;
+        node.score = own * results.score[row] + played * leaf.playouts.score;
+        node.ready = true;
+        add_pending(leaf.path, -1);
+        count(leaf.path, {node.value, node.score});
+        if (leaf.path.empty()) prepare_root();
+    }
+}
+
+void Search::check(const LeafResults& results, int edge) const {
+    const std::size_t area = static_cast<std::size_t>(edge) * edge, n = waiting_.size();
+    if (edge < game().board().size()) throw std::invalid_argument("the results are for a smaller board");
+    if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
+        results.ownership.size() != n * area)
+        throw std::logic_error(std::to_string(n) + " leaves wait, results came for " +
+                               std::to_string(results.value.size()));
+    if (!finite(results.policy) || !finite(results.value) || !finite(results.score) || !finite(results.ownership))
+        throw std::invalid_argument("an evaluation is not finite");
+}
+
+void Search::take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {
+    const double sign = leaf.path.size() % 2 ? -1 : 1;
+    ownership_.resize(layout.points(), 0.0);
+    for (int p = 0; p < layout.points(); ++p) ownership_[p] += sign * ownership[layout[static_cast<Point>(p)]];
+    ++ownership_count_;
+}
+
+}  // namespace tengen

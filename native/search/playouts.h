@@ -1,0 +1,44 @@
+// The playouts from a leaf, and what they are worth to the search.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "board/random.h"
+#include "playout/policy.h"
+#include "search/leaf.h"
+#include "search/params.h"
+
+namespace tengen {
+
+// How a playout ended: what each colour has at its end, and what that is worth to Black.
+struct PlayoutEnd {
+    PlayoutTrace trace;
+    std::array<PointSet, 2> area;
+    Outcome black;
+};
+
+// Plays games from one leaf after another. One a thread: the games, and the chance in them, are its own.
+class LeafPlayouts {
+  public:
+    LeafPlayouts(const SearchParams& params, std::uint64_t seed);
+
+    // Plays params.playouts games on from the leaf; their mean for the side to move there.
+    Outcome play(const Game& leaf);
+    void shuffle(std::span<Point> moves);
+
+    // Of the last play().
+    std::span<const PlayoutEnd> ends() const { return ends_; }
+
+  private:
+    void play_one(const Game& leaf, PlayoutEnd& end);
+
+    float slope_, decay_;
+    std::shared_ptr<const PlayoutPolicy> policy_;
+    SplitMix64 random_;
+    Board board_;  // kept for its memory
+    std::vector<PlayoutEnd> ends_;
+};
+
+}  // namespace tengen

@@ -1,0 +1,50 @@
+#include "search/priors.h"
+
+#include <algorithm>
+
+namespace tengen {
+
+namespace {
+
+std::span<Edge> edges_of(Node& node) { return {node.edges(), node.edge_count}; }
+
+// `mass(edge, index)` is what an edge has before the sum is made 1.
+template <class F>
+void scale(std::span<Edge> edges, F mass) {
+    float total = 0;
+    for (std::size_t i = 0; i < edges.size(); ++i) total += mass(edges[i], i);
+    for (std::size_t i = 0; i < edges.size(); ++i)
+        edges[i].prior = Prior(total > 0 ? mass(edges[i], i) / total : 1.0f / static_cast<float>(edges.size()));
+}
+
+}  // namespace
+
+void take_policy(Node& node, std::span<const float> policy, const Layout& layout) {
+    scale(edges_of(node),
+          [&](const Edge& e, std::size_t) { return std::max(policy[layout.policy_index(e.move)], 0.0f); });
+    std::sort(node.edges(), node.edges() + node.edge_count,
+              [](const Edge& a, const Edge& b) { return a.prior != b.prior ? b.prior < a.prior : a.move < b.move; });
+}
+
+void take_weights(Node& node, std::span<const float> weights) {
+    scale(edges_of(node), [&](const Edge&, std::size_t i) { return weights[i]; });
+    std::stable_sort(node.edges(), node.edges() + node.edge_count,
+                     [](const Edge& a, const Edge& b) { return b.prior < a.prior; });
+}
+
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params) {
+    const std::span<const Edge> edges = edges_of(node);
+    const std::size_t most = params.candidate_most ? params.candidate_most : edges.size();
+    std::size_t kept = std::min(most, edges.size());
+    if (params.candidate_mass < 1) {
+        float mass = 0;
+        for (std::size_t i = 0; i < kept; ++i)
+            if ((mass += edges[i].prior.value()) >= params.candidate_mass) kept = i + 1;
+    }
+    kept = std::min(std::max<std::size_t>(kept, params.candidate_least), edges.size());
+    if (kept == edges.size()) return;
+    tree.keep_edges(node, static_cast<int>(kept));
+    scale(edges_of(node), [](const Edge& e, std::size_t) { return e.prior.value(); });
+}
+
+}  // namespace tengen

@@ -1,0 +1,21 @@
+// The priors of a node, and which of its moves it keeps.
+#pragma once
+
+#include <span>
+
+#include "features/encode.h"
+#include "search/params.h"
+#include "search/tree.h"
+
+namespace tengen {
+
+// Both give the edges priors of sum 1 and put them into falling order; the priors are equal where nothing has weight.
+// From a policy over the points of `layout` and pass; what it gives to illegal moves is dropped.
+void take_policy(Node& node, std::span<const float> policy, const Layout& layout);
+// From weights, one an edge.
+void take_weights(Node& node, std::span<const float> weights);
+
+// Keeps the moves that params.candidate_mass, _most and _least leave, with priors of sum 1. For a new node in order.
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params);
+
+}  // namespace tengen

@@ -1,0 +1,194 @@
+// One simulation: down the tree, a look at its end, and back up. Playout-only searches run it in threads.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "search/priors.h"
+#include "search/search.h"
+
+namespace tengen {
+
+// From the end of the path on. Selection needs no board: only a new leaf replays the moves.
+Search::End Search::descend(Path& path) {
+    for (;;) {
+        const Link& self = end_of(path);
+        if (!self.node) return End::open;
+        Node& node = *self.node;
+        if (!node.ready) return End::blocked;
+        const int edge = node.terminal ? -1 : next_edge(node, self, path.empty());
+        if (edge < 0) return End::finished;
+        path.push_back({&node, edge});
+    }
+}
+
+int Search::next_edge(Node& node, const Link& self, bool is_root) {
+    for (;;) {
+        const Junction junction{node, self, is_root ? root_priors_.data() : nullptr, !tree_.full(),
+                                params_.playouts > 0};
+        const int edge = select_(junction, params_);
+        if (edge < node.link_count) return edge;
+        if (edge > node.link_count) {
+            tree_.bring_forward(node, edge);
+            if (is_root) std::swap(root_priors_[edge], root_priors_[node.link_count]);
+        }
+        if (tree_.make_link(node)) return node.link_count - 1;
+        // The memory is full: choose among what is there.
+    }
+}
+
+// What of the tree explore() needs to know.
+void Search::begin(Simulation& sim) {
+    const Link& end = end_of(sim.path);
+    sim.young = !sim.path.empty() && end.visits + end.pending < params_.expand_visits;
+    sim.line.clear();
+    for (const Step& step : sim.path) sim.line.push_back(step.node->edges()[step.edge].move);
+}
+
+// What is at the end of the path, and what playouts say about it. Touches nothing that threads share but `game_`.
+void Search::explore(Simulation& sim) {
+    sim.game = *game_;
+    for (const Point move : sim.line) sim.game.play(move);
+    const bool is_root = sim.line.empty();
+    sim.over = !is_root && sim.game.is_over();  // a root is searched even after the game
+    sim.moves.clear();
+    sim.outcome = {0, 0};
+    if (sim.over) {
+        sim.outcome = outcome_of(sim.game);
+        return;
+    }
+    if (!sim.young) {
+        moves_of(sim.game, params_.prune_eyes, sim.moves);
+        if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
+            moves_of(sim.game, false, sim.moves);
+    }
+    if (prior_policy_ && !sim.young) {
+        sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order
+        sim.weights.resize(sim.moves.size());
+        prior_policy_->weigh(sim.game.board(), sim.game.to_play(), sim.game.moves(), sim.moves, sim.weights);
+    }
+    if (params_.playouts > 0) sim.outcome = sim.playouts.play(sim.game);
+}
+
+// The node for the end of the path; null where the memory is full or the move stays without one.
+Node* Search::place(Simulation& sim) {
+    if (sim.young) return nullptr;
+    Node* const node = tree_.make_node(sim.moves);
+    if (!node) return nullptr;
+    end_of(sim.path).node = node;
+    if (sim.over) {
+        node->terminal = true;
+    } else if (prior_policy_) {
+        take_weights(*node, sim.weights);
+        cut_candidates(tree_, *node, params_);
+    }
+    if (sim.over || !params_.asks_network()) {
+        node->value = sim.outcome.value;
+        node->score = sim.outcome.score;
+        node->ready = true;
+        if (sim.path.empty()) prepare_root();
+    }
+    return node;
+}
+
+void Search::add_pending(const Path& path, int change) {
+    tree_.root().pending += change;
+    for (const Step& step : path) step.link().pending += change;
+}
+
+// One visit along the path. The outcome is for the side to move at its end; links hold it for who moved there.
+void Search::count(const Path& path, Outcome outcome) {
+    float utility = utility_of(outcome.value, outcome.score, params_);
+    const auto add = [&](Link& link) {
+        utility = -utility, outcome.value = -outcome.value, outcome.score = -outcome.score;
+        link.add(utility, outcome.value, outcome.score);
+    };
+    for (auto step = path.rbegin(); step != path.rend(); ++step) add(step->link());
+    add(tree_.root());
+}
+
+// A visit of a finished game, or of a node below which nothing may be tried.
+void Search::count_again(const Path& path) {
+    const Node& node = *end_of(path).node;
+    count(path, {node.value, node.score});
+}
+
+// What the playouts of a simulation tell beside its outcome.
+void Search::learn(const Simulation& sim) {
+    for (const PlayoutEnd& end : sim.playouts.ends()) {
+        if (tree_.has_amaf()) spread(sim.path, end);
+        if (!params_.ownership || params_.playout_weight < 1) continue;
+        ownership_.resize(game_->board().points(), 0.0);
+        const double sign = game_->to_play() == Color::black ? 1 : -1;
+        end.area[0].for_each([&](Point p) { ownership_[p] += sign; });
+        end.area[1].for_each([&](Point p) { ownership_[p] -= sign; });
+        ++ownership_count_;
+    }
+}
+
+// All moves as first: every position of the path hears of the moves that its player was the first to make, in the
+// rest of the path or in the playout.
+void Search::spread(const Path& path, const PlayoutEnd& end) {
+    auto first = end.trace.first;
+    const Point pass = game_->board().pass();
+    const std::array<float, 2> utility = {utility_of(end.black.value, end.black.score, params_),
+                                          utility_of(-end.black.value, -end.black.score, params_)};
+    for (std::size_t depth = path.size(); depth-- > 0;) {
+        const Color mover = depth % 2 ? opponent(game_->to_play()) : game_->to_play();
+        Node& node = *path[depth].node;
+        const Edge* const edges = node.edges();
+        const Point move = edges[path[depth].edge].move;
+        if (move != pass) first[move] = mover;
+        Amaf* const amaf = node.amaf();
+        for (int i = 0; i < node.edge_count; ++i)
+            if (edges[i].move != pass && first[edges[i].move] == mover) amaf[i].add(utility[index(mover)]);
+    }
+}
+
+// One simulation by playouts alone. The tree is locked but while the end of the path is explored.
+void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
+    sim.path.clear();
+    if (descend(sim.path) == End::finished) return count_again(sim.path);
+    begin(sim);
+    add_pending(sim.path, 1);
+    tree.unlock();
+    explore(sim);
+    tree.lock();
+    add_pending(sim.path, -1);
+    if (!end_of(sim.path).node) place(sim);  // another thread may have been here meanwhile
+    count(sim.path, sim.outcome);
+    if (!sim.over) learn(sim);
+}
+
+long Search::run(long simulations, int threads, double seconds) {
+    game();
+    if (params_.asks_network()) throw std::logic_error("this search asks a network: use gather and scatter");
+    if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
+    if (threads < 1) throw std::invalid_argument("a search needs a thread, not " + std::to_string(threads));
+    if (simulations < 1 || root_visits() >= kMostVisits) return 0;
+    while (static_cast<int>(simulations_.size()) < threads) add_simulation();
+
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    long begun = 0;
+    const auto work = [&](Simulation& sim) {
+        std::unique_lock tree(lock_);
+        while (begun < simulations && root_visits() < kMostVisits) {
+            if (begun > 0 && std::chrono::steady_clock::now() >= end) break;
+            ++begun;
+            visit(sim, tree);
+        }
+    };
+    if (!tree_.root().node) {  // one thread makes the root that the others start from
+        std::unique_lock tree(lock_);
+        ++begun;
+        visit(*simulations_[0], tree);
+    }
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
+    work(*simulations_[0]);
+    for (auto& thread : others) thread.join();
+    return begun;
+}
+
+}  // namespace tengen
