@@ -193,6 +193,24 @@ class SearchParams:
     def root_fpu_reduction(self, arg: float, /) -> None: ...
 
     @property
+    def uct_exploration(self) -> float: ...
+
+    @uct_exploration.setter
+    def uct_exploration(self, arg: float, /) -> None: ...
+
+    @property
+    def rave_equivalence(self) -> float: ...
+
+    @rave_equivalence.setter
+    def rave_equivalence(self, arg: float, /) -> None: ...
+
+    @property
+    def rave_exploration(self) -> float: ...
+
+    @rave_exploration.setter
+    def rave_exploration(self, arg: float, /) -> None: ...
+
+    @property
     def virtual_loss(self) -> float: ...
 
     @virtual_loss.setter
@@ -209,6 +227,66 @@ class SearchParams:
 
     @score_scale.setter
     def score_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def priors(self) -> str: ...
+
+    @priors.setter
+    def priors(self, arg: str, /) -> None: ...
+
+    @property
+    def playout(self) -> str: ...
+
+    @playout.setter
+    def playout(self, arg: str, /) -> None: ...
+
+    @property
+    def playout_weight(self) -> float: ...
+
+    @playout_weight.setter
+    def playout_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def playouts(self) -> int: ...
+
+    @playouts.setter
+    def playouts(self, arg: int, /) -> None: ...
+
+    @property
+    def playout_slope(self) -> float: ...
+
+    @playout_slope.setter
+    def playout_slope(self, arg: float, /) -> None: ...
+
+    @property
+    def playout_decay(self) -> float: ...
+
+    @playout_decay.setter
+    def playout_decay(self, arg: float, /) -> None: ...
+
+    @property
+    def expand_visits(self) -> int: ...
+
+    @expand_visits.setter
+    def expand_visits(self, arg: int, /) -> None: ...
+
+    @property
+    def candidate_mass(self) -> float: ...
+
+    @candidate_mass.setter
+    def candidate_mass(self, arg: float, /) -> None: ...
+
+    @property
+    def candidate_most(self) -> int: ...
+
+    @candidate_most.setter
+    def candidate_most(self, arg: int, /) -> None: ...
+
+    @property
+    def candidate_least(self) -> int: ...
+
+    @candidate_least.setter
+    def candidate_least(self, arg: int, /) -> None: ...
 
     @property
     def root_temperature(self) -> float: ...
@@ -287,6 +365,11 @@ class Search:
 
     def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
         """Results for the n positions of the last gather."""
+
+    def run(self, simulations: int, threads: int = 1, seconds: float = 1000000000.0) -> int:
+        """
+        Search on by playouts alone, for so many simulations or seconds; how many counted.
+        """
 
     def forget_waiting(self) -> None:
         """
