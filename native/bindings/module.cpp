@@ -7,6 +7,7 @@ void register_board(nb::module_& m);
 void register_features(nb::module_& m);
 void register_playout(nb::module_& m);
 void register_search(nb::module_& m);
+void register_pool(nb::module_& m);
 
 NB_MODULE(_native, m) {
     // Games that are alive when the interpreter ends are no leak, and the last line of a test run is not ours.
@@ -15,5 +16,6 @@ NB_MODULE(_native, m) {
     register_board(m);
     register_features(m);
     register_search(m);
+    register_pool(m);
     register_playout(m);
 }

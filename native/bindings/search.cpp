@@ -1,15 +1,11 @@
-// The search for Python. Every call leaves the GIL and takes the search's own lock, so that a thread that asks for
-// figures never meets one that gathers.
+// The search for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
 #include <optional>
-#include <stdexcept>
 
-#include "bindings/convert.h"
-#include "search/search.h"
+#include "bindings/locked_search.h"
 #include "search/text.h"
 
 namespace nb = nanobind;
@@ -18,34 +14,6 @@ using namespace nb::literals;
 namespace tengen::bindings {
 
 namespace {
-
-template <class T, int kDims>
-using Array = nb::ndarray<T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
-
-class LockedSearch {
-  public:
-    LockedSearch(const SearchParams& params, std::uint64_t seed) : search_(params, seed) {}
-
-    template <class F>
-    auto with(F f) {
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        return f(search_);
-    }
-
-  private:
-    Search search_;
-    std::mutex mutex_;
-};
-
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
-
-template <class A>
-std::span<const float> span_of(const A& array) {
-    return {array.data(), array.size()};
-}
 
 std::vector<Point> to_points(const Board& board, const std::vector<int>& values) {
     std::vector<Point> points;
@@ -61,29 +29,18 @@ void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allo
 int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, int limit) {
     const PlaneSet& set = plane_set(name);
-    const auto rows = static_cast<std::size_t>(std::max(limit, 0)), edge = mask.shape(1);
-    require(planes.shape(0) >= rows && scalars.shape(0) >= rows && mask.shape(0) >= rows,
-            "limit is more than the arrays have rows");
-    require(mask.shape(2) == edge && planes.shape(2) == edge && planes.shape(3) == edge,
-            "planes and mask must be square and of one edge");
-    require(planes.shape(1) == set.planes.size() && scalars.shape(1) == set.scalars.size(),
-            "planes or scalars do not fit the plane set");
+    check_leaf_arrays(set, planes, scalars, mask, static_cast<std::size_t>(std::max(limit, 0)));
     return self.with([&](Search& search) {
-        require(edge >= static_cast<std::size_t>(search.game().board().size()),
+        require(mask.shape(1) >= static_cast<std::size_t>(search.game().board().size()),
                 "the arrays are too small for the board");
-        return search.gather(set, static_cast<int>(edge), planes.data(), scalars.data(), mask.data(), limit);
+        return search.gather(set, static_cast<int>(mask.shape(1)), planes.data(), scalars.data(), mask.data(), limit);
     });
 }
 
 void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value, Array<const float, 1> score,
              Array<const float, 3> ownership, std::size_t n) {
-    const auto edge = ownership.shape(1), area = edge * edge;
-    require(ownership.shape(2) == edge && policy.shape(1) == area + 1, "policy and ownership must be of one edge");
-    require(policy.shape(0) >= n && value.size() >= n && score.size() >= n && ownership.shape(0) >= n,
-            "n is more than the arrays have rows");
-    const LeafResults results{
-        {policy.data(), n * (area + 1)}, {value.data(), n}, {score.data(), n}, {ownership.data(), n * area}};
-    self.with([&](Search& search) { search.scatter(results, static_cast<int>(edge)); });
+    const LeafResults results = leaf_results(policy, value, score, ownership, n);
+    self.with([&](Search& search) { search.scatter(results, static_cast<int>(ownership.shape(1))); });
 }
 
 template <class T, class F>

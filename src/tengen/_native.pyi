@@ -410,6 +410,33 @@ class Search:
     def text(self, depth: int = 2, min_visits: int = 1) -> str:
         """The tree, a line a move: visits, value for its player, prior."""
 
+class SearchPool:
+    """Many searches at once; tengen.engine.pool.SearchPool drives them."""
+
+    def __init__(self, params: SearchParams, seeds: Sequence[int], threads: int) -> None: ...
+
+    def search(self, game: int) -> Search:
+        """One of the searches, to be given roots and asked."""
+
+    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after game; returns their number.
+        """
+
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
+        """Results for the n positions of the last gather."""
+
+    def forget_waiting(self) -> None:
+        """
+        Give up the positions of the last gather, as when their evaluation failed.
+        """
+
+    def root_visits(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
+        """int64 [games]"""
+
+    def waiting(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
+        """int64 [games]: positions of the last gather."""
+
 def ownership_by_playouts(game: Game, playouts: int, seed: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
     """
     Mean owner of each point when the playouts end: float32 [size, size], +1 black, -1 white.

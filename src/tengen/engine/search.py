@@ -105,78 +105,11 @@ class RootStats:
     prior: Floats
 
 
-class TreeSearch:
-    """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
+class SearchView:
+    """What a native search found, all of it for the side to move at the root. May be asked from any thread."""
 
-    With the same games, evaluator, batch and seed it does the same thing again. Not for two threads at once, except
-    that the questions below `run` may be asked while another thread is in it.
-    """
-
-    def __init__(self, evaluator: Evaluator, params: SearchParams | None = None, batch: int = 8, seed: int = 0) -> None:
-        if batch < 1:
-            raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
-        self.evaluator = evaluator
-        self.params = params or SearchParams()
-        self.batch = batch
-        self.evaluations = 0  # positions that the evaluator has seen, ever
-        self._native = _native.Search(self.params.native(), seed)
-        self._buffers: tuple[Floats, Floats, Floats] | None = None
-
-    def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
-        """Search this position from now on, with the tree that is known if the game went on from the last root.
-
-        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left.
-        """
-        self._native.set_root(game._native, list(allow), list(avoid))
-        if self._buffers is None or self._buffers[2].shape[1] != game.size:
-            self._buffers = self._new_buffers(game.size)
-
-    def run(self, visits: int, keep_going: Callable[[], bool] = lambda: True) -> int:
-        """Search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
-        while (done := self.visits) < visits and keep_going():
-            self.step(visits - done)
-        return self.visits
-
-    def step(self, limit: int | None = None) -> int:
-        """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
-
-        It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
-        visits all the same. When the evaluator fails, the search is as it was before the call.
-        """
-        if self._buffers is None:
-            raise RuntimeError("the search has no root yet: call set_root first")
-        planes, scalars, mask = self._buffers
-        limit = self.batch if limit is None else min(limit, self.batch)
-        n: int = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, limit)
-        if n:
-            try:
-                self._scatter(self.evaluator.evaluate(planes[:n], scalars[:n], mask[:n]), n)
-            except BaseException:
-                self._native.forget_waiting()
-                raise
-            self.evaluations += n
-        return n
-
-    def _scatter(self, result: Evaluation, n: int) -> None:
-        arrays = (result.policy, result.value, result.score, result.ownership)
-        policy, value, score, ownership = (np.ascontiguousarray(array, np.float32) for array in arrays)
-        try:
-            self._native.scatter(policy, value, score, ownership, n)
-        except ValueError as error:
-            raise NetworkError(f"evaluator {self.evaluator.name}: {error}") from error
-
-    def _new_buffers(self, edge: int) -> tuple[Floats, Floats, Floats]:
-        try:
-            planes, scalars = _native.plane_set(self.evaluator.plane_set)
-        except ValueError as error:
-            raise NetworkError(f"evaluator {self.evaluator.name}: {error}") from error
-        return (
-            np.zeros((self.batch, len(planes), edge, edge), np.float32),
-            np.zeros((self.batch, len(scalars)), np.float32),
-            np.zeros((self.batch, edge, edge), np.float32),
-        )
-
-    # What was found, all of it for the side to move at the root.
+    def __init__(self, native: _native.Search) -> None:
+        self._native = native
 
     @property
     def visits(self) -> int:
@@ -234,3 +167,79 @@ class TreeSearch:
     def text(self, depth: int = 2, min_visits: int = 1) -> str:
         """The tree as text, a line a move: visits, mean value for the player who makes it, prior."""
         return str(self._native.text(depth, min_visits))
+
+
+def leaf_buffers(evaluator: Evaluator, rows: int, edge: int) -> tuple[Floats, Floats, Floats]:
+    """Planes [rows, C, edge, edge], scalars [rows, S] and mask [rows, edge, edge] for the evaluator's plane set."""
+    try:
+        planes, scalars = _native.plane_set(evaluator.plane_set)
+    except ValueError as error:
+        raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
+    return (
+        np.zeros((rows, len(planes), edge, edge), np.float32),
+        np.zeros((rows, len(scalars)), np.float32),
+        np.zeros((rows, edge, edge), np.float32),
+    )
+
+
+def scatter(native: _native.Search | _native.SearchPool, evaluator: Evaluator, result: Evaluation, n: int) -> None:
+    """Hand the first n results to the positions that wait; NetworkError when they cannot be right."""
+    arrays = (result.policy, result.value, result.score, result.ownership)
+    policy, value, score, ownership = (np.ascontiguousarray(array, np.float32) for array in arrays)
+    try:
+        native.scatter(policy, value, score, ownership, n)
+    except ValueError as error:
+        raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
+
+
+class TreeSearch(SearchView):
+    """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
+
+    With the same games, evaluator, batch and seed it does the same thing again. Not for two threads at once, except
+    that the questions of SearchView may be asked while another thread is in it.
+    """
+
+    def __init__(self, evaluator: Evaluator, params: SearchParams | None = None, batch: int = 8, seed: int = 0) -> None:
+        if batch < 1:
+            raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
+        self.evaluator = evaluator
+        self.params = params or SearchParams()
+        super().__init__(_native.Search(self.params.native(), seed))
+        self.batch = batch
+        self.evaluations = 0  # positions that the evaluator has seen, ever
+        self._buffers: tuple[Floats, Floats, Floats] | None = None
+
+    def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+        """Search this position from now on, with the tree that is known if the game went on from the last root.
+
+        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left.
+        """
+        self._native.set_root(game._native, list(allow), list(avoid))
+        if self._buffers is None or self._buffers[2].shape[1] != game.size:
+            self._buffers = leaf_buffers(self.evaluator, self.batch, game.size)
+
+    def run(self, visits: int, keep_going: Callable[[], bool] = lambda: True) -> int:
+        """Search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
+        while (done := self.visits) < visits and keep_going():
+            self.step(visits - done)
+        return self.visits
+
+    def step(self, limit: int | None = None) -> int:
+        """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
+
+        It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
+        visits all the same. When the evaluator fails, the search is as it was before the call.
+        """
+        if self._buffers is None:
+            raise RuntimeError("the search has no root yet: call set_root first")
+        planes, scalars, mask = self._buffers
+        limit = self.batch if limit is None else min(limit, self.batch)
+        n: int = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, limit)
+        if n:
+            try:
+                scatter(self._native, self.evaluator, self.evaluator.evaluate(planes[:n], scalars[:n], mask[:n]), n)
+            except BaseException:
+                self._native.forget_waiting()
+                raise
+            self.evaluations += n
+        return n

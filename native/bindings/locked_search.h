@@ -1,0 +1,65 @@
+// What the bindings of one search and of a pool share: the lock, and the arrays that go in and out.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings/convert.h"
+#include "search/search.h"
+
+namespace tengen::bindings {
+
+template <class T, int kDims>
+using Array = nb::ndarray<T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
+
+// Every call leaves the GIL and takes the lock, so that a thread that asks for figures never meets one that gathers.
+class LockedSearch {
+  public:
+    LockedSearch(const SearchParams& params, std::uint64_t seed)
+        : search_(std::make_shared<Search>(params, seed)), mutex_(std::make_shared<std::mutex>()) {}
+    // One search of a pool, under the pool's lock.
+    LockedSearch(std::shared_ptr<Search> search, std::shared_ptr<std::mutex> mutex)
+        : search_(std::move(search)), mutex_(std::move(mutex)) {}
+
+    template <class F>
+    auto with(F f) {
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(*mutex_);
+        return f(*search_);
+    }
+
+  private:
+    std::shared_ptr<Search> search_;
+    std::shared_ptr<std::mutex> mutex_;
+};
+
+inline void require(bool fits, const char* what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+
+// Throws unless the arrays hold `rows` positions of the plane set.
+inline void check_leaf_arrays(const PlaneSet& set, const Array<float, 4>& planes, const Array<float, 2>& scalars,
+                              const Array<float, 3>& mask, std::size_t rows) {
+    const auto edge = mask.shape(1);
+    require(planes.shape(0) >= rows && scalars.shape(0) >= rows && mask.shape(0) >= rows,
+            "limit is more than the arrays have rows");
+    require(mask.shape(2) == edge && planes.shape(2) == edge && planes.shape(3) == edge,
+            "planes and mask must be square and of one edge");
+    require(planes.shape(1) == set.planes.size() && scalars.shape(1) == set.scalars.size(),
+            "planes or scalars do not fit the plane set");
+}
+
+// The first n rows.
+inline LeafResults leaf_results(const Array<const float, 2>& policy, const Array<const float, 1>& value,
+                                const Array<const float, 1>& score, const Array<const float, 3>& ownership,
+                                std::size_t n) {
+    const auto edge = ownership.shape(1), area = edge * edge;
+    require(ownership.shape(2) == edge && policy.shape(1) == area + 1, "policy and ownership must be of one edge");
+    require(policy.shape(0) >= n && value.size() >= n && score.size() >= n && ownership.shape(0) >= n,
+            "n is more than the arrays have rows");
+    return {{policy.data(), n * (area + 1)}, {value.data(), n}, {score.data(), n}, {ownership.data(), n * area}};
+}
+
+}  // namespace tengen::bindings

@@ -1,0 +1,106 @@
+// Many searches at once for Python.
+#include "pool/pool.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <numeric>
+#include <string>
+
+#include "bindings/locked_search.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tengen::bindings {
+
+namespace {
+
+// The searches that a pool hands out live as long as the pool, and stand under its lock.
+class LockedPool {
+  public:
+    LockedPool(const SearchParams& params, const std::vector<std::uint64_t>& seeds, int threads)
+        : shared_(std::make_shared<Shared>(params, seeds, threads)) {}
+
+    template <class F>
+    auto with(F f) {
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(shared_->mutex);
+        return f(shared_->pool);
+    }
+
+    LockedSearch search(int game) {
+        const int games = shared_->pool.games();
+        if (game < 0 || game >= games)
+            throw nb::index_error(
+                ("game must be 0 to " + std::to_string(games - 1) + ", not " + std::to_string(game)).c_str());
+        return {std::shared_ptr<Search>(shared_, &shared_->pool.search(game)),
+                std::shared_ptr<std::mutex>(shared_, &shared_->mutex)};
+    }
+
+  private:
+    struct Shared {
+        Shared(const SearchParams& params, const std::vector<std::uint64_t>& seeds, int threads)
+            : pool(params, seeds, threads) {}
+        SearchPool pool;
+        std::mutex mutex;
+    };
+
+    std::shared_ptr<Shared> shared_;
+};
+
+int gather(LockedPool& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+           Array<float, 3> mask, Array<const std::int32_t, 1> limits) {
+    const PlaneSet& set = plane_set(name);
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < limits.size(); ++i) rows += std::max(limits.data()[i], 0);
+    check_leaf_arrays(set, planes, scalars, mask, rows);
+    return self.with([&](SearchPool& pool) {
+        return pool.gather(set, static_cast<int>(mask.shape(1)), {limits.data(), limits.size()},
+                           {planes.data(), scalars.data(), mask.data()});
+    });
+}
+
+void scatter(LockedPool& self, Array<const float, 2> policy, Array<const float, 1> value, Array<const float, 1> score,
+             Array<const float, 3> ownership, std::size_t n) {
+    const LeafResults results = leaf_results(policy, value, score, ownership, n);
+    self.with([&](SearchPool& pool) { pool.scatter(results, static_cast<int>(ownership.shape(1))); });
+}
+
+// An array over the games of what each search answers.
+template <class T, auto kMember>
+auto ask_all(LockedPool& self) {
+    const auto answers = self.with([](SearchPool& pool) {
+        std::vector<T> all;
+        for (int i = 0; i < pool.games(); ++i) all.push_back(static_cast<T>((pool.search(i).*kMember)()));
+        return all;
+    });
+    auto array = new_array<T>(answers.size());
+    std::copy(answers.begin(), answers.end(), array.data());
+    return array;
+}
+
+}  // namespace
+
+}  // namespace tengen::bindings
+
+void register_pool(nb::module_& m) {
+    using namespace tengen::bindings;
+    using tengen::Search;
+    nb::class_<LockedPool>(m, "SearchPool", "Many searches at once; tengen.engine.pool.SearchPool drives them.")
+        .def(nb::init<const tengen::SearchParams&, const std::vector<std::uint64_t>&, int>(), "params"_a, "seeds"_a,
+             "threads"_a)
+        .def("search", &LockedPool::search, "game"_a, "One of the searches, to be given roots and asked.")
+        .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
+             "limits"_a.noconvert(),
+             "Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after "
+             "game; returns their number.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
+             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def(
+            "forget_waiting",
+            [](LockedPool& self) { self.with([](tengen::SearchPool& pool) { pool.forget_waiting(); }); },
+            "Give up the positions of the last gather, as when their evaluation failed.")
+        .def("root_visits", ask_all<std::int64_t, &Search::root_visits>, "int64 [games]")
+        .def("waiting", ask_all<std::int64_t, &Search::waiting>, "int64 [games]: positions of the last gather.");
+}

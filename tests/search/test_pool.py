@@ -1,0 +1,216 @@
+"""Many games at once: each finds what it finds alone, and a failure stays with the game that it comes from."""
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tengen.engine.pool import SearchPool
+from tengen.engine.search import SearchParams, SearchView, TreeSearch
+from tengen.errors import NetworkError
+from tengen.evaluators import Evaluation, UniformEvaluator
+from tengen.evaluators.protocol import Floats
+from tengen.game import Game
+
+MOVES, VISITS = 3, 24
+NOISY = SearchParams(noise_weight=0.25, temperature=1.0, ownership=True)
+
+
+class Checksum:
+    """Priors, values and owners drawn from a position alone: neither the rows beside it nor the edge count."""
+
+    name, plane_set = "checksum", "tengen"
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        rows, edge, _ = mask.shape
+        result = Evaluation(
+            policy=np.zeros((rows, edge * edge + 1), np.float32),
+            value=np.zeros(rows, np.float32),
+            score=np.zeros(rows, np.float32),
+            ownership=np.zeros_like(mask),
+        )
+        for row in range(rows):
+            size = int(mask[row, 0].sum())
+            digest = hashlib.sha256(planes[row, :, :size, :size].tobytes() + scalars[row].tobytes()).digest()
+            drawn = np.random.default_rng(int.from_bytes(digest[:8], "little")).random((2, size, size), np.float32)
+            result.policy[row, :-1].reshape(edge, edge)[:size, :size] = drawn[0] ** 2
+            result.policy[row, -1] = 0.05
+            result.ownership[row, :size, :size] = 2 * drawn[1] - 1
+            result.value[row] = 2 * drawn[0, 0, 0] - 1
+            result.score[row] = 10 * result.value[row]
+        return result
+
+
+def start(i: int, sizes: tuple[int, ...]) -> Game:
+    return Game(sizes[i % len(sizes)], "tromp-taylor", 0.5 + i % 5)
+
+
+def story(search: SearchView, move: int | None) -> tuple[object, ...]:
+    """All that a search knows, to the last bit."""
+    stats, owners = search.stats(), search.ownership
+    arrays = [getattr(stats, name).tobytes() for name in ("point", "visits", "value", "score", "utility", "lcb")]
+    return search.text(99), search.visits, search.value, arrays, owners is not None and owners.tobytes(), move
+
+
+def play_alone(i: int, batch: int, sizes: tuple[int, ...]) -> list[tuple[object, ...]]:
+    game, told = start(i, sizes), []
+    search = TreeSearch(Checksum(), NOISY, batch, seed=i)
+    for _ in range(MOVES):
+        search.set_root(game)
+        search.run(VISITS)
+        move = search.choose()
+        told.append(story(search, move))
+        game.play(move)
+    return told
+
+
+def play_together(
+    games: int, batch: int, threads: int, sizes: tuple[int, ...]
+) -> tuple[list[list[tuple[object, ...]]], SearchPool]:
+    pool = SearchPool(Checksum(), NOISY, games, batch, threads=threads)
+    boards: list[Game] = [start(i, sizes) for i in range(games)]
+    told: list[list[tuple[object, ...]]] = [[] for _ in boards]
+    for _ in range(MOVES):
+        for i, game in enumerate(boards):
+            pool.set_root(i, game)
+        pool.run(VISITS)
+        for i, game in enumerate(boards):
+            move = pool[i].choose()
+            told[i].append(story(pool[i], move))
+            game.play(move)
+    return told, pool
+
+
+@pytest.mark.parametrize(("games", "batch", "threads", "sizes"), [(256, 1, 2, (7,)), (33, 5, 3, (5, 9, 6, 13))])
+def test_a_game_in_a_pool_finds_what_it_finds_alone(
+    games: int, batch: int, threads: int, sizes: tuple[int, ...]
+) -> None:
+    told, pool = play_together(games, batch, threads, sizes)
+    assert pool.edge == max(sizes)
+    assert len({str(tale) for tale in told}) > games / 2, "the games differ, so that equality says something"
+    for i in range(games):
+        assert told[i] == play_alone(i, batch, sizes), f"game {i}"
+    one_thread, _ = play_together(games, batch, 1, sizes)
+    assert one_thread == told
+
+
+def test_limits_say_how_far_each_game_goes() -> None:
+    pool = SearchPool(UniformEvaluator(), games=4, batch_per_game=3)
+    for i in (0, 1, 3):
+        pool.set_root(i, Game(7))
+    assert pool.step() == 3  # the roots; game 2 has none and rests
+    assert pool.step([1, 0, 9, 9]) == 4
+    assert pool.visits.tolist() == [2, 1, 0, 4]
+    pool.run([10, 5, 99, 4])
+    assert pool.visits.tolist() == [10, 5, 0, 4]
+    assert pool.evaluations == 19
+
+
+def test_two_pools_in_flight() -> None:
+    """Gather one while the other waits: the same trees as by plain steps."""
+    pools = [SearchPool(Checksum(), NOISY, 3, 2, seed=10 * half) for half in range(2)]
+    plain = [SearchPool(Checksum(), NOISY, 3, 2, seed=10 * half) for half in range(2)]
+    for pool in (*pools, *plain):
+        for i in range(3):
+            pool.set_root(i, start(i, (5, 7)))
+    waiting = pools[0].gather()
+    for turn in range(20):
+        here, there = pools[turn % 2], pools[(turn + 1) % 2]
+        coming = there.gather()
+        here.scatter(here.evaluator.evaluate(*waiting))
+        waiting = coming
+    for pool, twin in zip(pools, plain, strict=True):
+        for _ in range(10):
+            twin.step()
+        assert [pool[i].text(99) for i in range(3)] == [twin[i].text(99) for i in range(3)]
+
+
+class Failing(Checksum):
+    def __init__(self, row: int | None) -> None:
+        self.row = row
+        self.fails = False
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        result = super().evaluate(planes, scalars, mask)
+        if not self.fails:
+            return result
+        if self.row is None:
+            raise OSError("the network is gone")
+        value = result.value.copy()
+        value[self.row] = np.nan
+        return replace(result, value=value)
+
+
+def failed(row: int | None, error: type[Exception]) -> SearchPool:
+    """A pool of three games after four good rounds and a bad one."""
+    evaluator = Failing(row)
+    pool = SearchPool(evaluator, games=3)
+    for i in range(3):
+        pool.set_root(i, Game(5 + i))
+    for _ in range(4):
+        pool.step()
+    evaluator.fails = True
+    with pytest.raises(error):
+        pool.step()
+    evaluator.fails = False
+    return pool
+
+
+def test_a_failed_evaluation_leaves_all_games_as_they_were() -> None:
+    pool = failed(None, OSError)
+    assert pool.visits.tolist() == [4, 4, 4]
+    pool.step()
+    good = SearchPool(Checksum(), games=3)
+    for i in range(3):
+        good.set_root(i, Game(5 + i))
+    for _ in range(5):
+        good.step()
+    assert [pool[i].text(9) for i in range(3)] == [good[i].text(9) for i in range(3)]
+
+
+def test_a_bad_row_costs_its_own_game_alone() -> None:
+    pool = failed(1, NetworkError)
+    assert pool.visits.tolist() == [5, 4, 5]
+    pool.step()
+    assert pool.visits.tolist() == [6, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"games": 0}, "0 games"),
+        ({"batch_per_game": 0}, "0 positions"),
+        ({"games": 3, "seed": [1, 2]}, "as many seeds, not 2"),
+        ({"threads": 0}, "threads must be 1 or more, not 0"),
+    ],
+)
+def test_settings_that_cannot_work(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SearchPool(UniformEvaluator(), **settings)  # type: ignore[arg-type]
+
+
+def test_calls_out_of_order_are_refused() -> None:
+    pool = SearchPool(UniformEvaluator(), games=2)
+    with pytest.raises(RuntimeError, match="no game of the pool has a root"):
+        pool.step()
+    pool.set_root(0, Game(5))
+    with pytest.raises(ValueError, match="as many limits, not 3"):
+        pool.step([1, 1, 1])
+    with pytest.raises(ValueError, match="game 0 has a limit of -1"):
+        pool.step(-1)
+    pool.gather()
+    for call in (pool.gather, lambda: pool.set_root(0, Game(5))):
+        with pytest.raises(RuntimeError, match="wait for scatter"):
+            call()
+    pool.forget_waiting()
+    assert pool.step() == 1
+
+
+def test_what_a_game_found_outlives_the_pool() -> None:
+    pool = SearchPool(UniformEvaluator(), games=2)
+    pool.set_root(1, Game(5))
+    pool.run(30)
+    view, text = pool[1], pool[1].text(9)
+    del pool
+    assert view.text(9) == text
