@@ -72,6 +72,13 @@ void register_playout(nb::module_& m) {
         "game"_a, "playouts"_a, "seed"_a);
     m.def("final_ownership", final_ownership, "game"_a, "playouts"_a, "seed"_a,
           "int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.");
+    m.def(
+        "playout_policies",
+        [] {
+            const auto names = tengen::playout_policies();
+            return std::vector<std::string>(names.begin(), names.end());
+        },
+        "The names of the playout policies.");
     m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a, "policy"_a = "uniform",
           "Plays them to measure their speed; the moves that they took in all.");
 }

@@ -449,5 +449,8 @@ def final_ownership(game: Game, playouts: int, seed: int) -> Annotated[NDArray[n
     int8 [size, size]: 0 black, 1 white, 2 neutral, once the stones that playouts find dead are removed.
     """
 
+def playout_policies() -> list[str]:
+    """The names of the playout policies."""
+
 def run_playouts(game: Game, playouts: int, seed: int, policy: str = 'uniform') -> int:
     """Plays them to measure their speed; the moves that they took in all."""

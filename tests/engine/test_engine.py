@@ -311,7 +311,20 @@ def test_each_move_is_thought_about_within_its_memory() -> None:
 def test_an_engine_without_a_network_loads_by_name() -> None:
     engine = load_engine("none", visits=10)
     engine.set_position(Game(9))
-    assert engine.name == "uniform" and engine.think().visits == 10
+    assert engine.name == "rave with local playouts" and engine.think().visits == 10
+    assert load_engine("none").limits.visits == 10_000
+
+
+def test_other_params_begin_a_new_tree() -> None:
+    engine = load_engine("none", visits=50, threads=1)
+    engine.set_position(Game(9))
+    first = engine.think()
+    engine.params = engine.params.model_copy(update={"selection": "uct"})
+    with pytest.raises(RuntimeError, match="set_position"):
+        engine.think()
+    engine.set_position(Game(9))
+    assert engine.think().visits == first.visits == 50
+    assert engine.name == "uct with local playouts"
 
 
 def test_an_unknown_network_is_named() -> None:

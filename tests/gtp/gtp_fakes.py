@@ -10,6 +10,7 @@ import numpy as np
 from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.engine.search import SearchParams
 from tengen.game import Game
 from tengen.gtp.lines import Lines
 from tengen.gtp.server import serve
@@ -33,6 +34,7 @@ class FakeEngine:
     asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
     pondered: int = 0
     stopped: int = 0
+    params: SearchParams = field(default_factory=SearchParams)
 
     def now(self) -> float:
         return self.time

@@ -12,7 +12,16 @@ Backend = Literal["auto", "openvino", "torch", "uniform"]
 
 def command(
     net: Annotated[str, typer.Option(help="Network by name or file; none plays without one.")] = "default",
-    visits: Annotated[int | None, typer.Option(min=1, help="Visits a move; 400 where nothing else bounds it.")] = None,
+    playouts: Annotated[
+        str | None, typer.Option(help="Playout policy of --net none: uniform, local, ...; local if not given.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the search, NAME=VALUE; may be repeated.")
+    ] = None,
+    visits: Annotated[
+        int | None,
+        typer.Option(min=1, help="Visits a move; where nothing else bounds it 400, or 10,000 by playouts alone."),
+    ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
     size: Annotated[int, typer.Option(min=5, max=19, help="Board size at the start.")] = 19,
     komi: Annotated[float, typer.Option(help="Komi at the start.")] = 7.5,
@@ -24,7 +33,7 @@ def command(
         float | None, typer.Option(min=0.01, help="Play moves drawn from the network's policy at this temperature.")
     ] = None,
     backend: Annotated[Backend, typer.Option(help="What computes the network.")] = "auto",
-    threads: Annotated[int, typer.Option(min=0, help="Threads that compute the network; 0 takes all cores.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="Threads of the network or the playouts; 0 takes all cores.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions evaluated at once.")] = 8,
     seed: Annotated[int, typer.Option(help="Same seed, same game, where no clock bounds the search.")] = 0,
     log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,
@@ -37,6 +46,8 @@ def command(
         Settings(
             version=__version__,
             net=net,
+            playouts=playouts,
+            params=tuple(set_ or ()),
             visits=visits,
             seconds=seconds,
             size=size,

@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[SearchResult], None]
 
 DEFAULT_VISITS = 400
+_MOST_STEPS = 1 << 30
 _LINE = 20  # moves of a principal variation
 # The search of a pass before it is played, at most; it falls in the margin that clocks leave.
 _PASS_VISITS = 64
@@ -50,8 +51,8 @@ class Engine:
     """Searches positions with one evaluator and one tree.
 
     `params` are the search's, `batch` positions are evaluated at once, `seed` fixes all chance, `style` says how to
-    play and may be replaced at any time, `limits` hold where `think` is given none. One thread drives the engine;
-    `stop` may come from any.
+    play and may be replaced at any time, `limits` hold where `think` is given none. `threads` search where the params
+    ask no network. One thread drives the engine; `stop` may come from any.
     """
 
     def __init__(
@@ -63,14 +64,15 @@ class Engine:
         *,
         style: Style | None = None,
         limits: Limits | None = None,
+        threads: int = 1,
     ) -> None:
-        kept = (params or SearchParams()).model_copy(update={"ownership": True})
         self.evaluator = evaluator
         self.style = style or Style()
         self.limits = limits or Limits(visits=DEFAULT_VISITS)
-        self._search = TreeSearch(evaluator, kept, batch, seed)
+        self._search = _new_search(evaluator, params or SearchParams(), batch, seed, threads)
         self._counter = Counter(evaluator, seed=seed)
         self._judge = ResignJudge()
+        self._seed = seed
         self._random = np.random.default_rng(seed)
         self._busy = threading.RLock()
         self._stop = threading.Event()
@@ -81,7 +83,21 @@ class Engine:
     @property
     def name(self) -> str:
         """The name of the network, or of whatever evaluates."""
-        return self.evaluator.name
+        params = self.params
+        return self.evaluator.name if params.asks_network else f"{params.selection} with {params.playout} playouts"
+
+    @property
+    def params(self) -> SearchParams:
+        """The settings of the search; to set them forgets the tree, and the position is searched anew."""
+        return self._search.params
+
+    @params.setter
+    def params(self, params: SearchParams) -> None:
+        self._end_pondering()
+        with self._busy:
+            old = self._search
+            self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
+            self._game = None
 
     def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
         """Search this position from now on; the tree is kept as far as the game goes on from the last one.
@@ -167,7 +183,7 @@ class Engine:
         reported = 0.0
         while (left := self._left(budget, spent)) > 0:
             began = spent.elapsed
-            search.step(int(min(left, search.batch)))
+            search.step(int(min(left, _MOST_STEPS)))
             spent.step = spent.elapsed - began
             if self._stop.is_set() or (until is not None and until()):
                 break
@@ -259,6 +275,11 @@ class Engine:
     def _count_root(self, result: SearchResult) -> Count:
         game = self._position()
         return self._counter.count(game, result.ownership if game.to_play == BLACK else -result.ownership)
+
+
+def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:
+    """A search that keeps the ownership, which passing and counting rest on."""
+    return TreeSearch(evaluator, params.model_copy(update={"ownership": True}), batch, seed, threads)
 
 
 def _goes_on(before: Game, now: Game) -> bool:

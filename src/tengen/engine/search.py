@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from tengen import _native
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.game import Game
 
@@ -21,7 +22,9 @@ class SearchParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    selection: Annotated[Literal["puct", "uct", "rave"], Field(description="how a simulation chooses its moves")] = "puct"
+    selection: Annotated[Literal["puct", "uct", "rave"], Field(description="how a simulation chooses its moves")] = (
+        "puct"
+    )
     c_puct: Annotated[float, Field(ge=0, description="exploration at the first visits")] = 1.25
     c_puct_base: Annotated[float, Field(gt=0, description="visits at which exploration begins to grow")] = 19652.0
     c_puct_factor: Annotated[float, Field(ge=0, description="how fast it grows, times the logarithm")] = 1.0
@@ -80,12 +83,60 @@ class SearchParams(BaseModel):
         0.15
     )
 
+    @field_validator("priors", "playout")
+    @classmethod
+    def _known(cls, name: str, info: ValidationInfo) -> str:
+        known = _native.playout_policies() + (["network"] if info.field_name == "priors" else [])
+        if name not in known:
+            raise ValueError(f"{name!r} is unknown: choose {', '.join(known)}")
+        return name
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SearchParams:
+        if not self.playouts and (self.playout_weight > 0 or self.expand_visits > 0):
+            raise ValueError("playout_weight and expand_visits need playouts of 1 or more")
+        return self
+
+    @property
+    def asks_network(self) -> bool:
+        """Whether priors or values come from a network; else the search runs in native threads alone."""
+        return self.priors == "network" or self.playout_weight < 1
+
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""
         params = _native.SearchParams()
         for name in type(self).model_fields:
             setattr(params, name, getattr(self, name))
         return params
+
+
+def playout_params(policy: str = "local", **settings: object) -> SearchParams:
+    """Settings of a search that needs no network: RAVE over playouts of this policy, which gives the priors too."""
+    chosen = {"selection": "rave", "priors": policy, "playout": policy, "playout_weight": 1.0, "playouts": 1}
+    return SearchParams.model_validate({**chosen, "expand_visits": 2, **settings})
+
+
+def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParams:
+    """The params with some of them given anew, as text. Raises RecipeError that names what is wrong or unknown."""
+    known = list(SearchParams.model_fields)
+    for name in settings:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            raise RecipeError(
+                f"unknown search setting {name!r}; "
+                + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}")
+            )
+    try:
+        return SearchParams.model_validate_strings({**_texts(params), **settings})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        reason = first["msg"].removeprefix("Value error, ")
+        raise RecipeError(f"{where}: {reason} (found {first['input']!r})" if where else reason) from error
+
+
+def _texts(params: SearchParams) -> dict[str, str]:
+    return {name: str(value) for name, value in params.model_dump().items()}
 
 
 @dataclass(frozen=True)
@@ -192,21 +243,37 @@ def scatter(native: _native.Search | _native.SearchPool, evaluator: Evaluator, r
         raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
 
 
+# A search by playouts alone looks up this often, in seconds.
+_SLICE = 0.02
+_ENDLESS = 1 << 40
+
+
 class TreeSearch(SearchView):
     """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
 
-    With the same games, evaluator, batch and seed it does the same thing again. Not for two threads at once, except
-    that the questions of SearchView may be asked while another thread is in it.
+    Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
+    With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at
+    once, except that the questions of SearchView may be asked while another thread is in it.
     """
 
-    def __init__(self, evaluator: Evaluator, params: SearchParams | None = None, batch: int = 8, seed: int = 0) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams | None = None,
+        batch: int = 8,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
         if batch < 1:
             raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
+        if threads < 1:
+            raise ValueError(f"{threads} threads cannot search: give 1 or more")
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))
         self.batch = batch
-        self.evaluations = 0  # positions that the evaluator has seen, ever
+        self.threads = threads
+        self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
         self._buffers: tuple[Floats, Floats, Floats] | None = None
 
     def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
@@ -228,10 +295,15 @@ class TreeSearch(SearchView):
         """Run one batch of simulations, at most `limit`; returns the number of positions that were evaluated.
 
         It is 0 when all simulations ended in finished games, or in a tree that has filled its memory: they count as
-        visits all the same. When the evaluator fails, the search is as it was before the call.
+        visits all the same. When the evaluator fails, the search is as it was before the call. A search by playouts
+        alone runs up to `limit` of them, for a short time.
         """
         if self._buffers is None:
             raise RuntimeError("the search has no root yet: call set_root first")
+        if not self.params.asks_network:
+            played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
+            self.evaluations += played * self.params.playouts
+            return played
         planes, scalars, mask = self._buffers
         limit = self.batch if limit is None else min(limit, self.batch)
         n: int = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tengen.gtp import admin, analysis, handicap, moves, records, rules, scoring, setup, timing
+from tengen.gtp import admin, analysis, handicap, moves, params, records, rules, scoring, setup, timing
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import Session, Stream
 
@@ -41,6 +41,9 @@ COMMANDS: dict[str, Handler] = {
     "fixed_handicap": handicap.fixed_handicap,
     "place_free_handicap": handicap.place_free_handicap,
     "set_free_handicap": handicap.set_free_handicap,
+    "kata-list-params": params.list_params,
+    "kata-get-param": params.get_param,
+    "kata-set-param": params.set_param,
     "play": moves.play,
     "genmove": moves.genmove,
     "reg_genmove": moves.reg_genmove,

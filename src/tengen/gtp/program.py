@@ -6,7 +6,12 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from tengen import _native
 from tengen.engine import Limits, Style, load_engine
+from tengen.engine.search import SearchParams, playout_params, set_params
+from tengen.errors import RecipeError
 from tengen.evaluators.load import Backend
 from tengen.game import Game
 from tengen.gtp.channel import open_channel
@@ -20,6 +25,8 @@ class Settings:
 
     version: str = "0"
     net: str = "default"
+    playouts: str | None = None
+    params: tuple[str, ...] = ()
     visits: int | None = None
     seconds: float | None = None
     size: int = 19
@@ -43,21 +50,47 @@ def run(settings: Settings) -> None:
     game = Game(settings.size, settings.rules, settings.komi)
     _start_log(settings.log)
     lines, write = open_channel()
+    params = _params(settings)
     engine = load_engine(
         settings.net,
+        params=params,
         backend=settings.backend,
         threads=settings.threads,
         batch=settings.batch,
         seed=settings.seed,
         style=style,
     )
-    options = Options(version=f"{settings.version} ({engine.name})", limits=limits, ponder=settings.ponder)
+    options = Options(
+        version=f"{settings.version} ({engine.name})",
+        limits=limits,
+        visits_without_clock=engine.limits.visits,
+        ponder=settings.ponder,
+    )
     try:
         serve(Session(engine, game, lines, options), write)
     except BrokenPipeError:
         logging.getLogger(__name__).info("nobody reads the answers any more")
     finally:
         engine.close()
+
+
+def _params(settings: Settings) -> SearchParams:
+    """The settings of the search: those of its kind, then what --set says."""
+    alone = settings.net == "none"
+    if settings.playouts is not None and not alone:
+        raise RecipeError(
+            "--playouts is for --net none; beside a network, --set playouts=N --set playout_weight=W mixes"
+        )
+    try:
+        params = playout_params(settings.playouts or "local") if alone else SearchParams()
+    except ValidationError:
+        known = ", ".join(_native.playout_policies())
+        raise RecipeError(f"--playouts {settings.playouts} is unknown: choose {known}") from None
+    pairs = [setting.partition("=") for setting in settings.params]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
+    return set_params(params, {name: value for name, _, value in pairs})
 
 
 def _start_log(file: Path | None) -> None:

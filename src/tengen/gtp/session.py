@@ -11,6 +11,7 @@ from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.limits import Limits
 from tengen.engine.positions import with_turn
 from tengen.engine.result import Count, SearchResult
+from tengen.engine.search import SearchParams
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.lines import Lines
 
@@ -20,6 +21,8 @@ Restriction = tuple[Sequence[int], Sequence[int]]  # moves to allow alone, if an
 
 class Player(Protocol):
     """What GTP asks of an engine; `tengen.engine.Engine` keeps this contract, and so does a script in the tests."""
+
+    params: SearchParams
 
     def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None: ...
 

@@ -1,0 +1,75 @@
+"""Settings of the search over GTP and on the command line of `tengen gtp`."""
+
+from __future__ import annotations
+
+import pytest
+from gtp_fakes import FakeEngine
+
+from tengen.engine.search import SearchParams
+from tengen.errors import GtpError, RecipeError, TengenError
+from tengen.game import Game
+from tengen.gtp.commands import COMMANDS
+from tengen.gtp.parse import Arguments
+from tengen.gtp.program import Settings, run
+from tengen.gtp.session import Session
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session(FakeEngine(), Game(9))
+
+
+def ask(session: Session, line: str) -> str:
+    name, *words = line.split()
+    answer = COMMANDS[name](session, Arguments(tuple(words)))
+    assert isinstance(answer, str)
+    return answer
+
+
+def test_every_setting_can_be_read_and_set_again(session: Session) -> None:
+    for name in ask(session, "kata-list-params").split():
+        before = session.engine.params
+        ask(session, f"kata-set-param {name} {ask(session, f'kata-get-param {name}')}")
+        assert session.engine.params == before
+
+
+def test_a_setting_changes_the_search(session: Session) -> None:
+    ask(session, "kata-set-param c_puct 0.7")
+    ask(session, "kata-set-param prune_eyes false")
+    assert session.engine.params == SearchParams(c_puct=0.7, prune_eyes=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("c_pukt 1", "did you mean c_puct"),
+        ("c_puct one", "found 'one'"),
+        ("c_puct -1", "greater than or equal to 0"),
+        ("selection best", "'puct'"),
+        ("playout_weight 0.5", "need playouts"),
+        ("priors nobody", "choose uniform, local"),
+    ],
+)
+def test_what_cannot_work_is_named_and_changes_nothing(session: Session, words: str, reason: str) -> None:
+    with pytest.raises(TengenError, match=reason):
+        ask(session, f"kata-set-param {words}")
+    assert session.engine.params == SearchParams()
+
+
+def test_an_unknown_setting_has_no_value(session: Session) -> None:
+    with pytest.raises(GtpError, match="kata-list-params"):
+        ask(session, "kata-get-param komi")
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (Settings(net="none", playouts="clever"), "--playouts clever is unknown: choose uniform, local"),
+        (Settings(playouts="local"), "--playouts is for --net none"),
+        (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
+        (Settings(net="none", params=("c_puct=x",)), "c_puct"),
+    ],
+)
+def test_a_command_line_that_cannot_work_is_refused(settings: Settings, reason: str) -> None:
+    with pytest.raises(RecipeError, match=reason):
+        run(settings)
