@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from plain_go import Board, border, chain, chains, connected, liberties, neighbors, play
+from plain_go import Board, border, chain, chains, components, ko_after, liberties, neighbors, play
 
 from tengen.game import BLACK, WHITE, Ladders
 
@@ -16,10 +16,12 @@ class TooLong(Exception):
 
 
 class Reader(NamedTuple):
-    """Answers about the chain of a stone: with the attacker to move, the defender to move, and the moves that save."""
+    """Answers about the chain of a stone: is it caught with the attacker to move, by which of the moves to try; does it
+    escape with the defender to move, by which moves."""
 
     caught: Callable[[Board, int], bool]
-    escapes: Callable[[Board, int | None, int], bool]
+    catching: Callable[[Board, int, set[int]], set[int]]
+    escapes: Callable[[Board, int], bool]
     saving: Callable[[Board, int], set[int]]
 
 
@@ -36,14 +38,17 @@ def make_reader(limit: int) -> Reader:
         free = liberties(board, stone)
         if len(free) != 2:
             return len(free) < 2
-        replies = (play(board, p, 1 - board[stone]) for p in sorted(free))
-        return any(not escapes(after.board, after.ko, stone) for after in replies if after)
+        return bool(catching(board, stone, free))
+
+    def catching(board: Board, stone: int, tries: set[int]) -> set[int]:
+        color = 1 - board[stone]
+        replies = {p: play(board, p, color) for p in sorted(tries)}
+        legal = {p: after for p, after in replies.items() if after and ko_after(board, after, color) is None}
+        return {p for p, after in legal.items() if not escapes(after.board, stone)}
 
     @cache
-    def escapes(board: Board, ko: int | None, stone: int) -> bool:
-        if ko is not None or len(liberties(board, stone)) > 1:
-            return True
-        return bool(saving(board, stone))
+    def escapes(board: Board, stone: int) -> bool:
+        return len(liberties(board, stone)) > 1 or bool(saving(board, stone))
 
     def saving(board: Board, stone: int) -> set[int]:
         color = board[stone]
@@ -52,12 +57,12 @@ def make_reader(limit: int) -> Reader:
         replies = {p: play(board, p, color) for p in tries}
         return {p for p, after in replies.items() if after and not caught(after.board, stone)}
 
-    return Reader(caught, escapes, saving)
+    return Reader(caught, catching, escapes, saving)
 
 
-def slow_ladders(board: Board, to_play: int, limit: int = 20_000) -> Ladders:
-    """Read all ladders of a position without a ko ban; raises TooLong."""
-    caught, escapes, saving = make_reader(limit)
+def slow_ladders(board: Board, to_play: int, ko: int | None = None, limit: int = 20_000) -> Ladders:
+    """Read all ladders of a position; `ko` is forbidden to the side to play. Raises TooLong."""
+    caught, catching, escapes, saving = make_reader(limit)
     laddered: tuple[set[int], set[int]] = (set(), set())
     captures: set[int] = set()
     saves: set[int] = set()
@@ -67,18 +72,16 @@ def slow_ladders(board: Board, to_play: int, limit: int = 20_000) -> Ladders:
             free = liberties(board, stone)
             if len(free) == 1 and color == to_play:
                 saves |= saving(board, stone)
-            if (len(free) == 1 and not escapes(board, None, stone)) or (len(free) == 2 and caught(board, stone)):
+            if (len(free) == 1 and not escapes(board, stone)) or (len(free) == 2 and caught(board, stone)):
                 laddered[color].update(stones)
             if len(free) == 2 and color != to_play:
-                replies = {p: play(board, p, to_play) for p in free}
-                captures |= {p for p, after in replies.items() if after and not escapes(after.board, after.ko, stone)}
-    return Ladders(sorted(laddered[0]), sorted(laddered[1]), sorted(captures), sorted(saves))
+                captures |= catching(board, stone, free)
+    return Ladders(sorted(laddered[0]), sorted(laddered[1]), sorted(captures - {ko}), sorted(saves - {ko}))
 
 
 def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
     """Benson 1976 in sets: shrink chains and regions until every chain has two vital regions."""
-    others = {1 - color, 2}
-    regions = {connected(board, p, others) for p, c in enumerate(board) if c != color}
+    regions = components(board, {1 - color, 2})
     alive = chains(board, color)
 
     def vital(region: frozenset[int], stones: frozenset[int]) -> bool:

@@ -6,73 +6,34 @@ import random
 
 import numpy as np
 import pytest
+from agreement import Pair
 from plain_go import Board, liberties, play
 from plain_reading import slow_ladders, slow_pass_alive
 
 from tengen.data.planes import encode_game, plane_set, plane_set_names
 from tengen.errors import NetworkError
 from tengen.game import Game
+from tengen.rules import Rules
 
 SIZES = (5, 9, 13, 19)
 RULES = ("chinese", "tromp-taylor", "japanese", "aga")
 
 
-class Witness:
-    """A game played beside the native one by the plain rules, with the whole history."""
-
-    def __init__(self, size: int, rules: str, komi: float) -> None:
-        self.game = Game(size, rules, komi)
-        self.board: Board = (2,) * (size * size)
-        self.ko: int | None = None
-        self.to_play = 0
-        self.moves: list[int] = []
-        self.history = [(self.board, 0)]
-
-    @property
-    def suicide(self) -> bool:
-        return self.game.rules.suicide
-
-    def play(self, point: int) -> None:
-        self.game.play(point)
-        self.moves.append(point)
-        self.ko = None
-        if point < len(self.board):
-            after = play(self.board, point, self.to_play, self.suicide)
-            assert after is not None
-            self.board, self.ko = after
-        self.to_play = 1 - self.to_play
-        self.history.append((self.board, self.to_play))
-
-    def bans(self) -> set[int]:
-        """Points that only ko or superko forbids."""
-        banned = set()
-        for p in range(len(self.board)):
-            after = play(self.board, p, self.to_play, self.suicide)
-            if after is None:
-                continue
-            seen = {"positional": any(after.board == b for b, _ in self.history),
-                    "situational": (after.board, 1 - self.to_play) in self.history,
-                    "simple": False}[self.game.rules.ko]  # fmt: skip
-            if p == self.ko or seen:
-                banned.add(p)
-        return banned
-
-
-def random_move(witness: Witness, rng: random.Random) -> None:
+def random_move(pair: Pair, rng: random.Random) -> None:
     """Play a random legal move, now and then a pass, and rather often a capture so that kos come about."""
-    points = witness.game.legal_points()
+    points, board, color = pair.game.legal_points(), pair.plain.board, pair.plain.to_play
     if rng.random() < 0.03 or not points:
-        return witness.play(len(witness.board))
-    hot = [p for p in points if play_takes(witness.board, p, witness.to_play)] if rng.random() < 0.4 else []
-    return witness.play(rng.choice(hot or points))
+        return pair.play(len(board), color)
+    hot = [p for p in points if play_takes(board, p, color)] if rng.random() < 0.4 else []
+    return pair.play(rng.choice(hot or points), color)
 
 
 def random_game(size: int, rules: str, seed: int, moves: int) -> Game:
     rng = random.Random(seed)
-    witness = Witness(size, rules, rng.choice([6.5, 7.5, 0.0, -3.0]))
+    pair = Pair(size, Rules.parse(rules), rng.choice([6.5, 7.5, 0.0, -3.0]))
     for _ in range(moves):
-        random_move(witness, rng)
-    return witness.game
+        random_move(pair, rng)
+    return pair.game
 
 
 def play_takes(board: Board, p: int, color: int) -> bool:
@@ -80,16 +41,17 @@ def play_takes(board: Board, p: int, color: int) -> bool:
     return after is not None and after.board.count(1 - color) < board.count(1 - color)
 
 
-def slow_planes(witness: Witness) -> dict[str, set[int]]:
+def slow_planes(pair: Pair) -> dict[str, set[int]]:
     """Return the points of every plane by its sentence in docs/planes.md."""
-    board, own, other = witness.board, witness.to_play, 1 - witness.to_play
+    board, own, other = pair.plain.board, pair.plain.to_play, 1 - pair.plain.to_play
+    suicide = pair.plain.rules.suicide
     everywhere = range(len(board))
-    bans = witness.bans()
-    legal = {p: after for p in everywhere if p not in bans and (after := play(board, p, own, witness.suicide))}
+    bans = {p for p, reason in enumerate(pair.plain.reasons(own)) if reason in ("ko", "superko")}
+    legal = {p: after for p in everywhere if p not in bans and (after := play(board, p, own, suicide))}
     taken = {p: board.count(other) - after.board.count(other) for p, after in legal.items()}
     left = {p: len(liberties(after.board, p)) if after.board[p] == own else 0 for p, after in legal.items()}
     ladders = slow_ladders(board, own)
-    recent = [{p} - {len(board)} for p in reversed(witness.moves[-5:])] + [set()] * 5
+    recent = [{p} - {len(board)} for _, p in reversed(pair.plain.moves[-5:])] + [set()] * 5
     planes = {
         "on_board": set(everywhere),
         "own_stones": {p for p in everywhere if board[p] == own},
@@ -108,8 +70,8 @@ def slow_planes(witness: Witness) -> dict[str, set[int]]:
         "opponent_laddered": set((ladders.black, ladders.white)[other]),
         "ladder_capture": set(ladders.captures) - bans,
         "ladder_escape": set(ladders.escapes) - bans,
-        "own_pass_alive": slow_pass_alive(board, own, witness.suicide),
-        "opponent_pass_alive": slow_pass_alive(board, other, witness.suicide),
+        "own_pass_alive": slow_pass_alive(board, own, suicide),
+        "opponent_pass_alive": slow_pass_alive(board, other, suicide),
     }
     for who, color in (("own", own), ("opponent", other)):
         counts = {p: min(len(liberties(board, p)), 4) for p in everywhere if board[p] == color}
@@ -118,15 +80,15 @@ def slow_planes(witness: Witness) -> dict[str, set[int]]:
     return planes
 
 
-def check_planes(witness: Witness) -> set[str]:
+def check_planes(pair: Pair) -> set[str]:
     """Compare all planes with their definitions; returns the names of those that were not empty."""
     names = plane_set("tengen").planes
-    expected = slow_planes(witness)
+    expected = slow_planes(pair)
     assert set(expected) == set(names)
-    planes, _, mask = encode_game("tengen", witness.game)
+    planes, _, mask = encode_game("tengen", pair.game)
     assert (mask == 1).all() and set(np.unique(planes)) <= {0, 1}
     for name, plane in zip(names, planes, strict=True):
-        assert set(np.flatnonzero(plane).tolist()) == expected[name], f"{name}\n{witness.game}"
+        assert set(np.flatnonzero(plane).tolist()) == expected[name], f"{name}\n{pair.game}"
     return {name for name in names if expected[name]}
 
 
@@ -136,11 +98,11 @@ def test_every_plane_by_its_definition(size: int, games: int, rules: str) -> Non
     used: set[str] = set()
     for seed in range(games):
         rng = random.Random(seed)
-        witness = Witness(size, rules, 6.5)
+        pair = Pair(size, Rules.parse(rules))
         for _ in range(min(2 * size * size, 300)):
-            random_move(witness, rng)
-            if rng.random() < 2 / size**2 or (witness.ko is not None and rng.random() < 1 / size):
-                used |= check_planes(witness)
+            random_move(pair, rng)
+            if rng.random() < 2 / size**2 or (pair.game.ko is not None and rng.random() < 1 / size):
+                used |= check_planes(pair)
     if size == 5:
         missing = set(plane_set("tengen").planes) - used
         assert missing <= {"own_pass_alive", "opponent_pass_alive"}, f"the games never showed {missing}"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from known_answers import Noise, Scripted
+from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen.coords import from_gtp
 from tengen.engine.search import SearchParams, TreeSearch
@@ -206,33 +207,19 @@ def test_every_move_in_the_tree_is_legal(rules: str) -> None:
         assert sorted(points) == sorted({*root.legal_points(), 25})
 
 
-TRIPLE_KO = """
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X . X O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-"""
-CYCLE = ["C8", "B5", "C2", "B8", "C5", "B2"]  # the last of these restores the first position
-
-
 @pytest.mark.parametrize("played", range(5))
 @pytest.mark.parametrize("rules, banned", [("ko=positional", True), ("ko=situational", True), ("ko=simple", False)])
 def test_superko_binds_in_the_tree(rules: str, banned: bool, played: int) -> None:
     """The earlier position lies in the game's own history, or on the way through the tree, or half and half."""
     game = Game.from_diagram(TRIPLE_KO, rules)
-    for vertex in CYCLE[:played]:
+    for vertex in TRIPLE_KO_CYCLE[:played]:
         game.play(vertex)
     wanted = np.zeros(82, np.float32)
-    wanted[[from_gtp(vertex, 9) for vertex in CYCLE]] = 1
+    wanted[[from_gtp(vertex, 9) for vertex in TRIPLE_KO_CYCLE]] = 1
     search = searched(game, 2000, Scripted(policy=lambda view: wanted), prune_eyes=False)
     lines = moves_of(search.text(6))
-    assert CYCLE[played:5] in lines
-    assert (CYCLE[played:] in lines) != banned
+    assert TRIPLE_KO_CYCLE[played:5] in lines
+    assert (TRIPLE_KO_CYCLE[played:] in lines) != banned
 
 
 def test_own_eyes_are_filled_only_without_pruning() -> None:

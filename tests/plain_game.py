@@ -1,0 +1,119 @@
+"""The rules of Go once more, slow and obvious: whole boards are compared, and every position is remembered.
+
+The ko is the answer that restores the board before the last move; superko looks the new board up among all before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plain_go import Board, after_stone, border, chain, components, empty_board, put
+
+from tengen.rules import Rules
+
+
+class PlainGame:
+    """A game as the native one tells it: points are ints, `size * size` is pass, colours 0 black and 1 white.
+
+    play() trusts that reason() found nothing.
+    """
+
+    def __init__(self, size: int, rules: Rules, komi: float, board: Board | None = None, to_play: int = 0) -> None:
+        self.rules, self.komi = rules, komi
+        self.start = self.board = empty_board(size) if board is None else board
+        self.to_play = to_play
+        self.passing = size * size
+        self.captures = [0, 0]
+        self.passes = 0
+        self.moves: list[tuple[int, int]] = []
+        self.history = [(self.board, to_play)]  # every position, with the side to play
+        self.boards = {self.board}
+        self.since_pass = 0  # the first entry of the history that a long cycle may count
+
+    def reason(self, p: int, color: int) -> str:
+        """Why the move is illegal, or the empty text."""
+        if p == self.passing:
+            return ""
+        if self.board[p] != 2:
+            return "occupied"
+        after = after_stone(self.board, p, color)
+        answers_a_stone = self.moves and self.moves[-1][0] != color and self.moves[-1][1] != self.passing
+        if answers_a_stone and after.board == self.history[-2][0]:
+            return "ko"
+        if after.lost and not (self.rules.suicide and len(after.lost) > 1):
+            return "suicide"
+        if self.rules.ko == "positional" and after.board in self.boards:
+            return "superko"
+        if self.rules.ko == "situational" and after.board in self.boards and (after.board, 1 - color) in self.history:
+            return "superko"
+        return ""
+
+    def reasons(self, color: int) -> list[str]:
+        """reason() of every point of the board."""
+        return [self.reason(p, color) for p in range(self.passing)]
+
+    def play(self, p: int, color: int) -> None:
+        self.moves.append((color, p))
+        self.to_play = 1 - color
+        if p == self.passing:
+            self.passes += 1
+            self.since_pass = len(self.history)
+        else:
+            self.passes = 0
+            self.board, taken, lost = after_stone(self.board, p, color)
+            self.captures[color] += len(taken)
+            self.captures[1 - color] += len(lost)
+        self.history.append((self.board, self.to_play))
+        self.boards.add(self.board)
+
+    @property
+    def is_no_result(self) -> bool:
+        """Under simple ko: the position for the third time since the last pass."""
+        return (
+            self.rules.ko == "simple"
+            and self.passes == 0
+            and self.history[self.since_pass :].count(self.history[-1]) >= 3
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return self.passes >= 2 or self.is_no_result
+
+    @property
+    def handicap(self) -> int:
+        """Black's stones before White's first, if two or more and White has none from the start."""
+        if 1 in self.start:
+            return 0
+        firsts = 0
+        while firsts < len(self.moves) and self.moves[firsts][0] == 0 and self.moves[firsts][1] != self.passing:
+            firsts += 1
+        stones = self.start.count(0) + firsts
+        return stones if stones >= 2 else 0
+
+    @property
+    def bonus(self) -> int:
+        return {"none": 0, "n": self.handicap, "n-1": max(self.handicap - 1, 0)}[self.rules.bonus]
+
+    def without(self, dead: Iterable[int]) -> Board:
+        """Return the board without the dead chains; `dead` holds a stone or more of each."""
+        return put(self.board, frozenset().union(*(chain(self.board, p) for p in dead if self.board[p] != 2)), 2)
+
+    def owners(self, dead: Iterable[int] = ()) -> Board:
+        """Who owns each point: stones their owner's, empty regions his whose stones alone surround them, else 2."""
+        left = owners = self.without(dead)
+        for region in components(left, {2}):
+            around = [color for color in (0, 1) if border(left, region, color)]
+            if len(around) == 1:
+                owners = put(owners, region, around[0])
+        return owners
+
+    def score(self, dead: Iterable[int] = ()) -> float:
+        """Black's points minus White's."""
+        dead = list(dead)
+        owners, left = self.owners(dead), self.without(dead)
+        points = [owners.count(0), owners.count(1)]
+        if self.rules.scoring == "territory":
+            for color in (0, 1):
+                prisoners = self.board.count(1 - color) - left.count(1 - color) + self.captures[color]
+                points[color] += prisoners - left.count(color)
+        return points[0] - points[1] - self.komi - self.bonus
