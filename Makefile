@@ -144,7 +144,8 @@ stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
 
 bench: $(MODULE)/done .venv/developer
-	@for file in benchmarks/*.py; do $(BIN)/python "$$file"; done
+	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target tengen_bench)
+	@for file in benchmarks/[!_]*.py; do TENGEN_BENCH=$(MODULE)/tengen_bench $(BIN)/python "$$file"; done
 
 wheel: .venv/player
 	@$(PIP) wheel --no-deps --wheel-dir dist . && ls dist/*.whl

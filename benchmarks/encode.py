@@ -19,6 +19,7 @@ import numpy as np
 from tengen import _native
 from tengen.data import Rows, Sampler, Store, encode_game, prefetch
 from tengen.data.importer import ImportOptions, import_games
+from tengen.data.planes import plane_set_names
 from tengen.game import Game
 
 SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
@@ -108,9 +109,25 @@ def waiting(sampler: Sampler, size: str = "b2c32") -> dict[str, object]:
     }
 
 
+def by_plane_set(store: Store) -> None:
+    """Mid-game positions a second of every plane set, against `tengen`."""
+    rates = {}
+    for name in sorted(plane_set_names(), key=lambda name: name != "tengen"):
+        sampler = Sampler(store, "all", name, batch_size=512, plies=(80, 180))
+        rows = sampler.rows(0)
+        rates[name] = len(rows.game) / best_seconds(lambda sampler=sampler, rows=rows: sampler.encode(rows))
+        line = {"benchmark": "plane_set", "plane_set": name, "planes": len(sampler.plane_set.planes)}
+        figures = {
+            "positions_per_second": round(rates[name]),
+            "against_tengen": round(rates[name] / rates["tengen"], 2),
+        }
+        print(json.dumps({**line, **figures}))
+
+
 def main(store: Store) -> None:
     for name, plies in (("all", (0, None)), ("mid-game", (80, 180))):
         print(json.dumps(speed(Sampler(store, "all", batch_size=512, plies=plies), name)))
+    by_plane_set(store)
     print(json.dumps(drawing(Sampler(store, "all"))))
     if find_spec("torch"):
         print(json.dumps(waiting(Sampler(store, "all", batch_size=128))))

@@ -59,6 +59,7 @@ NATIVE_ALLOWED = {
     "pool": {"board", "features", "playout", "search"},
     "bindings": {"board", "features", "playout", "search", "pool"},
     "tests": {"board", "features", "playout", "search", "pool"},
+    "bench": {"board", "features", "playout", "search", "pool"},
 }
 
 PYTHON_FILES = sorted(SOURCE.rglob("*.py"))
