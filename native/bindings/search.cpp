@@ -83,6 +83,17 @@ void bind_params(nb::module_& m) {
         .def_rw("c_puct", &SearchParams::c_puct)
         .def_rw("c_puct_base", &SearchParams::c_puct_base)
         .def_rw("c_puct_factor", &SearchParams::c_puct_factor)
+        .def_prop_rw(
+            "fpu", [](const SearchParams& p) { return std::string(name(p.fpu)); },
+            [](SearchParams& p, const std::string& text) { p.fpu = parse_first_play(text); })
+        .def_prop_rw(
+            "root_fpu", [](const SearchParams& p) { return std::string(name(p.root_fpu)); },
+            [](SearchParams& p, const std::string& text) { p.root_fpu = parse_first_play(text); })
+        .def_rw("fpu_value", &SearchParams::fpu_value)
+        .def_rw("root_fpu_value", &SearchParams::root_fpu_value)
+        .def_rw("puct_noise", &SearchParams::puct_noise)
+        .def_rw("virtual_games", &SearchParams::virtual_games)
+        .def_rw("noise_shaped", &SearchParams::noise_shaped)
         .def_rw("fpu_reduction", &SearchParams::fpu_reduction)
         .def_rw("root_fpu_reduction", &SearchParams::root_fpu_reduction)
         .def_rw("uct_exploration", &SearchParams::uct_exploration)

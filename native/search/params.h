@@ -8,7 +8,11 @@
 namespace tengen {
 
 // How a simulation goes down the tree; each has its name and function in select.cpp.
-enum class Selection : std::uint8_t { puct, uct, rave };
+enum class Selection : std::uint8_t { puct, puct_alphago, puct_leela_zero, puct_darkforest, uct, rave };
+
+// What a move without visits is worth: the parent's mean, or the parent's own evaluation, either less a reduction that
+// grows with what was tried; or a constant.
+enum class FirstPlay : std::uint8_t { reduction, network, absolute };
 
 struct SearchParams {
     Selection selection = Selection::puct;
@@ -18,9 +22,16 @@ struct SearchParams {
     float c_puct = 1.25f;
     float c_puct_base = 19652.0f;
     float c_puct_factor = 1.0f;
-    // A move without visits is worth its parent's mean less this times sqrt(prior mass of the visited moves).
+    // The other forms of PUCT use c_puct alone, always for utilities in [-1, 1]: twice a constant that was published
+    // for win rates in [0, 1].
+
+    // First-play urgency: what a move without visits is worth. The reductions count times sqrt(prior mass of the
+    // visited moves), the values stand for themselves.
+    FirstPlay fpu = FirstPlay::reduction, root_fpu = FirstPlay::reduction;
     float fpu_reduction = 0.2f;
     float root_fpu_reduction = 0.1f;
+    float fpu_value = 0.0f, root_fpu_value = 0.0f;
+
     // UCT (Kocsis and Szepesvari 2006): Q + uct_exploration * sqrt(log N / n), untried moves first. Values lie in
     // [-1, 1], so that sqrt(2) on winrates is sqrt(8) here.
     float uct_exploration = 0.5f;
@@ -31,6 +42,11 @@ struct SearchParams {
     float rave_exploration = 0.5f;
 
     float virtual_loss = 1.0f;  // lost visits that a simulation under way counts for
+
+    // puct-darkforest: width of the uniform noise on each score, and games of random result that each move starts with
+    // (then without noise).
+    float puct_noise = 0.0f;
+    int virtual_games = 0;
 
     // Utility = (1 - score_weight) * value + score_weight * (2 / pi) * atan(score / score_scale): what selection
     // maximises.
@@ -62,6 +78,7 @@ struct SearchParams {
     float root_temperature = 1.0f;
     float noise_weight = 0.0f;
     float noise_total = 10.83f;
+    float noise_shaped = 0.0f;  // share of the alphas that follows the logarithms of the priors
 
     bool prune_eyes = true;                       // never fill an own true eye inside own pass-alive area
     bool ownership = false;                       // keep the mean ownership of the evaluated positions for the root

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace tengen {
@@ -19,12 +21,27 @@ void normalize(std::vector<float>& priors) {
         if (p >= 0) p = total > 0 ? p / total : 1 / count;
 }
 
+// The alphas of the noise for priors without negative entries: alike, but a share of their total follows what the
+// logarithm of a prior has above the mean logarithm, so that moves which the policy nearly likes are tried more often
+// (KataGo, where the share is a half and priors count as 0.01 at most).
+std::vector<double> noise_alphas(const std::vector<float>& priors, const SearchParams& params) {
+    std::vector<double> above;
+    for (const float p : priors) above.push_back(std::log(std::min(double{p}, 0.01) + 1e-20));
+    const double count = double(priors.size()), mean = std::accumulate(above.begin(), above.end(), 0.0) / count;
+    for (double& x : above) x = std::max(x - mean, 0.0);
+    const double total = std::accumulate(above.begin(), above.end(), 0.0);
+    const double shaped = total > 0 ? double{params.noise_shaped} : 0;
+    for (double& x : above)
+        x = params.noise_total * (1 - shaped) / count + (shaped > 0 ? params.noise_total * shaped * x / total : 0);
+    return above;
+}
+
 // Dirichlet noise for the allowed entries, computed from logarithms so that a tiny alpha does not end in 0 / 0.
 void add_noise(std::vector<float>& priors, const SearchParams& params, Random& random) {
-    const auto count = std::count_if(priors.begin(), priors.end(), [](float p) { return p >= 0; });
-    std::vector<double> noise;
-    for (const float p : priors)
-        if (p >= 0) noise.push_back(random.log_gamma_variate(params.noise_total / double(count)));
+    std::vector<float> allowed;
+    std::copy_if(priors.begin(), priors.end(), std::back_inserter(allowed), [](float p) { return p >= 0; });
+    std::vector<double> noise = noise_alphas(allowed, params);
+    for (double& x : noise) x = x > 0 ? random.log_gamma_variate(x) : -std::numeric_limits<double>::infinity();
     const double largest = *std::max_element(noise.begin(), noise.end());
     for (double& x : noise) x = std::exp(x - largest);
     const double total = std::accumulate(noise.begin(), noise.end(), 0.0);

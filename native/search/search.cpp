@@ -31,6 +31,7 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
     : params_(params),
       select_(selection_rule(params.selection)),
       random_(seed),
+      salt_(SplitMix64(seed ^ 0x5e1ec7ULL).next()),
       seeds_(~seed),
       tree_(params.memory, params.selection == Selection::rave) {
     refuse_contradictions(params);

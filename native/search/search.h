@@ -130,6 +130,7 @@ class Search {
     SearchParams params_;
     SelectionRule select_;
     Random random_;
+    std::uint64_t salt_;                                    // for selection rules that draw
     SplitMix64 seeds_;                                      // of the simulations
     std::shared_ptr<const PlayoutPolicy> prior_policy_;     // null where the network gives the priors
     std::vector<std::unique_ptr<Simulation>> simulations_;  // the first for gather and the first thread of run

@@ -1,7 +1,9 @@
 // Selection rules: which move a simulation tries next.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "search/node.h"
 #include "search/params.h"
@@ -11,13 +13,15 @@ namespace tengen {
 // What a rule sees. `self` leads to `node`. At the root `root_priors` holds a prior for each edge, negative where the
 // move is not allowed; elsewhere it is null and the edges' own priors count. `may_open`: the tree may grow, so that
 // moves without a node are open, the next edge that has no link too. `may_return`: links without a node are open even
-// if not.
+// if not. `salt` is the search's own number, for rules that draw: what they draw depends on it and on the statistics
+// alone.
 struct Junction {
     const Node& node;
     const Link& self;
     const float* root_priors;
     bool may_open;
     bool may_return = false;
+    std::uint64_t salt = 0;
 
     bool is_open(const Link& link) const { return link.node || may_open || may_return; }
 
@@ -27,7 +31,11 @@ struct Junction {
 // Returns an edge; from link_count on for a first try of that edge. -1 if there is nothing to choose.
 using SelectionRule = int (*)(const Junction&, const SearchParams&);
 
+// The forms of PUCT: Q + c * P * (a function of the parent's visits) / (1 + n), for utilities in [-1, 1].
 int select_puct(const Junction& junction, const SearchParams& params);
+int select_puct_alphago(const Junction& junction, const SearchParams& params);
+int select_puct_leela_zero(const Junction& junction, const SearchParams& params);
+int select_puct_darkforest(const Junction& junction, const SearchParams& params);
 int select_uct(const Junction& junction, const SearchParams& params);
 int select_rave(const Junction& junction, const SearchParams& params);
 
@@ -36,5 +44,8 @@ SelectionRule selection_rule(Selection selection);
 std::string_view name(Selection selection);
 // Throws std::invalid_argument that lists the names there are.
 Selection parse_selection(std::string_view text);
+
+std::string_view name(FirstPlay fpu);
+FirstPlay parse_first_play(std::string_view text);
 
 }  // namespace tengen

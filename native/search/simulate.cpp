@@ -26,7 +26,7 @@ Search::End Search::descend(Path& path) {
 int Search::next_edge(Node& node, const Link& self, bool is_root) {
     for (;;) {
         const Junction junction{node, self, is_root ? root_priors_.data() : nullptr, !tree_.full(),
-                                params_.playouts > 0};
+                                params_.playouts > 0, salt_};
         const int edge = select_(junction, params_);
         if (edge < node.link_count) return edge;
         if (edge > node.link_count) {

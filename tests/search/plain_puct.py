@@ -1,4 +1,4 @@
-"""A slow, obvious PUCT over `tengen.game.Game`: one simulation at a time, no memory to save, every formula in view."""
+"""A slow, obvious PUCT in all its forms over `tengen.game.Game`: no memory to save, every formula in view."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class PlainNode:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.visits = 0
+        self.pending = 0
         self.total = 0.0
+        self.own = 0.0  # the evaluation of this position itself
         self.children: dict[int, PlainNode] = {}
         self.priors: dict[int, float] = {}
 
@@ -34,64 +36,121 @@ class PlainNode:
 
 
 class PlainPuct:
-    def __init__(self, game: Game, evaluator: Evaluator, params: SearchParams) -> None:
+    def __init__(self, game: Game, evaluator: Evaluator, params: SearchParams, batch: int = 1) -> None:
         self.root = PlainNode(game)
         self._evaluator = evaluator
         self._params = params
+        self._batch = batch
 
     def run(self, visits: int) -> None:
-        for _ in range(visits):
-            self._simulate(self.root)
+        while self.root.visits < visits:
+            self._run_batch(min(self._batch, visits - self.root.visits))
 
     def visits(self) -> dict[int, int]:
-        return {move: child.visits for move, child in self.root.children.items()}
+        return {move: child.visits for move, child in self.root.children.items() if child.visits}
 
-    def _simulate(self, node: PlainNode) -> float:
-        """Visit the node once; returns what came of it for its side to move."""
-        if node is not self.root and node.game.is_over:
-            black = node.game.score()
-            utility = self._utility(float(np.sign(black)), black, node)
-        elif not node.visits:
-            utility = self._expand(node)
-        else:
+    def _run_batch(self, limit: int) -> None:
+        """Simulations that do not see each other's results; one that meets a waiting leaf counts until the end only."""
+        waiting: list[list[PlainNode]] = []
+        blocked: list[list[PlainNode]] = []
+        done = 0
+        while done < limit and len(blocked) < limit:
+            path = self._descend()
+            leaf = path[-1]
+            if leaf is not self.root and leaf.game.is_over:
+                black = leaf.game.score()
+                self._back_up(path, self._mix(float(np.sign(black)), black) * (1 if leaf.game.to_play == 0 else -1))
+                done += 1
+                continue
+            for node in path:
+                node.pending += 1
+            if any(leaf is other[-1] for other in waiting):
+                blocked.append(path)
+                if leaf is self.root:
+                    break
+            else:
+                waiting.append(path)
+                done += 1
+        for path in [*waiting, *blocked]:
+            for node in path:
+                node.pending -= 1
+        for path in waiting:
+            self._expand(path[-1])
+            self._back_up(path, path[-1].own)
+
+    def _descend(self) -> list[PlainNode]:
+        """The way from the root to a position without priors or after the end of a game."""
+        path = [self.root]
+        while path[-1].priors:
+            node = path[-1]
             move = self._select(node)
             if move not in node.children:
                 game = node.game.copy()
                 game.play(move)
                 node.children[move] = PlainNode(game)
-            utility = -self._simulate(node.children[move])
-        node.visits += 1
-        node.total += utility
-        return utility
+            path.append(node.children[move])
+        return path
 
-    def _utility(self, black_value: float, black_score: float, node: PlainNode) -> float:
-        sign = 1 if node.game.to_play == 0 else -1
-        return sign * self._mix(black_value, black_score)
+    def _back_up(self, path: list[PlainNode], utility: float) -> None:
+        for node in reversed(path):
+            node.visits += 1
+            node.total += utility
+            utility = -utility
 
     def _mix(self, value: float, score: float) -> float:
         weight = self._params.score_weight
         return (1 - weight) * value + weight * math.atan(score / self._params.score_scale) * 2 / math.pi
 
-    def _expand(self, node: PlainNode) -> float:
+    def _expand(self, node: PlainNode) -> None:
         result = self._evaluator.evaluate(*(part[None] for part in encode_game(self._evaluator.plane_set, node.game)))
         moves = [*node.game.legal_points(), node.game.size**2]
         mass = {move: float(result.policy[0, move]) for move in dict.fromkeys(moves)}
         total = sum(mass.values())
         priors = ((move, stored(p / total)) for move, p in mass.items())
         node.priors = dict(sorted(priors, key=lambda item: (-item[1], item[0])))
-        return self._mix(float(result.value[0]), float(result.score[0]))
+        node.own = self._mix(float(result.value[0]), float(result.score[0]))
+
+    # --- Selection
 
     def _select(self, node: PlainNode) -> int:
+        unknown = self._first_play(node)
+        return max(node.priors, key=lambda move: self._score(node, move, unknown))
+
+    def _first_play(self, node: PlainNode) -> float:
+        """What an untried move is worth."""
         p = self._params
-        c = p.c_puct + p.c_puct_factor * math.log((1 + node.visits + p.c_puct_base) / p.c_puct_base)
-        tried = sum(node.priors[move] for move in node.children)
-        reduction = p.root_fpu_reduction if node is self.root else p.fpu_reduction
-        unknown = node.mean - reduction * math.sqrt(min(tried, 1))
+        form, reduction, value = (
+            (p.root_fpu, p.root_fpu_reduction, p.root_fpu_value)
+            if node is self.root
+            else (p.fpu, p.fpu_reduction, p.fpu_value)
+        )
+        if form == "absolute":
+            return value
+        tried = sum(node.priors[move] for move, child in node.children.items() if child.visits)
+        parent = node.own if form == "network" else node.mean
+        return parent - reduction * math.sqrt(min(tried, 1))
 
-        def score(move: int) -> float:
-            child = node.children.get(move)
-            visits = child.visits if child else 0
-            q = -child.mean if child else unknown
-            return q + c * node.priors[move] * math.sqrt(node.visits) / (1 + visits)
-
-        return max(node.priors, key=score)
+    def _score(self, node: PlainNode, move: int, unknown: float) -> float:
+        """Q + U of a move, with the losses of virtual games in both where the published form has them."""
+        p = self._params
+        child, prior = node.children.get(move), node.priors[move]
+        n = child.visits if child else 0
+        lost = (child.pending if child else 0) * p.virtual_loss
+        total = -child.total if child else 0.0  # of utilities, for the side to move here
+        q = (total - lost) / (n + lost) if n + lost else unknown
+        children = node.children.values()
+        if p.selection == "puct":
+            parent = node.visits + node.pending
+            c = p.c_puct + p.c_puct_factor * math.log((1 + parent + p.c_puct_base) / p.c_puct_base)
+            return q + c * prior * math.sqrt(parent) / (1 + n + lost)
+        if p.selection == "puct-alphago":
+            others = sum(other.visits + other.pending * p.virtual_loss for other in children)
+            return q + p.c_puct * prior * math.sqrt(others) / (1 + n + lost)
+        if p.selection == "puct-leela-zero":
+            others = sum(other.visits for other in children)
+            return q + p.c_puct * prior * math.sqrt(others * math.log(0.015 * others + 1.7)) / (1 + n)
+        assert p.selection == "puct-darkforest" and not p.puct_noise and not p.virtual_games
+        wins = (total - lost + n + lost) / 2  # utilities of -1..1 as games won and lost
+        rate = (wins + 0.5) / (n + lost + 1)
+        explore = (p.c_puct / 2) * prior * math.sqrt(node.visits + node.pending + 1) / (n + lost + 1)
+        return 2 * (rate + explore) - 1

@@ -1,5 +1,7 @@
 """The search against answers known by hand and against a plain twin."""
 
+import math
+
 import numpy as np
 import pytest
 from known_answers import Noise, Scripted, View
@@ -62,24 +64,166 @@ def test_white_wants_the_opposite() -> None:
     assert search.value > 0.3  # for White, who is to move
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("size", [5, 7])
-def test_agrees_with_the_plain_twin(seed: int, size: int) -> None:
-    game = Game(size, komi=0.5)
-    rng = np.random.default_rng(seed)
+def opened(size: int, seed: int) -> Game:
+    """A game of a few random moves."""
+    game, rng = Game(size, komi=0.5), np.random.default_rng(seed)
     for _ in range(6):
         game.play(int(rng.choice(game.legal_points())))
-    params = SearchParams(prune_eyes=False, score_weight=0.1)
-    twin = PlainPuct(game, Noise(), params)
-    twin.run(200)
-    search = TreeSearch(Noise(), params, batch=1)
+    return game
+
+
+def assert_like_twin(game: Game, params: SearchParams, visits: int, batch: int = 1) -> None:
+    twin = PlainPuct(game, Noise(), params, batch)
+    twin.run(visits)
+    search = TreeSearch(Noise(), params, batch)
     search.set_root(game)
-    search.run(200)
+    search.run(visits)
     stats = search.stats()
     mine = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True) if n}
     assert mine == twin.visits()
     for point, utility in zip(stats.point[:3], stats.utility[:3], strict=True):
         assert -twin.root.children[int(point)].mean == pytest.approx(float(utility), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("size", [5, 7])
+def test_agrees_with_the_plain_twin(seed: int, size: int) -> None:
+    assert_like_twin(opened(size, seed), SearchParams(prune_eyes=False, score_weight=0.1), 200)
+
+
+FORMS = {
+    "alphago": SearchParams(selection="puct-alphago", c_puct=2.5, fpu="absolute", root_fpu="absolute"),
+    "alphago-zero": SearchParams(selection="puct-alphago", c_puct=1.0, virtual_loss=3.0),
+    "leela-zero": SearchParams(
+        selection="puct-leela-zero", c_puct=1.0, virtual_loss=3.0, fpu="network", root_fpu="network",
+        fpu_reduction=0.5, root_fpu_reduction=0.5,
+    ),
+    "darkforest": SearchParams(selection="puct-darkforest", c_puct=10.0),
+    "growing": SearchParams(c_puct_base=50.0, c_puct_factor=2.0),
+    "loss": SearchParams(fpu="absolute", fpu_value=-1.0, root_fpu="reduction", root_fpu_reduction=0.0),
+    "every move once": SearchParams(fpu="absolute", fpu_value=1.1, root_fpu="absolute", root_fpu_value=0.0),
+    "parent": SearchParams(fpu_reduction=0.0, root_fpu_reduction=0.0, virtual_loss=0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("batch", [1, 6])
+@pytest.mark.parametrize("form", list(FORMS))
+def test_every_form_agrees_with_the_plain_twin(form: str, batch: int) -> None:
+    params = FORMS[form].model_copy(update={"prune_eyes": False})
+    for size, seed in ((5, 5), (7, 6)):
+        assert_like_twin(opened(size, seed), params, 240, batch)
+
+
+# Two arms and nothing else: 3 with prior 3/4 and 8 with prior 1/4, the root worth 0. The better prior goes first.
+ARMS = (3, 8)
+QUIET = {"score_weight": 0.0, "fpu": "absolute", "root_fpu": "absolute"}
+
+
+def quiet_arms(view: View) -> np.ndarray:
+    """The priors of the two arms; after the first move nothing happens."""
+    weights = np.zeros(26, np.float32)
+    if view.own or view.other:
+        weights[25] = 1
+    else:
+        weights[list(ARMS)] = 0.75, 0.25
+    return weights
+
+
+def pulled(visits: int, value: float, seed: int = 0, **params: object) -> list[int]:
+    """The arms in the order of their visits, when arm 3 is worth `value` and arm 8 nothing."""
+
+    evaluator = Scripted(lambda view: value if ARMS[0] in view.black else 0.0, policy=quiet_arms)
+    order: list[int] = []
+    before = dict.fromkeys(ARMS, 0)
+    for visit in range(visits):
+        search = TreeSearch(evaluator, SearchParams(**params), 1, seed)  # type: ignore[arg-type]
+        search.set_root(Game(5), allow=ARMS)
+        search.run(visit + 2)
+        stats = search.stats()
+        now = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True)}
+        order += [arm for arm in ARMS if now[arm] > before[arm]]
+        before = now
+    return order
+
+
+@pytest.mark.parametrize(
+    "form, c_puct, edge",
+    [
+        # The bonus is E P / (1 + n). After one visit arm 3 has 3/8 E, arm 8 has 1/4 E: a tie where 3 is worth -E / 8.
+        ("puct", 1.0, 2**0.5 / 8),  # E = sqrt(2), the root's own visit counts
+        ("puct-alphago", 1.0, 1 / 8),  # E = sqrt(1), it does not
+        ("puct-leela-zero", 1.0, math.log(1.715) ** 0.5 / 8),  # E = sqrt(1 ln(.015 + 1.7))
+        ("puct-darkforest", 1.0, 2 * 3**0.5 / 8),  # E = sqrt(2 + 1), and one loss counts half, beside a draw
+    ],
+)
+def test_the_second_visit_by_hand(form: str, c_puct: float, edge: float) -> None:
+    settings = {**QUIET, "selection": form, "c_puct": c_puct, "c_puct_factor": 0.0}
+    assert pulled(3, -edge + 0.004, **settings) == [3, 3, 8]
+    assert pulled(3, -edge - 0.004, **settings) == [3, 8, 3]
+
+
+@pytest.mark.parametrize(
+    "fpu, edge",
+    [
+        ({"root_fpu": "absolute"}, 0.0),  # a draw
+        ({"root_fpu": "absolute", "root_fpu_value": -0.6, "fpu_value": 1.0}, 0.6),
+        # the parent's mean is half of arm 3's value, less .1 sqrt(3/4): v / 2 - .0866 = v
+        ({"root_fpu": "reduction", "root_fpu_reduction": 0.1}, 0.2 * 0.75**0.5),
+        ({"root_fpu": "reduction", "root_fpu_reduction": 0.0}, 0.0),  # the parent's mean itself
+        ({"root_fpu": "network", "root_fpu_reduction": 0.1}, 0.1 * 0.75**0.5),  # its own evaluation, 0, less the same
+    ],
+)
+def test_first_play_urgency_by_hand(fpu: dict[str, object], edge: float) -> None:
+    """Without exploration arm 3 is left for the untried one as soon as it is worth less than its urgency."""
+    settings = {**QUIET, "c_puct": 0.0, "c_puct_factor": 0.0, **fpu}
+    assert pulled(2, -edge + 0.004, **settings) == [3, 3]
+    assert pulled(2, -edge - 0.004, **settings) == [3, 8]
+
+
+def test_an_urgency_above_all_values_tries_every_move_first() -> None:
+    """The first-play urgency of MoGo (Gelly and Wang 2006)."""
+    search = searched(Game(5), Noise(), 27, root_fpu="absolute", root_fpu_value=10.0)
+    assert search.stats().visits.tolist() == [1] * 26
+
+
+def test_the_noise_of_darkforest_matters_within_its_width_alone() -> None:
+    """Without exploration an arm has n / (n + 1) of its value and up to .2 of noise; the other arm is worth 0."""
+    loud = {**QUIET, "selection": "puct-darkforest", "c_puct": 0.0, "puct_noise": 0.2}
+
+    def orders(value: float) -> set[tuple[int, ...]]:
+        return {tuple(pulled(2, value, seed, **loud)) for seed in range(300)}
+
+    assert orders(-0.41) == {(3, 8), (8, 3), (8, 8)}  # arm 3 has -.205 + .2 at best, once it was tried
+    assert orders(-0.3) == {(3, 3), (3, 8), (8, 3), (8, 8)}
+    assert orders(0.41) == {(3, 3), (8, 3), (8, 8)}  # arm 8 has .2 at best
+    assert searched(Game(7), Noise(), 200, **loud).text(9) == searched(Game(7), Noise(), 200, **loud).text(9)
+
+
+def test_virtual_games_drown_in_real_ones() -> None:
+    """Five games of random result turn the first visits and leave the best arm on top."""
+    settings = {"selection": "puct-darkforest", "c_puct": 10.0}
+    evaluator = Scripted(lambda view: 0.6 if CENTRE in view.black else -0.2)
+    found = set()
+    for seed in range(8):
+        search = TreeSearch(evaluator, SearchParams(**settings, virtual_games=5), 4, seed)  # type: ignore[arg-type]
+        search.set_root(Game(5))
+        search.run(40)
+        found.add(search.text(2))
+        search.run(2000)
+        assert search.choose() == CENTRE and search.stats().visits[0] > 800
+    assert len(found) > 4
+
+
+@pytest.mark.parametrize("name", ["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest"])
+def test_losses_of_simulations_under_way_by_hand(name: str) -> None:
+    """Two arms of one prior, no value yet: the first simulation's losses drive the second to the other arm, and the
+    third, which meets only arms under way, is no leaf of its own."""
+    even = Scripted()
+    search = TreeSearch(even, SearchParams(selection=name, **QUIET), 4)  # type: ignore[arg-type]
+    search.set_root(Game(5), allow=ARMS)
+    search.run(1)
+    assert search.step(4) == 2
+    assert search.stats().visits.tolist() == [1, 1]
 
 
 STRAIGHT_THREE = """

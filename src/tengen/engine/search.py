@@ -16,22 +16,44 @@ from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.game import Game
 
+Selection = Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "uct", "rave"]
+FirstPlay = Literal["reduction", "network", "absolute"]
+
 
 class SearchParams(BaseModel):
-    """Settings of a search; frozen, and strict about names and ranges."""
+    """Settings of a search; frozen, and strict about names and ranges.
+
+    Means, values and constants of exploration are on the scale of the utility, -1 (lost) to 1 (won): a constant that
+    was published for win rates in 0..1 counts twice here.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    selection: Annotated[Literal["puct", "uct", "rave"], Field(description="how a simulation chooses its moves")] = (
-        "puct"
-    )
-    c_puct: Annotated[float, Field(ge=0, description="exploration at the first visits")] = 1.25
-    c_puct_base: Annotated[float, Field(gt=0, description="visits at which exploration begins to grow")] = 19652.0
-    c_puct_factor: Annotated[float, Field(ge=0, description="how fast it grows, times the logarithm")] = 1.0
-    fpu_reduction: Annotated[
-        float, Field(ge=0, description="an untried move is worth its parent - this x sqrt(tried mass)")
-    ] = 0.2
-    root_fpu_reduction: Annotated[float, Field(ge=0, description="the same at the root")] = 0.1
+    # --- Selection
+    selection: Annotated[Selection, Field(description="how a simulation chooses its moves")] = "puct"
+    c_puct: Annotated[float, Field(ge=0, description="exploration: times the prior, in every form of PUCT")] = 1.25
+    c_puct_base: Annotated[float, Field(gt=0, description="puct: visits at which exploration begins to grow")] = 19652.0
+    c_puct_factor: Annotated[float, Field(ge=0, description="puct: how fast it grows, times the logarithm")] = 1.0
+    puct_noise: Annotated[
+        float, Field(ge=0, le=10, description="puct-darkforest: width of the uniform noise on every score")
+    ] = 0.0
+    virtual_games: Annotated[
+        int, Field(ge=0, le=1000, description="puct-darkforest: games of random result that a move starts with")
+    ] = 0
+    fpu: Annotated[
+        FirstPlay,
+        Field(
+            description="what an untried move is worth: the parent's mean - fpu_reduction x sqrt(prior mass that was "
+            "tried), the same from the parent's own evaluation, or fpu_value"
+        ),
+    ] = "reduction"
+    fpu_reduction: Annotated[float, Field(ge=0, description="see fpu; 0 is the parent's value itself")] = 0.2
+    fpu_value: Annotated[
+        float, Field(ge=-1, le=10, description="see fpu: 0 a draw, -1 a loss; above 1 tries every move once")
+    ] = 0.0
+    root_fpu: Annotated[FirstPlay, Field(description="fpu at the root")] = "reduction"
+    root_fpu_reduction: Annotated[float, Field(ge=0, description="fpu_reduction at the root")] = 0.1
+    root_fpu_value: Annotated[float, Field(ge=-1, le=10, description="fpu_value at the root")] = 0.0
     uct_exploration: Annotated[
         float, Field(ge=0, description="UCT's weight of sqrt(log N / n), for values in -1..1")
     ] = 0.5
@@ -62,13 +84,20 @@ class SearchParams(BaseModel):
     candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
     candidate_most: Annotated[int, Field(ge=0, le=1000, description="moves that a node keeps; 0 is no bound")] = 0
     candidate_least: Annotated[int, Field(ge=1, le=1000, description="moves that a node keeps at the least")] = 1
+
+    # --- The priors of the root
     root_temperature: Annotated[float, Field(gt=0, le=100, description="priors of the root to the power 1 / this")] = (
         1.0
     )
     noise_weight: Annotated[
         float, Field(ge=0, le=1, description="share of Dirichlet noise in the priors of the root")
     ] = 0.0
-    noise_total: Annotated[float, Field(gt=0, description="alpha of the noise times the number of moves")] = 10.83
+    noise_total: Annotated[float, Field(gt=0, description="sum of the noise's alphas over the moves")] = 10.83
+    noise_shaped: Annotated[
+        float,
+        Field(ge=0, le=1, description="share of noise_total that follows the log priors; the rest is alike for all"),
+    ] = 0.0
+
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (

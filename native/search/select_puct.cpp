@@ -1,0 +1,166 @@
+// PUCT: one loop over the moves that were tried and the next one that was not, and a small struct for each form.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "board/random.h"
+#include "search/leaf.h"
+#include "search/select.h"
+
+namespace tengen {
+
+namespace {
+
+struct Tried {
+    std::uint32_t visits = 0, pending = 0;
+    float mass = 0;  // prior mass of the moves that have visits
+};
+
+Tried tried(const Junction& at) {
+    Tried all;
+    for (int i = 0; i < at.node.link_count; ++i) {
+        const Link& link = at.node.links[i];
+        all.visits += link.visits;
+        all.pending += link.pending;
+        if (link.visits) all.mass += std::max(at.prior(i), 0.0f);
+    }
+    all.mass = std::min(all.mass, 1.0f);
+    return all;
+}
+
+// First-play urgency. A reduction falls with the prior mass that was tried, for what is left is what the policy
+// dislikes.
+float first_play_urgency(const Junction& at, const SearchParams& params, const Tried& all) {
+    const bool root = at.root_priors;
+    const FirstPlay form = root ? params.root_fpu : params.fpu;
+    if (form == FirstPlay::absolute) return root ? params.root_fpu_value : params.fpu_value;
+    const float reduction = (root ? params.root_fpu_reduction : params.fpu_reduction) * std::sqrt(all.mass);
+    const float parent =
+        form == FirstPlay::network ? utility_of(at.node.value, at.node.score, params) : -at.self.utility;
+    return parent - reduction;
+}
+
+// A move as a form of PUCT sees it. `lost`: the losses that its simulations under way count for.
+struct Arm {
+    Point move;
+    float prior, utility, visits, lost;
+};
+
+// The mean with the losses, or the urgency of a first play where there is none.
+float mean(const Arm& arm, float urgency) {
+    const float n = arm.visits + arm.lost;
+    return n > 0 ? (arm.utility * arm.visits - arm.lost) / n : urgency;
+}
+
+// AlphaZero (Silver et al. 2018): c(N) P sqrt(N) / (1 + n), with c(N) growing by a logarithm; N are the parent's
+// visits.
+struct AlphaZero {
+    float explore;
+
+    AlphaZero(const Junction& at, const SearchParams& params, const Tried&) {
+        const auto visits = static_cast<float>(at.self.visits + at.self.pending);
+        const float c =
+            params.c_puct + params.c_puct_factor * std::log((1 + visits + params.c_puct_base) / params.c_puct_base);
+        explore = c * std::sqrt(visits);
+    }
+    static bool draws() { return false; }
+    float score(const Arm& arm, float urgency) const {
+        return mean(arm, urgency) + explore * arm.prior / (1 + (arm.visits + arm.lost));
+    }
+};
+
+// AlphaGo (Silver et al. 2016), AlphaGo Zero (Silver et al. 2017): c P sqrt(sum n) / (1 + n); virtual losses count as
+// visits in both.
+struct AlphaGo {
+    float explore;
+
+    AlphaGo(const Junction&, const SearchParams& params, const Tried& all)
+        : explore(params.c_puct *
+                  std::sqrt(static_cast<float>(all.visits) + params.virtual_loss * static_cast<float>(all.pending))) {}
+    static bool draws() { return false; }
+    float score(const Arm& arm, float urgency) const {
+        return mean(arm, urgency) + explore * arm.prior / (1 + (arm.visits + arm.lost));
+    }
+};
+
+// Leela Zero 0.17: c P sqrt(N ln(0.015 N + 1.7)) / (1 + n), N = sum n; virtual losses count in the mean alone.
+struct LeelaZero {
+    float explore;
+
+    LeelaZero(const Junction&, const SearchParams& params, const Tried& all) {
+        const auto n = static_cast<float>(all.visits);
+        explore = params.c_puct * std::sqrt(n * std::log(0.015f * n + 1.7f));
+    }
+    static bool draws() { return false; }
+    float score(const Arm& arm, float urgency) const {
+        return mean(arm, urgency) + explore * arm.prior / (1 + arm.visits);
+    }
+};
+
+// DarkForest (open version of 2016): (w + 0.5) / (n + 1) + c P sqrt(N + 1) / (n + 1) for win rates, which is u n / (n +
+// 1) for utilities: each move starts with a draw, so there is no first-play urgency. Noise is drawn anew at each visit
+// of the parent; of the virtual games of a move 0 to all but one are won, by chance and for good.
+struct DarkForest {
+    const SearchParams& params;
+    float explore, games;
+    std::uint64_t position, visit;
+
+    DarkForest(const Junction& at, const SearchParams& p, const Tried&) : params(p) {
+        const std::uint32_t n = at.self.visits + at.self.pending;
+        explore = p.c_puct * std::sqrt(static_cast<float>(n) + 1);
+        games = static_cast<float>(p.virtual_games);
+        position = at.salt ^ (std::uint64_t{std::bit_cast<std::uint32_t>(at.node.value)} << 32 |
+                              std::bit_cast<std::uint32_t>(at.node.score));
+        visit = SplitMix64(position + n).next();
+    }
+    static double drawn(std::uint64_t seed, Point move) {
+        return static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
+    }
+    bool draws() const { return params.virtual_games > 0 || params.puct_noise > 0; }
+    float score(const Arm& arm, float) const {
+        const float n = arm.visits + arm.lost + games;
+        float total = arm.utility * arm.visits - arm.lost, noise = 0;
+        if (params.virtual_games > 0)
+            total += 2 * std::floor(static_cast<float>(drawn(position, arm.move)) * games) - games;
+        else if (params.puct_noise > 0)
+            noise = params.puct_noise * static_cast<float>(drawn(visit, arm.move));
+        return total / (n + 1) + explore * arm.prior / (n + 1) + noise;
+    }
+};
+
+// Untried moves differ in nothing but the prior, and stand in its order: the next one is enough, where a form draws
+// nothing.
+template <class Form>
+int select(const Junction& at, const SearchParams& params) {
+    const Tried all = tried(at);
+    const Form form(at, params, all);
+    const float urgency = first_play_urgency(at, params, all);
+    const Edge* const edges = at.node.edges();
+    int best = -1;
+    float best_score = 0;
+    const auto consider = [&](int edge, const Arm& arm) {
+        const float score = form.score(arm, urgency);
+        if (best < 0 || score > best_score) best = edge, best_score = score;
+    };
+    for (int i = 0; i < at.node.link_count; ++i) {
+        const Link& link = at.node.links[i];
+        const float prior = at.prior(i);
+        if (prior < 0 || !at.is_open(link)) continue;
+        const float lost = static_cast<float>(link.pending) * params.virtual_loss;
+        consider(i, {edges[i].move, prior, link.utility, static_cast<float>(link.visits), lost});
+    }
+    const int next = at.node.link_count,
+              end = form.draws() ? at.node.edge_count : std::min(next + 1, int{at.node.edge_count});
+    for (int i = next; at.may_open && i < end; ++i)
+        if (const float prior = at.prior(i); prior >= 0) consider(i, {edges[i].move, prior, 0, 0, 0});
+    return best;
+}
+
+}  // namespace
+
+int select_puct(const Junction& at, const SearchParams& params) { return select<AlphaZero>(at, params); }
+int select_puct_alphago(const Junction& at, const SearchParams& params) { return select<AlphaGo>(at, params); }
+int select_puct_leela_zero(const Junction& at, const SearchParams& params) { return select<LeelaZero>(at, params); }
+int select_puct_darkforest(const Junction& at, const SearchParams& params) { return select<DarkForest>(at, params); }
+
+}  // namespace tengen
