@@ -5,7 +5,7 @@ The ko is the answer that restores the board before the last move; superko looks
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from plain_go import Board, after_stone, border, chain, components, empty_board, put
 
@@ -98,22 +98,30 @@ class PlainGame:
         """Return the board without the dead chains; `dead` holds a stone or more of each."""
         return put(self.board, frozenset().union(*(chain(self.board, p) for p in dead if self.board[p] != 2)), 2)
 
-    def owners(self, dead: Iterable[int] = ()) -> Board:
-        """Who owns each point: stones their owner's, empty regions his whose stones alone surround them, else 2."""
+    def owners(self, dead: Iterable[int] = (), seki: Collection[int] = ()) -> Board:
+        """Who owns each point: stones their owner's, empty regions his whose stones alone surround them, else 2.
+
+        By territory the regions beside the stones in `seki` are nobody's.
+        """
         left = owners = self.without(dead)
         for region in components(left, {2}):
             around = [color for color in (0, 1) if border(left, region, color)]
-            if len(around) == 1:
+            if len(around) == 1 and not border(left, region, around[0]) & self.without_eyes(seki):
                 owners = put(owners, region, around[0])
         return owners
 
-    def score(self, dead: Iterable[int] = ()) -> float:
+    def without_eyes(self, seki: Collection[int]) -> set[int]:
+        """The stones whose eyes count nothing: those in `seki`, by territory."""
+        return set(seki) if self.rules.scoring == "territory" else set()
+
+    def score(self, dead: Iterable[int] = (), seki: Collection[int] = ()) -> float:
         """Black's points minus White's."""
         dead = list(dead)
-        owners, left = self.owners(dead), self.without(dead)
+        owners, left = self.owners(dead, seki), self.without(dead)
         points = [owners.count(0), owners.count(1)]
         if self.rules.scoring == "territory":
             for color in (0, 1):
-                prisoners = self.board.count(1 - color) - left.count(1 - color) + self.captures[color]
-                points[color] += prisoners - left.count(color)
+                taken = [p for p, c in enumerate(self.board) if c == 1 - color and left[p] == 2]
+                eyes = [p for p in taken if owners[p] == 2 and self.owners(dead)[p] != 2]  # of a seki
+                points[color] += len(taken) - len(eyes) + self.captures[color] - left.count(color)
         return points[0] - points[1] - self.komi - self.bonus

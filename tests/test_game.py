@@ -187,6 +187,42 @@ def test_over_after_two_passes_and_played_on() -> None:
     assert not game.play("C3").is_over
 
 
+def test_resignation_ends_a_game_until_it_is_taken_back() -> None:
+    game = Game(5).play("C3")
+    assert game.result() == game.ending == ""
+    assert game.resign().is_over
+    assert (game.ending, game.result()) == ("resignation", "B+R")
+    assert game.copy().result() == "B+R"
+    assert game.undo() and not game.is_over and len(game.moves) == 1, "only the resignation is taken back"
+    assert game.resign(BLACK).result() == "W+R"
+    assert game.play("C4").result() == "", "whoever plays on has not resigned"
+    assert game.play(None).play(None).resign(WHITE).ending == "resignation"
+
+
+def test_a_limit_of_moves_ends_a_game_with_what_was_declared() -> None:
+    game = Game(5, "tromp-taylor", komi=3.5).limit_moves(3).play("C3").play(None)
+    assert (game.is_over, game.move_limit) == (False, 3)
+    game.play("B2")
+    assert (game.ending, game.result()) == ("move limit", "B+21.5")
+    assert not game.copy().limit_moves(4).is_over
+    shorter = game.copy()
+    assert shorter.undo() and not shorter.is_over
+    game.limit_moves(3, no_result=True)
+    assert game.is_no_result and game.result() == "Void"
+    game.clear()
+    assert (game.move_limit, game.play(None).play(None).ending) == (3, "passes")
+    assert game.result() == "W+3.5"
+    with pytest.raises(RecipeError, match="0 \\(none\\) or more, not -1"):
+        game.limit_moves(-1)
+
+
+def test_results_in_words() -> None:
+    over = Game.from_diagram(SETTLED, "chinese", komi=2).play(None).play(None)
+    assert (over.result(), over.result(["E2"])) == ("0", "W+3")
+    over.komi = -300.5
+    assert over.result() == "B+302.5"
+
+
 def test_area_and_territory_scores() -> None:
     """Area: 13 for Black, 11 for White, the corner is nobody's. A dead E2 turns its point and the corner to White."""
     area = Game.from_diagram(SETTLED, "chinese", komi=0)

@@ -13,6 +13,7 @@
 #include "board/ladder.h"
 #include "board/pass_alive.h"
 #include "board/score.h"
+#include "board/seki.h"
 #include "board/symmetry.h"
 
 namespace nb = nanobind;
@@ -118,6 +119,42 @@ auto ladders(const Game& game) {
                            to_list(found.escapes));
 }
 
+// The stone of a question about a ladder; throws where the point is empty.
+Point ladder_stone(const Board& board, int point, int nodes) {
+    const Point stone = to_point(board, point);
+    if (board.at(stone) == Color::empty)
+        throw nb::value_error(("there is no stone at point " + std::to_string(point)).c_str());
+    if (nodes < 1) throw nb::value_error(("nodes must be 1 or more, not " + std::to_string(nodes)).c_str());
+    return stone;
+}
+
+bool is_laddered(const Game& game, int point, int nodes) {
+    Board board = game.board();
+    return captured_in_ladder(board, ladder_stone(board, point, nodes), nullptr, nodes);
+}
+
+// Without the move that simple ko forbids now.
+std::vector<int> legal_now(const Board& board, PointSet moves, Color player) {
+    if (board.ko() != kNoPoint && board.ko_color() == player) moves.remove(board.ko());
+    return to_list(moves);
+}
+
+std::vector<int> ladder_capture_moves(const Game& game, int point, int nodes) {
+    Board board = game.board();
+    const Point stone = ladder_stone(board, point, nodes);
+    const PointSet moves = ladder_captures(board, stone, nodes);
+    return legal_now(board, moves, opponent(board.at(stone)));
+}
+
+std::vector<int> ladder_escape_moves(const Game& game, int point, int nodes) {
+    Board board = game.board();
+    const Point stone = ladder_stone(board, point, nodes);
+    if (board.liberties(stone) != 1)
+        throw nb::value_error(("the chain at point " + std::to_string(point) + " is not in atari").c_str());
+    const PointSet moves = ladder_escapes(board, stone, nodes);
+    return legal_now(board, moves, board.at(stone));
+}
+
 std::string game_diagram(const Game& game) {
     return diagram(game.board(), game.moves().empty() ? kNoPoint : game.moves().back().point);
 }
@@ -159,6 +196,14 @@ void bind_history(nb::class_<Game>& game) {
              "Plays uint16 codes (the point, bit 15 for White) up to the first illegal one: (moves played, reason or "
              "'').")
         .def("undo", &Game::undo)
+        .def(
+            "resign", [](Game& g, int color) { g.resign(to_color(color)); }, "color"_a)
+        .def(
+            "set_move_limit",
+            [](Game& g, int moves, bool no_result) {
+                g.set_move_limit(moves, no_result ? AtLimit::no_result : AtLimit::count);
+            },
+            "moves"_a, "no_result"_a = false)
         .def("copy", [](const Game& g) { return Game(g); })
         .def(
             "moves", [](const Game& g) { return move_list(g.moves()); }, "[(color, point)]")
@@ -179,7 +224,10 @@ void bind_state(nb::class_<Game>& game) {
         .def_prop_ro("passes", &Game::passes)
         .def_prop_ro("move_count", [](const Game& g) { return g.moves().size(); })
         .def_prop_ro("is_over", &Game::is_over)
-        .def_prop_ro("is_long_cycle", &Game::is_long_cycle)
+        .def_prop_ro("is_no_result", &Game::is_no_result)
+        .def_prop_ro("ending", [](const Game& g) { return std::string(name(g.ending())); })
+        .def_prop_ro("move_limit", &Game::move_limit)
+        .def_prop_ro("declares_no_result", [](const Game& g) { return g.at_limit() == AtLimit::no_result; })
         .def_prop_ro("handicap", &Game::handicap)
         .def_prop_ro("white_bonus", &Game::white_bonus)
         .def_prop_ro("captures",
@@ -198,10 +246,19 @@ void bind_questions(nb::class_<Game>& game) {
         .def(
             "owners",
             [](const Game& g, const std::vector<int>& dead) {
-                const Owners owner = owners(g.board(), to_set(g.board(), dead));
+                const Owners owner = counted_owners(g, to_set(g.board(), dead));
                 return board_array<std::int8_t>(g.board().size(), [&](Point p) { return index(owner[p]); });
             },
             "dead"_a = std::vector<int>{}, "int8 [size, size]: 0 black, 1 white, 2 neutral, the dead stones removed.")
+        .def(
+            "result", [](const Game& g, const std::vector<int>& dead) { return result(g, to_set(g.board(), dead)); },
+            "dead"_a = std::vector<int>{}, "'B+3.5', 'W+R', '0' or 'Void'; '' while the game goes on.")
+        .def(
+            "seki_stones",
+            [](const Game& g, const std::vector<int>& dead) {
+                return to_list(seki_stones(g.board(), to_set(g.board(), dead)));
+            },
+            "dead"_a = std::vector<int>{})
         .def(
             "whole_chains",
             [](const Game& g, const std::vector<int>& stones) {
@@ -212,6 +269,9 @@ void bind_questions(nb::class_<Game>& game) {
              "int8 [size, size]: the pass-alive area of 0 black, 1 white; 2 elsewhere.")
         .def("ladders", ladders,
              "(black stones, white stones, catching moves, saving moves), the moves of the side to play.")
+        .def("is_laddered", is_laddered, "stone"_a, "nodes"_a = kLadderNodes)
+        .def("ladder_captures", ladder_capture_moves, "stone"_a, "nodes"_a = kLadderNodes)
+        .def("ladder_escapes", ladder_escape_moves, "stone"_a, "nodes"_a = kLadderNodes)
         .def("diagram", game_diagram);
 }
 

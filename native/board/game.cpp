@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
 namespace tengen {
 
@@ -17,6 +18,11 @@ std::string_view reason(Legality value) {
     static constexpr std::array<std::string_view, 6> kReasons = {"",   "off the board", "occupied",
                                                                  "ko", "superko",       "suicide"};
     return kReasons[static_cast<int>(value)];
+}
+
+std::string_view name(Ending value) {
+    static constexpr std::array<std::string_view, 5> kNames = {"", "passes", "resignation", "move limit", "long cycle"};
+    return kNames[static_cast<int>(value)];
 }
 
 Game::Game(int size, const Rules& rules, float komi) : board_(size), rules_(rules), komi_(0) {
@@ -55,6 +61,7 @@ void Game::set_to_play(Color color) {
 void Game::open_books() {
     moves_.clear();
     to_play_ = first_;
+    resigned_ = Color::empty;
     passes_ = 0;
     long_cycle_ = false;
     captures_ = {};
@@ -102,6 +109,7 @@ void Game::play(Point p, Color color) {
     board_.play(p, color);
     moves_.push_back({p, color});
     to_play_ = other;
+    resigned_ = Color::empty;
     const auto key = position_key(board_.hash(), to_play_);
     history_.push_back(key);
     if (pass) {
@@ -118,6 +126,10 @@ void Game::play(Point p, Color color) {
 }
 
 bool Game::undo() {
+    if (resigned_ != Color::empty) {
+        resigned_ = Color::empty;
+        return true;
+    }
     if (moves_.empty()) return false;
     const std::vector<Move> kept(moves_.begin(), moves_.end() - 1);
     board_ = Board(board_.size());
@@ -125,6 +137,25 @@ bool Game::undo() {
     open_books();
     for (const auto [point, color] : kept) play(point, color);
     return true;
+}
+
+void Game::set_move_limit(int moves, AtLimit declared) {
+    if (moves < 0)
+        throw std::invalid_argument("a limit of moves must be 0 (none) or more, not " + std::to_string(moves));
+    move_limit_ = moves;
+    at_limit_ = declared;
+}
+
+Ending Game::ending() const {
+    if (resigned_ != Color::empty) return Ending::resignation;
+    if (long_cycle_) return Ending::long_cycle;
+    if (passes_ >= 2) return Ending::passes;
+    return limit_reached() ? Ending::move_limit : Ending::none;
+}
+
+bool Game::is_no_result() const {
+    const Ending end = ending();
+    return end == Ending::long_cycle || (end == Ending::move_limit && at_limit_ == AtLimit::no_result);
 }
 
 PointSet Game::superko_bans() const {

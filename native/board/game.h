@@ -20,6 +20,14 @@ enum class Legality : std::uint8_t { legal, off_board, occupied, ko, superko, su
 
 std::string_view reason(Legality value);  // "occupied", "superko" ...; "" for legal
 
+// How a game came to its end.
+enum class Ending : std::uint8_t { none, passes, resignation, move_limit, long_cycle };
+
+std::string_view name(Ending value);  // "passes", "resignation", "move limit", "long cycle"; "" for none
+
+// What is declared when the limit of moves is reached.
+enum class AtLimit : std::uint8_t { count, no_result };
+
 // Points are trusted to lie on the board or to be pass, as in Board, but for legality().
 class Game {
   public:
@@ -47,12 +55,24 @@ class Game {
     bool is_legal(Point p, Color color) const;
     void play(Point p) { play(p, to_play_); }
     void play(Point p, Color color);
-    bool undo();  // by replay; false if there is no move
+    bool undo();  // the resignation, else the last move, by replay; false if there is neither
+
+    // The end of a game, by the first of these that holds: a resignation, a long cycle, two passes, the limit of moves.
+    // The next move takes a resignation back.
+    void resign(Color color) { resigned_ = color; }
+    Color resigned() const { return resigned_; }  // Color::empty if nobody did
+    // The game is over with this many moves, passes included; 0 for no limit. At any time; throws std::invalid_argument
+    // on a negative number.
+    void set_move_limit(int moves, AtLimit declared = AtLimit::count);
+    int move_limit() const { return move_limit_; }
+    AtLimit at_limit() const { return at_limit_; }
+    Ending ending() const;
+    bool is_no_result() const;  // over without winner or count
 
     int passes() const { return passes_; }  // at the end, in a row
     // The same stones with the same side to play for the third time since the last pass, under simple ko: no result.
     bool is_long_cycle() const { return long_cycle_; }
-    bool is_over() const { return passes_ >= 2 || long_cycle_; }
+    bool is_over() const { return passes_ >= 2 || long_cycle_ || resigned_ != Color::empty || limit_reached(); }
     PointSet superko_bans() const;  // what only superko forbids to to_play()
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
@@ -65,6 +85,7 @@ class Game {
     std::uint64_t position_key(std::uint64_t stones, Color to_play) const;
     bool repeats(Point p, Color color) const;
     bool may_repeat(Point p, Color color) const;
+    bool limit_reached() const { return move_limit_ && moves_.size() >= static_cast<std::size_t>(move_limit_); }
     void open_books();
     void refuse_after_moves() const;
 
@@ -80,6 +101,9 @@ class Game {
     std::array<PointSet, 2> held_;  // where a colour ever had a stone
     std::vector<Move> setup_, moves_;
     std::vector<std::uint64_t> history_;  // key of every position, the first one included
+    int move_limit_ = 0;
+    AtLimit at_limit_ = AtLimit::count;
+    Color resigned_ = Color::empty;
 };
 
 }  // namespace tengen

@@ -124,6 +124,15 @@ bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves, int no
     return !first_moves->empty();
 }
 
+PointSet ladder_captures(Board& board, Point stone, int nodes) {
+    PointSet moves;
+    if (board.liberties(stone) == 1)
+        moves = board.liberty_set(stone);  // a stone there captures, so it is no suicide
+    else
+        captured_in_ladder(board, stone, &moves, nodes);
+    return moves;
+}
+
 PointSet ladder_escapes(Board& board, Point stone, int nodes) { return Reader(board, stone, nodes).saving_moves(); }
 
 Ladders read_ladders(Board& board, Color to_play) {

@@ -17,6 +17,10 @@ inline constexpr int kLadderNodes = 2000;
 // receives for a chain with two liberties every first move that catches it. The board is the same after the call.
 bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves = nullptr, int nodes = kLadderNodes);
 
+// Every first move of the attacker that catches the chain of `stone`: for two liberties those of captured_in_ladder();
+// for one the capture itself, although the defender, were it his turn, might get away. None with more liberties.
+PointSet ladder_captures(Board& board, Point stone, int nodes = kLadderNodes);
+
 // Every move that saves the chain of `stone`, which is in atari and whose owner is to move, from being caught.
 PointSet ladder_escapes(Board& board, Point stone, int nodes = kLadderNodes);
 

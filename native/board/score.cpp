@@ -1,11 +1,35 @@
 #include "board/score.h"
 
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "board/seki.h"
+
 namespace tengen {
 
 namespace {
 
-// The connected region of `within` around `start`.
-PointSet flood(const Geometry& table, const PointSet& within, Point start) {
+float compensation(const Game& game) { return game.komi() + game.white_bonus(); }
+
+// The surrounded regions beside stones in seki of the same colour.
+PointSet seki_eyes(const Board& board, const PointSet& dead) {
+    PointSet eyes;
+    const PointSet seki = seki_stones(board, dead);
+    if (seki.empty()) return eyes;
+    const Owners owner = owners(board, dead);
+    const PointSet open = board.empty_points() | whole_chains(board, dead);
+    seki.for_each([&](Point stone) {
+        for (const Point n : board.neighbors(stone))
+            if (open.contains(n) && !eyes.contains(n) && owner[n] == board.at(stone))
+                eyes |= region_of(board.table(), open, n);
+    });
+    return eyes;
+}
+
+}  // namespace
+
+PointSet region_of(const Geometry& table, const PointSet& within, Point start) {
     std::array<Point, kMaxPoints> open;
     int count = 0;
     PointSet region, rest = within;
@@ -21,10 +45,6 @@ PointSet flood(const Geometry& table, const PointSet& within, Point start) {
     }
     return region;
 }
-
-float compensation(const Game& game) { return game.komi() + game.white_bonus(); }
-
-}  // namespace
 
 PointSet whole_chains(const Board& board, const PointSet& stones) {
     PointSet chains;
@@ -45,7 +65,7 @@ Owners owners(const Board& board, const PointSet& dead) {
 
     PointSet open = board.empty_points() | gone;
     while (!open.empty()) {
-        const PointSet region = flood(board.table(), open, open.first());
+        const PointSet region = region_of(board.table(), open, open.first());
         open = open.minus(region);
         PointSet border;
         region.for_each([&](Point p) { border |= board.table().neighbor_sets[p]; });
@@ -67,11 +87,12 @@ float area_score(const Game& game, const PointSet& dead) {
 
 float territory_score(const Game& game, const PointSet& dead) {
     const Board& board = game.board();
+    const PointSet gone = whole_chains(board, dead), eyes = seki_eyes(board, dead);
+    const PointSet prisoners = gone.minus(eyes);
     const Owners owner = owners(board, dead);
-    const PointSet gone = whole_chains(board, dead);
     int difference = game.captures(Color::black) - game.captures(Color::white);
-    difference += (gone & board.stones(Color::white)).count() - (gone & board.stones(Color::black)).count();
-    (board.empty_points() | gone).for_each([&](Point p) {
+    difference += (prisoners & board.stones(Color::white)).count() - (prisoners & board.stones(Color::black)).count();
+    (board.empty_points() | gone).minus(eyes).for_each([&](Point p) {
         difference += (owner[p] == Color::black) - (owner[p] == Color::white);
     });
     return static_cast<float>(difference) - compensation(game);
@@ -79,6 +100,24 @@ float territory_score(const Game& game, const PointSet& dead) {
 
 float score(const Game& game, const PointSet& dead) {
     return game.rules().scoring == Scoring::area ? area_score(game, dead) : territory_score(game, dead);
+}
+
+Owners counted_owners(const Game& game, const PointSet& dead) {
+    Owners owner = owners(game.board(), dead);
+    if (game.rules().scoring == Scoring::territory)
+        seki_eyes(game.board(), dead).for_each([&](Point p) { owner[p] = Color::empty; });
+    return owner;
+}
+
+std::string result(const Game& game, const PointSet& dead) {
+    if (!game.is_over()) return "";
+    if (game.is_no_result()) return "Void";
+    if (game.resigned() != Color::empty) return game.resigned() == Color::black ? "W+R" : "B+R";
+    const float points = score(game, dead);
+    if (points == 0) return "0";
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), "%c+%g", points > 0 ? 'B' : 'W', std::abs(points));
+    return text.data();
 }
 
 }  // namespace tengen

@@ -1,6 +1,8 @@
 // Counting a finished game.
 #pragma once
 
+#include <string>
+
 #include "board/game.h"
 
 namespace tengen {
@@ -14,10 +16,21 @@ Owners owners(const Board& board, const PointSet& dead);
 // The chains of the board that have a stone in `stones`, in full.
 PointSet whole_chains(const Board& board, const PointSet& stones);
 
+// The connected region of `within` around `start`, which is one of its points.
+PointSet region_of(const Geometry& table, const PointSet& within, Point start);
+
 // Points of Black minus points of White, komi and the bonus for a handicap included. Area: stones and surrounded
-// points. Territory: surrounded points, prisoners and dead stones; eyes in a seki count like other territory.
+// points. Territory: surrounded points, prisoners and dead stones, but nothing in the eyes of a seki (seki.h), where a
+// stone of the opponent is no prisoner either.
 float area_score(const Game& game, const PointSet& dead);
 float territory_score(const Game& game, const PointSet& dead);
 float score(const Game& game, const PointSet& dead);  // by the game's rules
+
+// The owners by the game's rules: under territory scoring the eyes of a seki are neutral.
+Owners counted_owners(const Game& game, const PointSet& dead);
+
+// How a game that is over ended: "B+3.5", "W+R" (Black resigned), "0" for a draw, "Void" without result; "" for a game
+// that goes on.
+std::string result(const Game& game, const PointSet& dead);
 
 }  // namespace tengen

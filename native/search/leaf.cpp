@@ -26,7 +26,7 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves) {
 }
 
 Outcome outcome_of(const Game& game) {
-    if (game.is_long_cycle()) return {0, 0};
+    if (game.is_no_result()) return {0, 0};
     const Board& board = game.board();
     PointSet dead;
     for (const Color color : {Color::black, Color::white})

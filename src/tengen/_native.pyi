@@ -29,6 +29,10 @@ class Game:
 
     def undo(self) -> bool: ...
 
+    def resign(self, color: int) -> None: ...
+
+    def set_move_limit(self, moves: int, no_result: bool = False) -> None: ...
+
     def copy(self) -> Game: ...
 
     def moves(self) -> list[tuple[int, int]]:
@@ -73,7 +77,16 @@ class Game:
     def is_over(self) -> bool: ...
 
     @property
-    def is_long_cycle(self) -> bool: ...
+    def is_no_result(self) -> bool: ...
+
+    @property
+    def ending(self) -> str: ...
+
+    @property
+    def move_limit(self) -> int: ...
+
+    @property
+    def declares_no_result(self) -> bool: ...
 
     @property
     def handicap(self) -> int: ...
@@ -99,6 +112,11 @@ class Game:
         int8 [size, size]: 0 black, 1 white, 2 neutral, the dead stones removed.
         """
 
+    def result(self, dead: Sequence[int] = []) -> str:
+        """'B+3.5', 'W+R', '0' or 'Void'; '' while the game goes on."""
+
+    def seki_stones(self, dead: Sequence[int] = []) -> list[int]: ...
+
     def whole_chains(self, stones: Sequence[int]) -> list[int]:
         """All stones of the chains that these stones belong to."""
 
@@ -111,6 +129,12 @@ class Game:
         """
         (black stones, white stones, catching moves, saving moves), the moves of the side to play.
         """
+
+    def is_laddered(self, stone: int, nodes: int = 2000) -> bool: ...
+
+    def ladder_captures(self, stone: int, nodes: int = 2000) -> list[int]: ...
+
+    def ladder_escapes(self, stone: int, nodes: int = 2000) -> list[int]: ...
 
     def diagram(self) -> str: ...
 

@@ -5,8 +5,8 @@ such as "D4", "pass" or None (pass) will do. Colours are BLACK 0 and WHITE 1.
 """
 
 import operator
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,10 @@ BLACK, WHITE, EMPTY = 0, 1, 2
 COLOR_NAMES = ("Black", "White")
 
 Vertex = int | str | None
+T = TypeVar("T")
+
+LADDER_NODES = 2000
+"""Positions that a reading of one ladder looks at before it gives up."""
 
 
 class Ladders(NamedTuple):
@@ -112,13 +116,33 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Two passes in a row, or `is_no_result`; play may go on all the same."""
+        """Whether `ending` names one; play may go on all the same."""
         return self._native.is_over
 
     @property
+    def ending(self) -> str:
+        """How the game ended: `resignation`, `long cycle`, `passes` (two in a row), `move limit`, or "" if it goes on.
+
+        A long cycle is, under simple ko, the same position with the same side to play a third time since the last pass.
+        """
+        return self._native.ending
+
+    @property
     def is_no_result(self) -> bool:
-        """Under simple ko: the same position, with the same side to play, a third time since the last pass."""
-        return self._native.is_long_cycle
+        """Whether the game is over without winner: a long cycle, or a limit of moves that declares no result."""
+        return self._native.is_no_result
+
+    @property
+    def move_limit(self) -> int:
+        """With this many moves, passes included, the game is over; 0 for no limit."""
+        return self._native.move_limit
+
+    def result(self, dead: Iterable[Vertex] = ()) -> str:
+        """`B+3.5`, `W+R` (Black resigned), `0` for a draw, `Void` without result; "" for a game that goes on.
+
+        A game that ended by passes or by the limit of moves is counted as `score` does.
+        """
+        return self._native.result([self.point(p) for p in dead])
 
     # The board.
 
@@ -173,12 +197,30 @@ class Game:
         return self
 
     def undo(self) -> bool:
-        """Take the last move back; False if there is none."""
+        """Take the resignation back, else the last move; False if there is neither."""
         return self._native.undo()
 
+    def resign(self, color: int | None = None) -> "Game":
+        """Give the game up for `color` (the side to play), and return it. A further move takes that back."""
+        self._native.resign(self.to_play if color is None else color)
+        return self
+
+    def limit_moves(self, moves: int, *, no_result: bool = False) -> "Game":
+        """End the game with this many moves, passes included, and return it; 0 lifts the limit.
+
+        The game is then counted, or without result if that is what is declared. Raises RecipeError below 0.
+        """
+        try:
+            self._native.set_move_limit(moves, no_result)
+        except ValueError as error:
+            raise RecipeError(str(error)) from None
+        return self
+
     def clear(self) -> None:
-        """Back to an empty board with the same size, rules and komi."""
+        """Back to an empty board with the same size, rules, komi and limit of moves."""
+        limit, no_result = self._native.move_limit, self._native.declares_no_result
         self._native = _native.Game(self.size, self._native.rules, self.komi)
+        self._native.set_move_limit(limit, no_result)
 
     def setup(self, black: Iterable[Vertex] = (), white: Iterable[Vertex] = (), to_play: int | None = None) -> "Game":
         """Put stones on the board before the first move, name who plays first, and return this game.
@@ -218,8 +260,15 @@ class Game:
         return self._native.score([self.point(p) for p in dead])
 
     def owners(self, dead: Iterable[Vertex] = ()) -> npt.NDArray[np.int8]:
-        """Who owns each point once the dead chains are gone: int8 [size, size], 0 black, 1 white, 2 neutral."""
+        """Who owns each point once the dead chains are gone: int8 [size, size], 0 black, 1 white, 2 neutral.
+
+        Under territory scoring the eyes of a seki are neutral.
+        """
         return self._native.owners([self.point(p) for p in dead])
+
+    def seki_stones(self, dead: Iterable[Vertex] = ()) -> list[int]:
+        """Stones that live in seki once the dead chains are gone, in a position that has been played out."""
+        return self._native.seki_stones([self.point(p) for p in dead])
 
     def pass_alive(self) -> npt.NDArray[np.int8]:
         """The area that lives even if its owner always passes: int8 [size, size], 0 black, 1 white, 2 neither."""
@@ -236,6 +285,35 @@ class Game:
     def ladders(self) -> Ladders:
         """All chains that are caught in a ladder, and the moves about them."""
         return Ladders(*self._native.ladders())
+
+    def is_laddered(self, stone: Vertex, nodes: int = LADDER_NODES) -> bool:
+        """Whether the chain of a stone is caught in a ladder.
+
+        In atari: although its owner moves first. With two liberties: when the attacker does. With more: never. Kos
+        favour the defender, and a reading of more than `nodes` positions counts as an escape. Raises IllegalMove
+        where there is no stone.
+        """
+        return self._ask_ladder(self._native.is_laddered, stone, nodes)
+
+    def ladder_captures(self, stone: Vertex, nodes: int = LADDER_NODES) -> list[int]:
+        """The attacker's first moves that catch the chain of a stone: of one in atari the capture, else of a ladder.
+
+        Raises IllegalMove where there is no stone.
+        """
+        return self._ask_ladder(self._native.ladder_captures, stone, nodes)
+
+    def ladder_escapes(self, stone: Vertex, nodes: int = LADDER_NODES) -> list[int]:
+        """The owner's moves that save the chain of a stone in atari from the ladder.
+
+        Raises IllegalMove where there is no stone, or one that is not in atari.
+        """
+        return self._ask_ladder(self._native.ladder_escapes, stone, nodes)
+
+    def _ask_ladder(self, question: Callable[[int, int], T], stone: Vertex, nodes: int) -> T:
+        try:
+            return question(self.point(stone), nodes)
+        except ValueError as error:
+            raise IllegalMove(str(error)) from None
 
     # Text.
 

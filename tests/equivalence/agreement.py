@@ -91,9 +91,12 @@ class Pair:
         self.tally.update({"pass-alive positions": 1, "pass-alive points": len(owners) - owners.count(2)})
 
     def check_count(self, dead: Iterable[int]) -> None:
+        """The count, given which stones are in seki; those are tested on diagrams."""
         dead = list(dead)
-        self.agree(f"owners without {dead}", tuple(self.game.owners(dead).ravel().tolist()), self.plain.owners(dead))
-        self.agree(f"score without {dead}", self.game.score(dead), self.plain.score(dead))
+        seki, owners = self.game.seki_stones(dead), tuple(self.game.owners(dead).ravel().tolist())
+        self.agree(f"owners without {dead}", owners, self.plain.owners(dead, seki))
+        self.agree(f"score without {dead}", self.game.score(dead), self.plain.score(dead, seki))
+        self.tally["stones in seki"] += len(seki)
         self.tally["counts"] += 1
 
     def check_undo(self, moves: int) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from plain_go import diagram, random_board
-from plain_reading import TooLong, slow_ladders
+from plain_go import chains, diagram, liberties, random_board
+from plain_go import play as plain_play
+from plain_reading import TooLong, make_reader, slow_ladders
 
+from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game
 
 
@@ -192,3 +194,61 @@ def test_a_ko_is_no_ladder(ko: bool) -> None:
     nothing = ". . . . . . .\n"
     caught = nothing + ". . @ . . . .\n. . c . . . .\n" + nothing * 4
     expect(text, BLACK, nothing * 7 if ko else caught)
+
+
+@pytest.mark.parametrize(("size", "count"), [(5, 60), (7, 50), (9, 30)])
+def test_questions_about_one_chain_agree_with_the_slow_reader(size: int, count: int) -> None:
+    rng = random.Random(100 + size)
+    in_atari, with_two = 0, 0
+    for _ in range(count):
+        board = random_board(size, rng.randrange(size, size * size), rng)
+        game, reader = Game.from_diagram(diagram(board)), make_reader(20_000)
+        for stones in chains(board, 0) | chains(board, 1):
+            stone, attacker = min(stones), 1 - board[min(stones)]
+            free = liberties(board, stone)
+            try:
+                if len(free) == 1:
+                    assert game.ladder_escapes(stone) == sorted(reader.saving(board, stone))
+                    assert game.is_laddered(stone) == (not reader.escapes(board, None, stone))
+                    assert game.ladder_captures(stone) == sorted(free)
+                    in_atari += 1
+                else:
+                    tries = {p: plain_play(board, p, attacker) for p in free} if len(free) == 2 else {}
+                    catching = [p for p, to in tries.items() if to and not reader.escapes(to.board, to.ko, stone)]
+                    assert game.ladder_captures(stone) == sorted(catching)
+                    assert game.is_laddered(stone) == bool(catching)
+                    with pytest.raises(IllegalMove, match="not in atari"):
+                        game.ladder_escapes(stone)
+                    with_two += bool(catching)
+            except (TooLong, RecursionError):
+                continue
+    assert in_atari > count and with_two > count // 4
+
+
+def test_a_reading_that_runs_out_of_nodes_finds_no_ladder() -> None:
+    """This ladder runs over the board for some thirty moves: a few hundred positions decide it, ten do not."""
+    game = Game(19).setup(black=["D3", "C4", "E3"], white=["D4"]).play("C17").play("R4")
+    after = str(game)
+    assert game.is_laddered("D4") and game.ladder_captures("D4") == [game.point("D5")]
+    assert not game.is_laddered("D4", nodes=10) and game.ladder_captures("D4", nodes=10) == []
+    hit = game.copy().play("D5")
+    assert hit.ladder_escapes("D4") == [] and hit.is_laddered("D4")
+    with pytest.raises(IllegalMove, match="nodes must be 1 or more, not 0"):
+        game.is_laddered("D4", nodes=0)
+    assert str(game) == after
+
+
+def test_a_chain_in_atari_and_a_forbidden_ko() -> None:
+    text = """
+        . X O . .
+        X O . O .
+        . X O . .
+        . . . . .
+        . . . . .
+    """
+    game = Game.from_diagram(text).play("C4")
+    assert game.ladder_captures("C4") == [], "White may not take back at once"
+    assert game.play("E1").play("E2").ladder_captures("C4") == [game.point("B4")], "a ko ban is for one move"
+    for stone in ("E5", "A5"):
+        with pytest.raises(IllegalMove, match="no stone"):
+            game.ladder_captures(stone)

@@ -103,14 +103,6 @@ class Shapes:
 def seki_stones(game: Game, dead: Collection[int]) -> set[int]:
     """Stones that live in seki: they share liberties that neither side may fill, and do not live on their own.
 
-    The position is one that has been played out; `dead` are its dead stones.
+    The position is one that has been played out; `dead` are its dead stones. Counting by territory asks the same.
     """
-    shapes, owners, alive = Shapes(game), game.owners(dead).ravel(), game.pass_alive().ravel()
-    shared = [
-        point
-        for point, color in enumerate(shapes.colors)
-        if color == EMPTY and owners[point] == EMPTY and all(shapes.is_self_atari(point, c) for c in (0, 1))
-    ]
-    gone = set(dead)
-    beside = {shapes.chain_at(n) for p in shared for n in shapes.neighbors(p) if shapes.colors[n] != EMPTY}
-    return {s for chain in beside for s in chain.stones if s not in gone and alive[s] == EMPTY}
+    return set(game.seki_stones(dead))

@@ -1,0 +1,18 @@
+// Seki: stones that live although they have no two eyes, because nobody can afford to attack them.
+#pragma once
+
+#include "board/board.h"
+
+namespace tengen {
+
+// The stones in seki once the `dead` ones (a stone or more of each dead chain) are gone. The position is one that has
+// been played out, but dame may be open: they are filled here first, on a copy, as the players would. A side fills a
+// dame if its chain there cannot be caught at once by the ladder reader, where needed after connecting at a point of
+// its own. Dame that neither side can fill so are the shared liberties of a seki, and the chains beside them, which are
+// not pass-alive, stand in it. Open regions of more than eight points between the colours are no dame but unfinished,
+// and none of their points is a shared liberty.
+//
+// A seki in which both sides have eyes of three points or more is not seen: filling looks safe to the reader.
+PointSet seki_stones(const Board& board, const PointSet& dead);
+
+}  // namespace tengen
