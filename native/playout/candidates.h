@@ -19,15 +19,19 @@ class Candidates {
         known_.for_each([this](Point p) { append(p); });
     }
 
-    // A point drawn evenly from those that are playable, or pass if none is.
-    Point draw(const Board& board, Color color, SplitMix64& random) {
+    // A point drawn evenly from those that are playable and that accept(point) takes, or pass if there is none.
+    template <class Accept>
+    Point draw(const Board& board, Color color, SplitMix64& random, Accept accept) {
         for (int untried = count_; untried > 0;) {
             const int at = static_cast<int>(random.below(untried));
             const Point p = points_[at];
-            if (is_playable(board, p, color)) return p;
+            if (is_playable(board, p, color) && accept(p)) return p;
             swap(at, --untried);
         }
         return board.pass();
+    }
+    Point draw(const Board& board, Color color, SplitMix64& random) {
+        return draw(board, color, random, [](Point) { return true; });
     }
 
     // To be called after each move.
@@ -58,20 +62,20 @@ class Candidates {
     int count_ = 0;
 };
 
-// Plays the moves of choose(board, color, last move or kNoPoint, candidates) until both sides pass, or 3 * points()
-// moves are played. Returns their number.
+// Plays the moves of choose(color to move, candidates) until both sides pass, or 3 * points() moves are played. Returns
+// their number.
 template <class Choose>
-int play_out(Board& board, Color to_play, Point last, PlayoutTrace* trace, Choose choose) {
+int play_out(Board& board, Color to_play, PlayoutTrace* trace, Choose choose) {
     Candidates candidates(board);
     const int limit = 3 * board.points();
     int moves = 0, passes = 0;
     for (Color color = to_play; passes < 2 && moves < limit; color = opponent(color), ++moves) {
-        last = choose(board, color, last, candidates);
-        board.play(last, color);
-        candidates.update(board, last);
-        const bool pass = last == board.pass();
+        const Point p = choose(color, candidates);
+        board.play(p, color);
+        candidates.update(board, p);
+        const bool pass = p == board.pass();
         passes = pass ? passes + 1 : 0;
-        if (trace && !pass) trace->note(last, color);
+        if (trace && !pass) trace->note(p, color);
     }
     return moves;
 }

@@ -5,13 +5,32 @@
 
 namespace tengen {
 
-// As UniformPolicy, but a side first captures the chain that has just put itself into atari, or saves an own chain
-// that the last move put into atari (by a capture, or by an extension to two liberties), and draws again, up to
-// three times, rather than play itself into atari.
+// How often LocalPolicy follows each of its rules: chances from 0 (never) to 1 (always).
+struct LocalParams {
+    float capture = 0.95f;        // take the chain that has just put itself into atari
+    float save = 0.95f;           // save the own chain that the last move put into atari
+    float capture_before = 0.9f;  // take a chain in atari beside the own move before
+    float nakade = 0.9f;          // play the vital point of an eye that the last move touched
+    float pattern = 0.9f;         // a 3x3 pattern around the last move
+    float pattern_before = 0.5f;  // or around the one before it
+    float refuse_self_atari = 0.95f;
+    int ladder_nodes =
+        20;  // read whether an extension to two liberties runs into a ladder; 0: believe that it does not
+};
+
+// As UniformPolicy, but a side first looks for an answer to the last move, in the order of LocalParams, and does not
+// play itself into atari when it moves at random, unless that captures or breaks an eye.
 class LocalPolicy final : public PlayoutPolicy {
   public:
+    explicit LocalPolicy(const LocalParams& params = {}) : params_(params) {}
+
     int play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
              PlayoutTrace* trace) const override;
+    void weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
+               std::span<float> weights) const override;
+
+  private:
+    LocalParams params_;
 };
 
 }  // namespace tengen
