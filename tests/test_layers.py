@@ -32,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "training": RULES | {"networks", "data", "evaluators"},
     "evaluators": RULES | {"data"},
     "engine": RULES | {"evaluators", "data"},
+    "benching": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "analysis": ENGINE,
     "web": ENGINE | {"analysis"},
@@ -137,7 +138,7 @@ def test_import_tengen_needs_numpy_alone() -> None:
     assert set(done.stdout.split()) <= {"tengen", "numpy"}
 
 
-@pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match"])
+@pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match", "bench"])
 def test_a_player_needs_no_training_packages(verb: str) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('torch', 'lightning', 'onnx', 'tensorboard')))\n"

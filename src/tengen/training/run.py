@@ -16,7 +16,7 @@ from tengen.data.store import Store
 from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
-from tengen.training.config import RunConfig
+from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.finish import finish
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
@@ -121,12 +121,22 @@ def _fit(
     callbacks: list[L.Callback] = [log, validation, stopping, checkpoints]
     if progress:
         callbacks.append(ProgressBar(log, validation))
+    trainer = make_trainer(config, out, callbacks)
+    loader: DataLoader[TensorBatch] = DataLoader(stream, batch_size=None)
+    trainer.fit(module, loader, ckpt_path=found[1] if found else None, weights_only=False)
+    if stopping.interrupted:
+        raise KeyboardInterrupt
+    return trainer.global_step
+
+
+def make_trainer(config: TrainConfig, out: Path, callbacks: list[L.Callback], *, endless: bool = False) -> L.Trainer:
+    """The loop of a run, which says nothing itself; `endless` leaves its end to the callbacks."""
     _quieten()
-    trainer = L.Trainer(
+    return L.Trainer(
         accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
         devices=1,
         precision="32-true" if config.precision == "f32" else "bf16-mixed",
-        max_steps=config.steps or -1,
+        max_steps=-1 if endless else config.steps or -1,
         max_epochs=-1,
         gradient_clip_val=config.clip,
         default_root_dir=out,
@@ -137,11 +147,6 @@ def _fit(
         enable_model_summary=False,
         limit_val_batches=0,
     )
-    loader: DataLoader[TensorBatch] = DataLoader(stream, batch_size=None)
-    trainer.fit(module, loader, ckpt_path=found[1] if found else None, weights_only=False)
-    if stopping.interrupted:
-        raise KeyboardInterrupt
-    return trainer.global_step
 
 
 def _quieten() -> None:

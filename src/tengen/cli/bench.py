@@ -1,0 +1,194 @@
+"""`tengen bench`: what this machine does a second, and how long a recipe will take on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tengen.benching.machine import Machine
+from tengen.benching.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
+from tengen.benching.suite import Figures, measure_all, measure_recipe
+from tengen.benching.training import Encoding, Estimate
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import find_network, installed, read_card
+from tengen.recipes import load_recipe, recipe_names
+from tengen.recipes.loader import network_fields
+
+
+def command(
+    recipe: Annotated[
+        str | None,
+        typer.Argument(help=f"only how long this recipe will take; a path or name: {', '.join(recipe_names())}"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")
+    ] = None,
+    net: Annotated[str | None, typer.Option(help="only this network: an installed one or an .onnx file")] = None,
+    seconds: Annotated[float, typer.Option(min=0.01, help="how long to measure, loading and compiling apart")] = 30.0,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Measure this machine: networks, play, playouts, training. Best on one that does nothing else."""
+    console = Console()
+    with Console(stderr=True).status("loading") as status:
+
+        def say(what: str) -> None:
+            status.update(f"measuring {what}")
+
+        if recipe is not None:
+            run = load_recipe(recipe, settings or [])
+            network_fields(run.network)
+            figures = measure_recipe(run, seconds, say)
+        else:
+            if settings:
+                raise typer.BadParameter("--set changes a recipe: name one")
+            networks = [load_evaluator(name) for name in ([net] if net else _installed())]
+            recipes = [load_recipe(name) for name in recipe_names()]
+            figures = measure_all(networks, recipes, seconds, say)
+    if as_json:
+        print(json.dumps(figures.as_dict()))
+    else:
+        _print(figures, console)
+
+
+def _installed() -> list[str]:
+    """The names of all networks, the default first."""
+    names = [card.name for card in installed()]
+    if not names:
+        return []
+    default = read_card(find_network("default")).name
+    return sorted(names, key=lambda name: (name != default, name))
+
+
+def _print(figures: Figures, console: Console) -> None:
+    _print_machine(figures.machine, console)
+    if figures.evaluations:
+        _show(console, "positions through a network, a second", _evaluations(figures.evaluations))
+    if figures.visits:
+        _show(console, "visits of a search, a second", _visits(figures.visits))
+    if figures.playouts:
+        _show(console, "playouts from the empty board, a second on one core", _playouts(figures.playouts))
+    if figures.encoding or figures.recipes:
+        _print_training(figures.encoding, figures.recipes, console)
+    for line in figures.missing:
+        console.print(Text.assemble(("not measured: ", "yellow"), line), soft_wrap=True)
+
+
+def _print_machine(machine: Machine, console: Console) -> None:
+    cores = "1 core" if machine.cores == 1 else f"{machine.cores} cores"
+    console.print(
+        f"[bold]Tengen {machine.tengen}[/bold] on {machine.processor}, {cores}, {machine.memory / 2**30:.0f} GB",
+        highlight=False,
+    )
+    if machine.busy:
+        console.print(
+            f"[yellow]This machine is busy (load {machine.load:g}): idle, it does more than this.[/yellow]",
+            highlight=False,
+        )
+    console.print()
+
+
+def _show(console: Console, title: str, table: Table) -> None:
+    """The title on a line of its own: a table would break it at its width."""
+    console.print(f"[bold]{title}[/bold]", highlight=False)
+    console.print(table)
+    console.print()
+
+
+def _table(*headings: str, left: int = 1) -> Table:
+    """A table whose first `left` columns are text and all others numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for i, heading in enumerate(headings):
+        style = "" if i < left else "cyan"
+        table.add_column(
+            heading, justify="left" if i < left else "right", style=style, header_style="dim", no_wrap=True
+        )
+    return table
+
+
+def _evaluations(rows: list[Evaluations]) -> Table:
+    headings = [f"{batch} at a time" for batch in BATCHES]
+    table = _table("network", "board", *headings, left=2)
+    rates = {(row.network, row.size, row.batch): row.rate for row in rows}
+    for network in _unique(row.network for row in rows):
+        for size in SIZES:
+            figures = [_number(rates[network, size, batch]) for batch in BATCHES]
+            table.add_row(network if size == SIZES[0] else "", _board(size), *figures)
+    return table
+
+
+def _visits(rows: list[Visits]) -> Table:
+    table = _table("player", "board", "", "visits/s", "a move", left=3)
+    for row in rows:
+        if row.games > 1:
+            table.add_row(row.player, _board(row.size), f"{row.games} games at once", _number(row.rate), "")
+        else:
+            a_move = f"{row.a_move:,} in {_duration(row.a_move / row.rate)}"
+            table.add_row(row.player, _board(row.size), "one game", _number(row.rate), a_move)
+    return table
+
+
+def _playouts(rows: list[Playouts]) -> Table:
+    table = _table("policy", *map(_board, SIZES))
+    rates = {(row.policy, row.size): row.rate for row in rows}
+    for policy in _unique(row.policy for row in rows):
+        table.add_row(policy, *(_number(rates[policy, size]) for size in SIZES))
+    return table
+
+
+def _print_training(encoding: Encoding | None, recipes: list[Estimate], console: Console) -> None:
+    if encoding:
+        console.print("[bold]positions from games into batches, a second on one thread[/bold]")
+        source = f"  of {encoding.source}, {_board(encoding.size)}"
+        console.print(Text.assemble((_number(encoding.rate), "cyan"), source), soft_wrap=True)
+        console.print()
+    if not recipes:
+        return
+    headings = ("recipe", "network", "positions/s", "a step", "positions in all", "will take")
+    table = _table(*headings, left=2)
+    for row in recipes:
+        total, took = f"{row.positions / 1e6:,.2f} M", _duration(row.seconds)
+        table.add_row(row.recipe, row.network, _number(row.rate), _duration(row.step_seconds), total, took)
+    _show(console, "training by recipe", table)
+    for row in recipes:
+        console.print(Text(_how_measured(row), "dim"), soft_wrap=True)
+    console.print()
+
+
+def _how_measured(row: Estimate) -> str:
+    end = "its max_hours end it" if row.ends_by == "max_hours" else f"{row.steps:,} steps end it"
+    parts = [
+        f"{row.recipe}: from {row.measured_steps} steps on positions of {row.source}; {end}",
+        f"judging takes {row.judging:.0%}",
+    ]
+    if row.waiting >= 0.01:
+        parts.append(f"waiting for data {row.waiting:.0%}")
+    return ", ".join(parts)
+
+
+def _number(value: float) -> str:
+    """Three significant digits, for more would not come out again."""
+    if value >= 1000:
+        step = 10 ** (len(str(int(value))) - 3)
+        return f"{round(value / step) * step:,}"
+    return f"{value:.3g}"
+
+
+def _duration(seconds: float) -> str:
+    for limit, unit, name in ((0.1, 1e-3, "ms"), (90, 1, "s"), (4500, 60, "minutes"), (172800, 3600, "hours")):
+        if seconds < limit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds / 86400:.3g} days"
+
+
+def _board(size: int) -> str:
+    return f"{size}x{size}"
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

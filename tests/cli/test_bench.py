@@ -1,0 +1,123 @@
+"""`tengen bench` as a user meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tengen.benching.machine import Machine
+from tengen.benching.playing import BATCHES, SIZES
+from tengen.cli import bench
+from tengen.cli.app import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The only recipe that there is: of a tiny network."""
+    pytest.importorskip("torch", reason="training needs the extra [train]")
+    import yaml
+    from training.small_run import settings_of, write_store
+
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({**settings_of(write_store(tmp_path / "store")), "name": "mine"}))
+    monkeypatch.setattr(bench, "recipe_names", lambda: [str(path)])
+    return str(path)
+
+
+def test_all_figures_as_json(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--net", "uniform", "--seconds", "0.1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    found = {(row["network"], row["size"], row["batch"]) for row in figures["evaluations"]}
+    assert found == {("uniform", size, batch) for size in SIZES for batch in BATCHES}
+    assert {(row["player"], row["size"], row["games"]) for row in figures["visits"]} == {
+        *(("uniform", size, 1) for size in (9, 19)),
+        *(("no network", size, 1) for size in (9, 19)),
+        ("uniform", 9, 64),
+    }
+    assert {row["size"] for row in figures["playouts"]} == set(SIZES)
+    assert figures["encoding"]["rate"] > 0
+    (run,) = figures["recipes"]
+    assert run["recipe"] == "mine" and run["positions"] == 240 and run["seconds"] > 0
+    assert figures["missing"] == [] and figures["machine"]["cores"] >= 1
+
+
+def test_all_figures_for_people(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--net", "uniform", "--seconds", "0.1"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("32 at a time", "19x19", "64 games at once", "400 in ", "10,000 in ", "local", "b1c8", "will take"):
+        assert word in shown
+    assert "30 steps end it" in shown and "not measured" not in shown
+    assert "…" not in shown, "nothing is cut on a terminal of 80 columns"
+
+
+def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", recipe, "--set", "training.steps=7", "--seconds", "0.1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["evaluations"] == figures["visits"] == figures["playouts"] == []
+    assert figures["recipes"][0]["positions"] == 56
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["tyny"], "unknown recipe 'tyny'; did you mean tiny?"),
+        (["tiny", "--set", "training.stepps=3"], "did you mean steps?"),
+        (["--set", "training.steps=3"], "--set changes a recipe"),
+        (["--seconds", "0"], "--seconds"),
+        (["--net", "no-such-net"], "no-such-net"),
+    ],
+)
+def test_wrong_arguments_are_one_line(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *args]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and captured.err.startswith("error: ") and captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(("args", "status"), [(["tiny"], 2), (["--net", "uniform"], 0)])
+def test_without_the_extra_it_says_what_to_install(args: list[str], status: int) -> None:
+    program = (
+        "import sys; sys.modules.update(torch=None, lightning=None, onnx=None)\n"
+        "from tengen.cli.app import main; sys.exit(main(['bench', '--seconds', '0.1', *sys.argv[1:]]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *args],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == status
+    assert "pip install 'tengen[train]'" in done.stdout + done.stderr
+
+
+def test_a_busy_machine_is_said_to_be_one() -> None:
+    quiet = Machine("1.0", "Z80", cores=4, memory=1 << 34, load=1.5)
+    assert not quiet.busy
+    assert Machine("1.0", "Z80", cores=2, memory=1 << 34, load=1.5).busy
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12345.6, "12,300"), (1000, "1,000"), (999.6, "1e+03"), (99.94, "99.9"), (0.01234, "0.0123")]
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert bench._number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0123, "12.3 ms"),
+        (0.2, "0.2 s"),
+        (89.0, "89 s"),
+        (120, "2 minutes"),
+        (4212, "70.2 minutes"),
+        (7200, "2 hours"),
+    ],
+)
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert bench._duration(seconds) == text
