@@ -115,6 +115,7 @@ void bind_params(nb::module_& m) {
         .def_rw("root_temperature", &SearchParams::root_temperature)
         .def_rw("noise_weight", &SearchParams::noise_weight)
         .def_rw("noise_total", &SearchParams::noise_total)
+        .def_rw("transpositions", &SearchParams::transpositions)
         .def_rw("prune_eyes", &SearchParams::prune_eyes)
         .def_rw("ownership", &SearchParams::ownership)
         .def_rw("memory", &SearchParams::memory)

@@ -83,8 +83,12 @@ bool Game::may_repeat(Point p, Color color) const {
 
 bool Game::repeats(Point p, Color color) const {
     if (rules_.ko == Ko::simple || p == board_.pass() || !may_repeat(p, color)) return false;
-    const auto key = position_key(board_.hash_after(p, color), opponent(color));
-    return std::find(history_.rbegin(), history_.rend(), key) != history_.rend();
+    return was_there(board_.hash_after(p, color), opponent(color));
+}
+
+bool Game::was_there(std::uint64_t stones, Color to_play) const {
+    if (rules_.ko == Ko::simple) return false;
+    return std::find(history_.rbegin(), history_.rend(), position_key(stones, to_play)) != history_.rend();
 }
 
 bool Game::is_legal(Point p, Color color) const {

@@ -73,6 +73,9 @@ class Game {
     // The same stones with the same side to play for the third time since the last pass, under simple ko: no result.
     bool is_long_cycle() const { return long_cycle_; }
     bool is_over() const { return passes_ >= 2 || long_cycle_ || resigned_ != Color::empty || limit_reached(); }
+    // Whether superko forbids to make these stones with this side to play (0 or more moves on from here); `stones` is
+    // the hash of a board.
+    bool was_there(std::uint64_t stones, Color to_play) const;
     PointSet superko_bans() const;  // what only superko forbids to to_play()
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it

@@ -23,50 +23,57 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     if (refresh_ && limit > 0) {
         refresh_ = false;
         visit(0, *game_);
-        waiting_.push_back({{}, tree_.root().node, {0, 0}, true});
+        waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
     }
     // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
     // elsewhere.
     std::vector<Path> blocked;
     Simulation& sim = *simulations_[0];
+    start(sim);
     for (int done = waiting(); done < limit && static_cast<int>(blocked.size()) < limit;) {
-        sim.path.clear();
-        switch (descend(sim.path)) {
-            case End::blocked:
-                if (sim.path.empty()) limit = done;  // the root itself waits
-                add_pending(sim.path, 1);
-                blocked.push_back(sim.path);
-                break;
-            case End::finished:
-                count_again(sim.path);
-                ++done;
-                break;
-            case End::open: {
-                const int waited = waiting();
-                if (open(sim)) ++done;
-                if (waiting() > waited) visit(waited, sim.game);
-            }
+        End end = descend(sim);
+        if (end == End::open) end = open(sim);
+        if (end == End::again) continue;
+        if (end == End::waiting) visit(waiting() - 1, sim.game);
+        if (end == End::finished) count_again(sim.path);
+        if (end == End::blocked) {
+            if (sim.path.empty()) break;  // the root itself waits
+            add_pending(sim.path, 1);
+            blocked.push_back(sim.path);
+        } else {
+            ++done;
         }
+        start(sim);
     }
     for (const Path& taken : blocked) add_pending(taken, -1);
     return waiting();
 }
 
-// Evaluates the end of the path, or makes a node there that waits for it. False if the memory is full and nothing came
-// of it: the next simulation will open nothing.
-bool Search::open(Simulation& sim) {
+// Evaluates the end of the path, or makes a node there that waits for it.
+Search::End Search::open(Simulation& sim) {
     begin(sim);
     explore(sim);
-    Node* const node = place(sim);
-    if (!node && !sim.over && params_.playouts == 0) return false;
-    if (!sim.over) learn(sim);
-    if (node && !node->ready) {
-        add_pending(sim.path, 1);
-        waiting_.push_back({sim.path, node, sim.outcome, false});
-    } else {
-        count(sim.path, sim.outcome);
+    sim.barred.clear();
+    if (sim.illegal) return bar_last(sim), End::again;
+    if (Node* const known = tree_.is_graph() ? tree_.known(sim.key) : nullptr) {
+        if (!known->ready) return End::blocked;
+        end_of(sim.path).node = known;
+        if (!is_barred(sim.path)) return End::again;  // goes on below it
+        return bar_last(sim), End::again;
     }
-    return true;
+    Node* const node = place(sim);
+    if (!node && !sim.over && params_.playouts == 0) {
+        start(sim);  // the memory is full, and nothing will be opened any more
+        return End::again;
+    }
+    if (!sim.over) learn(sim);
+    if (!node || node->ready) {
+        count(sim.path, sim.outcome);
+        return End::counted;
+    }
+    add_pending(sim.path, 1);
+    waiting_.push_back({sim.path, node, sim.outcome, sim.key, false});
+    return End::waiting;
 }
 
 int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit) {

@@ -9,7 +9,7 @@
 
 namespace tengen {
 
-void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves) {
+void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko) {
     const Board& board = game.board();
     const Color own = game.to_play();
     std::optional<PointSet> alive;  // costs more than all else here, and most positions have no eye
@@ -20,7 +20,8 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves) {
     };
     moves.clear();
     board.empty_points().for_each([&](Point p) {
-        if (game.is_legal(p) && !(prune_eyes && fills_eye(p))) moves.push_back(p);
+        const bool legal = superko ? game.is_legal(p) : board.is_legal(p, own, game.rules().suicide);
+        if (legal && !(prune_eyes && fills_eye(p))) moves.push_back(p);
     });
     moves.push_back(board.pass());
 }

@@ -8,8 +8,9 @@
 
 namespace tengen {
 
-// Legal moves in board order, pass last. With `prune_eyes` without own true eyes inside own pass-alive area.
-void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves);
+// Legal moves in board order, pass last. With `prune_eyes` without own true eyes inside own pass-alive area; without
+// `superko` also those that only superko forbids.
+void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
 // Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
 // opponent's pass-alive territory are dead and everything else lives; a long cycle is worth nothing to either.

@@ -75,9 +75,14 @@ struct Node {
     const Edge* edges() const { return reinterpret_cast<const Edge*>(this + 1); }
     Amaf* amaf() { return reinterpret_cast<Amaf*>(edges() + edge_count); }
     const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(edges() + edge_count); }
-    static std::size_t bytes(std::size_t edge_count, bool amaf) {
-        return sizeof(Node) + edge_count * (sizeof(Edge) + (amaf ? sizeof(Amaf) : 0));
+    // With `stones`, room for a hash behind all else.
+    static std::size_t bytes(std::size_t edge_count, bool amaf, bool stones) {
+        return sizeof(Node) + edge_count * (sizeof(Edge) + (amaf ? sizeof(Amaf) : 0)) +
+               (stones ? sizeof(std::uint64_t) : 0);
     }
+
+    // What is known of the position, for its side to move: its own evaluation, of this utility, and all visits below.
+    Link sum(float own_utility) const;
 };
 
 static_assert(sizeof(Edge) == 4 && sizeof(Amaf) == 8 && sizeof(Edge) % alignof(Amaf) == 0 && sizeof(Link) == 32 &&

@@ -80,6 +80,9 @@ struct SearchParams {
     float noise_total = 10.83f;
     float noise_shaped = 0.0f;  // share of the alphas that follows the logarithms of the priors
 
+    // Positions that are reached by several orders of moves share a node (a graph search). See graph.h.
+    bool transpositions = false;
+
     bool prune_eyes = true;                       // never fill an own true eye inside own pass-alive area
     bool ownership = false;                       // keep the mean ownership of the evaluated positions for the root
     std::size_t memory = std::size_t{512} << 20;  // bytes that the tree may take; a full tree is searched on as it is

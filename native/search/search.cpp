@@ -21,6 +21,8 @@ void refuse_contradictions(const SearchParams& params) {
     const bool plays = params.playout_weight > 0 || params.expand_visits > 0;
     if (plays && params.playouts < 1)
         throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
+    if (params.transpositions && params.expand_visits > 0)
+        throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
     if (params.candidate_least < 1 || params.candidate_most < 0)
         throw std::invalid_argument("a node needs a candidate: candidate_least must be 1 or more");
 }
@@ -33,7 +35,7 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       random_(seed),
       salt_(SplitMix64(seed ^ 0x5e1ec7ULL).next()),
       seeds_(~seed),
-      tree_(params.memory, params.selection == Selection::rave) {
+      tree_(params.memory, params.selection == Selection::rave, params.transpositions) {
     refuse_contradictions(params);
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);
     add_simulation();
@@ -51,11 +53,10 @@ const Game& Search::game() const {
 // ---------------------------------------------------------------------------------------------------------
 
 void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
-    const MoveSet allowed = allowed_moves(allow, avoid);
     std::vector<Point> moves;
     moves_of(game, false, moves);
-    if (std::none_of(moves.begin(), moves.end(), [&](Point p) { return allowed.test(p); }))
-        throw std::invalid_argument("none of the moves that the search may play at the root is legal");
+    const MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
+    if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
     forget_waiting();
     const auto played = continuation(game);
@@ -96,6 +97,7 @@ void Search::forget_waiting() {
         if (leaf.refresh) continue;
         add_pending(leaf.path, -1);
         (leaf.path.empty() ? tree_.root() : leaf.path.back().link()).node = nullptr;
+        tree_.forget(leaf.key);
         tree_.drop_node(leaf.node);
     }
     waiting_.clear();

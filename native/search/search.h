@@ -79,18 +79,22 @@ class Search {
 
   private:
     // How a way down the tree ends: at a finished game or where nothing may be tried, at a move without a node, at a
-    // node that waits.
-    enum class End { finished, open, blocked };
+    // node that waits. And what becomes of such a move: it counted, it waits, it is to be tried again.
+    enum class End { finished, open, blocked, counted, waiting, again };
     using Path = std::vector<Step>;
 
     // A simulation in hand, with the memory that it needs. One a thread.
     struct Simulation {
         Simulation(const SearchParams& params, std::uint64_t seed) : game(kMinSize, {}, 0), playouts(params, seed) {}
         Path path;
-        std::vector<Point> line;  // the moves of the path
-        Game game;                // at its end
-        bool young;               // stays a move without a node
+        std::vector<int> barred;    // edges of the node at the end of the path that superko bars on this line
+        std::vector<float> masked;  // its priors without them
+        std::vector<Point> line;    // the moves of the path
+        Game game;                  // at its end
+        bool young;                 // stays a move without a node
         bool over;
+        bool illegal;               // its last move, by superko
+        std::uint64_t key, stones;  // of the position, for a graph
         std::vector<Point> moves;
         std::vector<float> weights;  // of the moves, where priors come from a playout policy
         Outcome outcome;             // for the side to move at the end
@@ -100,12 +104,17 @@ class Search {
         Path path;
         Node* node;
         Outcome playouts;
+        std::uint64_t key;
         bool refresh;  // an evaluated root once more, for its ownership
     };
 
     // simulate.cpp. Only explore() leaves the lock of the tree to other threads.
-    End descend(Path& path);
-    int next_edge(Node& node, const Link& self, bool is_root);
+    void start(Simulation& sim);
+    End descend(Simulation& sim);
+    int next_edge(Simulation& sim, Node& node, const Link& self);
+    Link link_to(const Node& node) const;
+    bool is_barred(const Path& path) const;
+    void bar_last(Simulation& sim);
     void begin(Simulation& sim);
     void explore(Simulation& sim);
     void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
@@ -118,7 +127,7 @@ class Search {
     void spread(const Path& path, const PlayoutEnd& end);
 
     // batch.cpp
-    bool open(Simulation& sim);
+    End open(Simulation& sim);
     void take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
 

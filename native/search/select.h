@@ -22,10 +22,14 @@ struct Junction {
     bool may_open;
     bool may_return = false;
     std::uint64_t salt = 0;
+    const float* masked = nullptr;  // in place of all other priors, where moves are barred for this visit
 
     bool is_open(const Link& link) const { return link.node || may_open || may_return; }
 
-    float prior(int edge) const { return root_priors ? root_priors[edge] : node.edges()[edge].prior.value(); }
+    float prior(int edge) const {
+        const float* const given = masked ? masked : root_priors;
+        return given ? given[edge] : node.edges()[edge].prior.value();
+    }
 };
 
 // Returns an edge; from link_count on for a first try of that edge. -1 if there is nothing to choose.

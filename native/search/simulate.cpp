@@ -1,32 +1,53 @@
 // One simulation: down the tree, a look at its end, and back up. Playout-only searches run it in threads.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 
+#include "search/graph.h"
 #include "search/priors.h"
 #include "search/search.h"
 
 namespace tengen {
 
+void Search::start(Simulation& sim) {
+    sim.path.clear();
+    sim.barred.clear();
+}
+
 // From the end of the path on. Selection needs no board: only a new leaf replays the moves.
-Search::End Search::descend(Path& path) {
+Search::End Search::descend(Simulation& sim) {
     for (;;) {
-        const Link& self = end_of(path);
+        const Link& self = end_of(sim.path);
         if (!self.node) return End::open;
         Node& node = *self.node;
         if (!node.ready) return End::blocked;
-        const int edge = node.terminal ? -1 : next_edge(node, self, path.empty());
+        const int edge = node.terminal ? -1 : next_edge(sim, node, self);
         if (edge < 0) return End::finished;
-        path.push_back({&node, edge});
+        sim.path.push_back({&node, edge});
+        if (tree_.is_graph() && is_barred(sim.path))
+            bar_last(sim);
+        else
+            sim.barred.clear();
     }
 }
 
-int Search::next_edge(Node& node, const Link& self, bool is_root) {
+int Search::next_edge(Simulation& sim, Node& node, const Link& self) {
+    const bool is_root = sim.path.empty();
+    const Link shared = tree_.is_graph() ? link_to(node) : Link{};
     for (;;) {
-        const Junction junction{node, self, is_root ? root_priors_.data() : nullptr, !tree_.full(),
-                                params_.playouts > 0, salt_};
+        Junction junction{node,
+                          tree_.is_graph() ? shared : self,
+                          is_root ? root_priors_.data() : nullptr,
+                          !tree_.full(),
+                          params_.playouts > 0,
+                          salt_};
+        if (!sim.barred.empty()) {
+            sim.masked.clear();
+            for (int i = 0; i < node.edge_count; ++i) sim.masked.push_back(junction.prior(i));
+            for (const int edge : sim.barred) sim.masked[edge] = -1;
+            junction.masked = sim.masked.data();
+        }
         const int edge = select_(junction, params_);
         if (edge < node.link_count) return edge;
         if (edge > node.link_count) {
@@ -36,6 +57,33 @@ int Search::next_edge(Node& node, const Link& self, bool is_root) {
         if (tree_.make_link(node)) return node.link_count - 1;
         // The memory is full: choose among what is there.
     }
+}
+
+// What all lines to a node of a graph know of it together, for who moved there.
+Link Search::link_to(const Node& node) const {
+    Link link = node.sum(utility_of(node.value, node.score, params_));
+    link.utility = -link.utility, link.value = -link.value, link.score = -link.score;
+    return link;
+}
+
+// Whether the last move of a path, which leads to a node that other lines made, repeats a position of this line.
+bool Search::is_barred(const Path& path) const {
+    const Node* const node = path.back().link().node;
+    if (!node || game_->rules().ko == Ko::simple) return false;
+    if (path.back().node->edges()[path.back().edge].move == game_->board().pass()) return false;
+    const auto stones = tree_.stones(*node);
+    const bool odd = path.size() % 2;
+    if (game_->was_there(stones, odd ? opponent(game_->to_play()) : game_->to_play())) return true;
+    for (std::size_t depth = 1; depth < path.size(); ++depth) {
+        const bool same_turn = game_->rules().ko == Ko::positional || depth % 2 == odd;
+        if (same_turn && tree_.stones(*path[depth].node) == stones) return true;
+    }
+    return false;
+}
+
+void Search::bar_last(Simulation& sim) {
+    sim.barred.push_back(sim.path.back().edge);
+    sim.path.pop_back();
 }
 
 // What of the tree explore() needs to know.
@@ -49,7 +97,15 @@ void Search::begin(Simulation& sim) {
 // What is at the end of the path, and what playouts say about it. Touches nothing that threads share but `game_`.
 void Search::explore(Simulation& sim) {
     sim.game = *game_;
-    for (const Point move : sim.line) sim.game.play(move);
+    PositionKeys keys(sim.game);
+    sim.illegal = false;
+    for (const Point move : sim.line) {
+        sim.illegal = tree_.is_graph() && !sim.game.is_legal(move);  // of the last one alone, see is_barred()
+        if (sim.illegal) return;
+        sim.game.play(move);
+        if (tree_.is_graph()) keys.follow(sim.game);
+    }
+    sim.key = keys.key(), sim.stones = sim.game.board().hash();
     const bool is_root = sim.line.empty();
     sim.over = !is_root && sim.game.is_over();  // a root is searched even after the game
     sim.moves.clear();
@@ -59,9 +115,9 @@ void Search::explore(Simulation& sim) {
         return;
     }
     if (!sim.young) {
-        moves_of(sim.game, params_.prune_eyes, sim.moves);
+        moves_of(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
-            moves_of(sim.game, false, sim.moves);
+            moves_of(sim.game, false, sim.moves, !tree_.is_graph());
     }
     if (prior_policy_ && !sim.young) {
         sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order
@@ -71,12 +127,13 @@ void Search::explore(Simulation& sim) {
     if (params_.playouts > 0) sim.outcome = sim.playouts.play(sim.game);
 }
 
-// The node for the end of the path; null where the memory is full or the move stays without one.
+// A new node for the end of the path; null where the memory is full or the move stays without one.
 Node* Search::place(Simulation& sim) {
     if (sim.young) return nullptr;
     Node* const node = tree_.make_node(sim.moves);
     if (!node) return nullptr;
     end_of(sim.path).node = node;
+    if (tree_.is_graph()) tree_.enter(sim.key, sim.stones, *node);
     if (sim.over) {
         node->terminal = true;
     } else if (prior_policy_) {
@@ -103,6 +160,9 @@ void Search::count(const Path& path, Outcome outcome) {
     const auto add = [&](Link& link) {
         utility = -utility, outcome.value = -outcome.value, outcome.score = -outcome.score;
         link.add(utility, outcome.value, outcome.score);
+        if (!tree_.is_graph() || !link.node) return;
+        const Link all = link_to(*link.node);
+        link.utility = all.utility, link.square = all.square, link.value = all.value, link.score = all.score;
     };
     for (auto step = path.rbegin(); step != path.rend(); ++step) add(step->link());
     add(tree_.root());
@@ -148,15 +208,22 @@ void Search::spread(const Path& path, const PlayoutEnd& end) {
 
 // One simulation by playouts alone. The tree is locked but while the end of the path is explored.
 void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
-    sim.path.clear();
-    if (descend(sim.path) == End::finished) return count_again(sim.path);
-    begin(sim);
-    add_pending(sim.path, 1);
-    tree.unlock();
-    explore(sim);
-    tree.lock();
-    add_pending(sim.path, -1);
-    if (!end_of(sim.path).node) place(sim);  // another thread may have been here meanwhile
+    start(sim);
+    for (;;) {
+        if (descend(sim) == End::finished) return count_again(sim.path);
+        begin(sim);
+        add_pending(sim.path, 1);
+        tree.unlock();
+        explore(sim);
+        tree.lock();
+        add_pending(sim.path, -1);
+        if (!sim.illegal) break;
+        sim.barred.clear();
+        bar_last(sim);
+    }
+    Link& end = end_of(sim.path);
+    if (!end.node && tree_.is_graph()) end.node = tree_.known(sim.key);
+    if (!end.node) place(sim);  // another thread may have been here meanwhile
     count(sim.path, sim.outcome);
     if (!sim.over) learn(sim);
 }

@@ -1,7 +1,10 @@
-// A tree of positions in an arena of its own: growing, counting visits, taking a subtree over.
+// A tree of positions in an arena of its own: growing, counting visits, taking a subtree over. It may be a graph, where
+// links share nodes that are known by a key; no line of it may come back to a node.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "search/arena.h"
@@ -18,8 +21,13 @@ struct Step {
 
 class Tree {
   public:
-    // `amaf`: nodes have an Amaf for each edge.
-    explicit Tree(std::size_t memory, bool amaf = false) : arena_(memory), amaf_(amaf) {}
+    // `amaf`: nodes have an Amaf for each edge. `graph`: nodes may be shared; an eighth of the memory is kept for the
+    // table of their keys.
+    explicit Tree(std::size_t memory, bool amaf = false, bool graph = false)
+        : arena_(graph ? memory - memory / 8 : memory),
+          amaf_(amaf),
+          graph_(graph),
+          most_keys_(memory / 8 / kKeyBytes) {}
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
@@ -35,6 +43,14 @@ class Tree {
     bool make_link(Node& node);                     // for the first edge that has none
     bool full() const { return full_; }
     bool has_amaf() const { return amaf_; }
+    bool is_graph() const { return graph_; }
+
+    // Of a graph: the node of a key, or null; the key that a new node is known by, and the hash of its stones. The
+    // table must hold all nodes.
+    Node* known(std::uint64_t key) const;
+    void enter(std::uint64_t key, std::uint64_t stones, Node& node);
+    void forget(std::uint64_t key) { table_.erase(key); }
+    std::uint64_t stones(const Node& node) const;
 
     // Keeps the first edges of a node without links and gives the memory of the others back.
     void keep_edges(Node& node, int count);
@@ -47,12 +63,18 @@ class Tree {
     bool descend(std::span<const Point> moves);
 
   private:
-    void free_below(Node* top);
+    static constexpr std::size_t kKeyBytes = 64;  // of an entry of the table, with its share of the buckets
 
-    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.edge_count, amaf_); }
+    void write_stones(Node& node, std::uint64_t stones);
+    void free_below(Node* top);
+    void keep_below(Node* top);
+    void free_node(Node* node);
+    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.edge_count, amaf_, graph_); }
 
     Arena arena_;
-    bool amaf_;
+    bool amaf_, graph_;
+    std::size_t most_keys_;
+    std::unordered_map<std::uint64_t, Node*> table_;
     Link root_;
     std::size_t nodes_ = 0;
     bool full_ = false;

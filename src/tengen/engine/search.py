@@ -97,7 +97,7 @@ class SearchParams(BaseModel):
         float,
         Field(ge=0, le=1, description="share of noise_total that follows the log priors; the rest is alike for all"),
     ] = 0.0
-
+    transpositions: Annotated[bool, Field(description="positions reached in several orders share a node")] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (
@@ -124,6 +124,8 @@ class SearchParams(BaseModel):
     def _consistent(self) -> SearchParams:
         if not self.playouts and (self.playout_weight > 0 or self.expand_visits > 0):
             raise ValueError("playout_weight and expand_visits need playouts of 1 or more")
+        if self.transpositions and self.expand_visits > 0:
+            raise ValueError("transpositions share nodes, which expand_visits delays: set one of them alone")
         return self
 
     @property

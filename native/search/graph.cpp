@@ -1,0 +1,34 @@
+#include "search/graph.h"
+
+#include <algorithm>
+
+#include "board/random.h"
+
+namespace tengen {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t value) { return SplitMix64(value).next(); }
+
+int stones_on(const Board& board) { return board.stones(Color::black).count() + board.stones(Color::white).count(); }
+
+}  // namespace
+
+PositionKeys::PositionKeys(const Game& root) : count_(stones_on(root.board())) { follow(root); }
+
+void PositionKeys::follow(const Game& game) {
+    const Board& board = game.board();
+    const int count = stones_on(board);
+    const bool moved = !game.moves().empty() && game.moves().back().point != board.pass();
+    if (line_ && moved && count != count_ + 1) captured_ = true;
+    count_ = count;
+    const auto ko = static_cast<std::uint64_t>(board.ko() + 1) * 4 + static_cast<std::uint64_t>(board.ko_color());
+    state_ = mix(board.hash() + static_cast<std::uint64_t>(index(game.to_play()))) ^
+             mix(ko * 4 + static_cast<std::uint64_t>(std::min(game.passes(), 2)));
+    if (game.move_limit()) state_ ^= mix(game.moves().size());  // how long the game still goes on
+    line_ += mix(state_);                                       // a sum: each time that a position is met counts
+}
+
+std::uint64_t PositionKeys::key() const { return captured_ ? state_ ^ mix(line_) : state_; }
+
+}  // namespace tengen

@@ -1,0 +1,180 @@
+// Transpositions: what shares a node, what must not, and that no line breaks superko.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "search/graph.h"
+#include "search/search.h"
+#include "tests/check.h"
+
+using namespace tengen;
+
+namespace {
+
+Game random_game(int size, const char* rules, int moves, std::uint64_t seed) {
+    Game game(size, Rules::parse(rules), 0.5f);
+    SplitMix64 random(seed);
+    for (int i = 0; i < moves && !game.is_over(); ++i) {
+        std::vector<Point> legal;
+        game.board().empty_points().for_each([&](Point p) {
+            if (game.is_legal(p) && !game.board().is_true_eye(p, game.to_play())) legal.push_back(p);
+        });
+        if (legal.empty()) break;
+        game.play(legal[random.below(static_cast<std::uint32_t>(legal.size()))]);
+    }
+    return game;
+}
+
+// A sharp policy and value that depend on the stones alone, so that the search goes deep.
+void evaluate(const Game& game, std::vector<float>& policy, std::vector<float>& value) {
+    SplitMix64 random(game.board().hash() + static_cast<std::uint64_t>(game.to_play()));
+    const int moves = game.board().points() + 1;
+    for (int i = 0; i < moves; ++i) {
+        const float x = static_cast<float>(random.below(1000)) / 1000;
+        policy.push_back(x * x * x * x);
+    }
+    value.push_back(static_cast<float>(random.below(2001)) / 1000 - 1);
+}
+
+template <class F>
+void search(Search& search, int visits, int limit, F seen) {
+    const int area = search.game().board().points();
+    while (static_cast<int>(search.root_visits()) < visits) {
+        std::vector<float> policy, value;
+        const int n = search.gather(
+            [&](int, const Game& game) {
+                seen(game);
+                evaluate(game, policy, value);
+            },
+            limit);
+        const std::vector<float> score(n), ownership(n * area);
+        search.scatter({policy, value, score, ownership}, search.game().board().size());
+    }
+}
+
+bool has_capture_since(const Game& game, std::size_t root_moves) {
+    const auto stones = [](const Board& b) { return b.stones(Color::black).count() + b.stones(Color::white).count(); };
+    Game again(game.board().size(), game.rules(), game.komi());
+    std::size_t played = 0, before = 0;
+    for (const auto [point, color] : game.moves()) {
+        before = stones(again.board());
+        again.play(point, color);
+        const bool captured = point != again.board().pass() && stones(again.board()) != static_cast<int>(before) + 1;
+        if (played++ >= root_moves && captured) return true;
+    }
+    return false;
+}
+
+SearchParams graph() {
+    SearchParams params;
+    params.transpositions = true;
+    params.prune_eyes = false;
+    return params;
+}
+
+using Position = std::tuple<std::uint64_t, Color, Point, int>;
+
+}  // namespace
+
+TEST(graph_asks_for_no_position_twice_and_breaks_no_rule) {
+    int repeated_by_the_tree = 0;
+    for (const char* rules : {"tromp-taylor", "ko=situational,suicide=false", "chinese", "japanese"}) {
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            const Game root = random_game(5, rules, 6 + 8 * static_cast<int>(seed), seed);
+            for (const bool shares : {true, false}) {
+                SearchParams params = graph();
+                params.transpositions = shares;
+                Search one(params, seed);
+                one.set_root(root);
+                std::set<Position> seen;
+                search(one, 1500, 4, [&](const Game& leaf) {
+                    Game again(5, root.rules(), root.komi());
+                    for (const auto [point, color] : leaf.moves()) {
+                        CHECK(again.is_legal(point, color));
+                        again.play(point, color);
+                    }
+                    if (has_capture_since(leaf, root.moves().size())) return;
+                    const bool fresh =
+                        seen.insert({leaf.board().hash(), leaf.to_play(), leaf.board().ko(), leaf.passes()}).second;
+                    CHECK(fresh || !shares);
+                    repeated_by_the_tree += !fresh;
+                });
+                for (const auto& move : one.root_moves()) CHECK(root.is_legal(move.point));
+                Game line = root;
+                for (const Point p : one.line(one.root_moves()[0].point, 30)) {
+                    CHECK(line.is_legal(p));
+                    line.play(p);
+                }
+            }
+        }
+    }
+    CHECK(repeated_by_the_tree > 100);
+}
+
+// Two orders of three moves to one position: it has one node, and both links tell what all visits below it found.
+TEST(graph_adds_up_the_visits_of_all_lines) {
+    Search one(graph(), 1);
+    const Game root = random_game(5, "tromp-taylor", 4, 9);
+    one.set_root(root);
+    search(one, 4000, 1, [](const Game&) {});
+    const Node& node = *one.tree().root().node;
+    std::uint32_t visits = 1;
+    float utility = utility_of(node.value, node.score, graph());
+    for (int i = 0; i < node.link_count; ++i) {
+        visits += node.links[i].visits;
+        utility += static_cast<float>(node.links[i].visits) * node.links[i].utility;
+    }
+    CHECK_EQ(visits, one.root_visits());
+    CHECK(std::abs(utility / static_cast<float>(visits) + one.tree().root().utility) < 1e-4f);
+}
+
+TEST(graph_keeps_what_can_still_be_reached) {
+    Search one(graph(), 1), fresh(graph(), 1);
+    Game root = random_game(5, "tromp-taylor", 4, 3);
+    one.set_root(root);
+    const auto nothing = [](const Game&) {};
+    search(one, 3000, 4, nothing);
+    for (int i = 0; i < 6; ++i) {
+        const std::size_t before = one.tree().nodes();
+        root.play(one.choose());
+        one.set_root(root);
+        CHECK(one.tree().nodes() > 0 && one.tree().nodes() < before);
+        const auto visits = one.root_visits();
+        CHECK(visits > 0);
+        search(one, static_cast<int>(visits) + 200, 4, nothing);
+    }
+    one.set_root(Game(7, root.rules(), 0.5f));
+    CHECK_EQ(one.tree().nodes(), 0u);
+    CHECK_EQ(one.tree().bytes(), 0u);
+}
+
+TEST(graph_goes_on_when_its_memory_is_full) {
+    SearchParams params = graph();
+    params.memory = kLeastMemory;
+    Search one(params, 1);
+    one.set_root(Game(9, Rules::parse("tromp-taylor"), 7.5f));
+    search(one, 20000, 4, [](const Game&) {});
+    CHECK(one.tree().full());
+    CHECK(one.tree().held() <= kLeastMemory);
+    CHECK(one.root_visits() >= 20000);
+}
+
+TEST(graph_keys_tell_lines_with_captures_apart) {
+    const Game root = random_game(5, "tromp-taylor", 0, 1);
+    const auto key = [&](std::initializer_list<Point> moves) {
+        Game game = root;
+        PositionKeys keys(root);
+        for (const Point p : moves) {
+            game.play(p);
+            keys.follow(game);
+        }
+        return keys.key();
+    };
+    const Point pass = 25;
+    CHECK_EQ(key({0, 1, 2}), key({2, 1, 0}));
+    CHECK(key({0, 1}) != key({1, 0}));
+    CHECK(key({}) != key({pass}));
+    // Black takes the corner stone; what was played before it, in another order, is another line.
+    CHECK(key({1, 0, 5, 20, 24}) != key({5, 0, 1, 20, 24}));
+    CHECK_EQ(key({1, 20, 5, 24}), key({5, 24, 1, 20}));
+}

@@ -1,0 +1,294 @@
+// Searches by playouts: threads, the all-moves-as-first rule, candidate lists, leaves of several kinds.
+#include <cmath>
+#include <limits>
+
+#include "search/priors.h"
+#include "search/search.h"
+#include "tests/check.h"
+
+using namespace tengen;
+
+namespace {
+
+constexpr double kForever = 1e9;
+
+SearchParams by_playouts(Selection selection) {
+    SearchParams params;
+    params.selection = selection;
+    params.priors = "uniform";
+    params.playout = "uniform";
+    params.playout_weight = 1;
+    params.playouts = 1;
+    params.expand_visits = 2;
+    params.ownership = true;
+    return params;
+}
+
+Game empty(int size) { return Game(size, Rules::parse("chinese"), 7.5f); }
+
+// Visits of a link are those of its node: the first ones, before it had a node, and one a visit of a child.
+void check_visits(const Link& link, std::uint32_t without_node) {
+    if (!link.node) return;
+    std::uint32_t below = 0;
+    for (int i = 0; i < link.node->link_count; ++i) {
+        CHECK_EQ(link.node->links[i].pending, 0u);
+        below += link.node->links[i].visits;
+        check_visits(link.node->links[i], without_node);
+    }
+    if (!link.node->terminal) CHECK(link.visits <= below + without_node + 1 && link.visits > below);
+}
+
+}  // namespace
+
+TEST(playout_search_counts_every_simulation_in_any_number_of_threads) {
+    for (const Selection selection : {Selection::uct, Selection::rave, Selection::puct}) {
+        for (const int threads : {1, 2, 4}) {
+            Search search(by_playouts(selection), 7);
+            search.set_root(empty(7));
+            CHECK_EQ(search.run(3000, threads, kForever), 3000);
+            CHECK_EQ(search.root_visits(), 3000u);
+            CHECK_EQ(search.tree().root().pending, 0u);
+            // With threads several may be on their way to a move that has no node yet.
+            check_visits(search.tree().root(), 2 + static_cast<std::uint32_t>(threads));
+            CHECK(std::abs(search.root_value()) <= 1);
+            for (const float owner : search.root_ownership()) CHECK(std::abs(owner) <= 1);
+        }
+    }
+}
+
+TEST(playout_search_repeats_with_one_thread) {
+    Search one(by_playouts(Selection::rave), 3), same(by_playouts(Selection::rave), 3),
+        other(by_playouts(Selection::rave), 4);
+    for (Search* search : {&one, &same, &other}) search->set_root(empty(5));
+    one.run(500, 1, kForever);
+    for (int i = 0; i < 5; ++i) same.run(100, 1, kForever);
+    other.run(500, 1, kForever);
+    const auto visits = [](const Search& search) {
+        std::vector<std::uint32_t> counts;
+        for (const auto& move : search.root_moves()) counts.push_back(move.visits);
+        return counts;
+    };
+    CHECK(visits(one) == visits(same));
+    CHECK(visits(one) != visits(other));
+}
+
+TEST(playout_search_stops_in_time_and_goes_on_when_full) {
+    SearchParams params = by_playouts(Selection::rave);
+    params.memory = kLeastMemory;
+    params.expand_visits = 0;
+    Search search(params, 1);
+    search.set_root(empty(9));
+    CHECK_EQ(search.run(std::numeric_limits<long>::max(), 2, 0), 1);  // the root alone
+    search.run(6000, 2, kForever);
+    CHECK(search.tree().full());
+    CHECK(search.tree().held() <= kLeastMemory);
+    CHECK_EQ(search.root_visits(), 6001u);
+}
+
+TEST(playout_search_refuses_what_cannot_work) {
+    SearchParams params = by_playouts(Selection::uct);
+    params.playouts = 0;
+    CHECK_THROWS(Search(params, 1));
+    params = by_playouts(Selection::uct);
+    params.playout = "nobody";
+    CHECK_THROWS(Search(params, 1));
+    Search network({}, 1);
+    CHECK_THROWS(network.run(1, 1, kForever));
+    network.set_root(empty(5));
+    CHECK_THROWS(network.run(1, 1, kForever));
+    Search search(by_playouts(Selection::uct), 1);
+    CHECK_THROWS(search.run(1, 1, kForever));
+    search.set_root(empty(5));
+    CHECK_THROWS(search.run(1, 0, kForever));
+}
+
+namespace {
+
+// A node with three moves: links of the given visits and means for the first two, and all-moves-as-first means.
+struct Example {
+    Tree tree{kLeastMemory, true};
+    Link self;
+
+    Example() {
+        const std::array<Point, 3> moves = {0, 1, 2};
+        Node* const node = tree.make_node(moves);
+        take_weights(*node, std::array<float, 3>{0.5f, 0.3f, 0.2f});
+        node->ready = true;
+        self.node = node;
+        self.visits = 31;
+        self.utility = -0.1f;  // the side to move at the node stands at 0.1
+        for (int i = 0; i < 2; ++i) tree.make_link(*node);
+        node->links[0].visits = 20;
+        node->links[0].utility = 0.2f;
+        node->links[1].visits = 10;
+        node->links[1].utility = 0.3f;
+        node->amaf()[0] = {0.1f, 60};
+        node->amaf()[1] = {-0.2f, 30};
+        node->amaf()[2] = {0.5f, 100};
+    }
+    Junction junction() const { return {*self.node, self, nullptr, true, true}; }
+};
+
+}  // namespace
+
+TEST(uct_by_hand) {
+    Example example;
+    SearchParams params = by_playouts(Selection::uct);
+    CHECK_EQ(select_uct(example.junction(), params), 2);  // the untried move first
+    example.tree.make_link(*example.self.node);
+    example.self.node->links[2].visits = 1;
+    example.self.node->links[2].utility = -0.9f;
+    // sqrt(log 32 / n) is 0.416, 0.589 and 1.862 for n = 20, 10 and 1.
+    params.uct_exploration = 0.3f;  // 0.325, 0.477, -0.342
+    CHECK_EQ(select_uct(example.junction(), params), 1);
+    params.uct_exploration = 1;  // 0.616, 0.889, 0.962
+    CHECK_EQ(select_uct(example.junction(), params), 2);
+    example.self.node->links[2].pending = 1;  // one more loss: mean -0.95 of 2, 1.316 wide: 0.367
+    CHECK_EQ(select_uct(example.junction(), params), 1);
+}
+
+TEST(rave_by_hand) {
+    Example example;
+    SearchParams params = by_playouts(Selection::rave);
+    params.rave_exploration = 0;
+    params.rave_equivalence = 50;
+    // Weights of the all-moves-as-first means: 60 * 50 / 110 = 27.27, 30 * 50 / 80 = 18.75, 100 * 50 / 150 = 33.33.
+    // (4 + 2.727 + 0.1) / 48.27 = 0.141; (3 - 3.75 + 0.1) / 29.75 = -0.022; (16.67 + 0.1) / 34.33 = 0.488
+    CHECK_EQ(select_rave(example.junction(), params), 2);
+    params.rave_equivalence = 0.1f;  // hardly any: 4.11 / 21.1 = 0.195; 3.08 / 11.1 = 0.277; 0.15 / 1.1 = 0.136
+    CHECK_EQ(select_rave(example.junction(), params), 1);
+    params.rave_exploration = 1;  // + 5.657 * prior / (n + 1): 0.135, 0.154, 1.131
+    CHECK_EQ(select_rave(example.junction(), params), 2);
+    Junction closed = example.junction();
+    closed.may_open = false;  // the untried move is out of reach
+    CHECK_EQ(select_rave(closed, params), 1);
+}
+
+TEST(a_move_that_is_first_for_its_player_counts_for_all_his_positions) {
+    SearchParams params = by_playouts(Selection::rave);
+    params.expand_visits = 0;
+    Search search(params, 1);
+    search.set_root(empty(5));
+    search.run(400, 1, kForever);
+    // Each playout fills the board, so nearly every move is first for one side or the other: the shares of both add up.
+    const Node& root = *search.tree().root().node;
+    float total = 0;
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Amaf& amaf = root.amaf()[i];
+        if (root.edges()[i].move == 25) CHECK_EQ(amaf.visits, 0.0f);  // a pass is no such move
+        CHECK(amaf.visits <= 400 && std::abs(amaf.utility) <= 1.0f);
+        total += amaf.visits;
+    }
+    CHECK(total > 400 * 25 * 0.4f && total < 400 * 25 * 0.6f);
+    for (int i = 0; i < root.link_count; ++i)
+        if (root.edges()[i].move != 25) CHECK(root.amaf()[i].visits >= static_cast<float>(root.links[i].visits));
+}
+
+TEST(candidates_are_cut_by_mass_and_count) {
+    const std::array<Point, 5> moves = {3, 1, 4, 0, 2};
+    const std::array<float, 5> weights = {5, 1, 2, 1.5f, 0.5f};
+    const auto kept = [&](float mass, int most, int least, bool amaf) {
+        Tree tree(kLeastMemory, amaf);
+        Node& node = *tree.make_node(moves);
+        take_weights(node, weights);
+        SearchParams params;
+        params.candidate_mass = mass;
+        params.candidate_most = most;
+        params.candidate_least = least;
+        cut_candidates(tree, node, params);
+        float total = 0;
+        std::vector<Point> points;
+        for (int i = 0; i < node.edge_count; ++i) {
+            total += node.edges()[i].prior.value();
+            points.push_back(node.edges()[i].move);
+        }
+        CHECK(std::abs(total - 1) < 0.01f);
+        tree.drop_node(&node);
+        CHECK_EQ(tree.bytes(), 0u);
+        return points;
+    };
+    for (const bool amaf : {false, true}) {
+        CHECK(kept(1, 0, 1, amaf) == std::vector<Point>({3, 4, 0, 1, 2}));
+        CHECK(kept(0.7f, 0, 1, amaf) == std::vector<Point>({3, 4}));
+        CHECK(kept(0.71f, 0, 1, amaf) == std::vector<Point>({3, 4, 0}));
+        CHECK(kept(0.9f, 2, 1, amaf) == std::vector<Point>({3, 4}));
+        CHECK(kept(0.1f, 0, 3, amaf) == std::vector<Point>({3, 4, 0}));
+        CHECK(kept(0, 1, 9, amaf).size() == 5);
+    }
+}
+
+// BakaGo's and DarkForest's way: the network is asked once a move has some visits, and its list is short.
+TEST(network_is_asked_after_a_threshold_of_visits) {
+    SearchParams params;
+    params.playouts = 2;
+    params.playout = "uniform";
+    params.playout_weight = 1;
+    params.expand_visits = 8;
+    params.candidate_mass = 0.8f;
+    params.candidate_most = 5;
+    Search search(params, 1);
+    search.set_root(empty(5));
+    int asked = 0;
+    while (search.root_visits() < 500) {
+        std::vector<float> policy;
+        const int n = search.gather([&](int, const Game&) { policy.insert(policy.end(), 26, 1.0f); }, 1);
+        asked += n;
+        const std::vector<float> zeros(n * 25);
+        const std::span<const float> none(zeros.data(), n);
+        search.scatter({policy, none, none, zeros}, 5);
+    }
+    CHECK(asked > 20 && asked < 500 / 5);
+    CHECK_EQ(search.root_moves().size(), 5u);
+    CHECK(search.tree().nodes() == static_cast<std::size_t>(asked));
+}
+
+TEST(values_mix_playouts_and_network) {
+    SearchParams params;
+    params.playouts = 1;
+    params.playout = "uniform";
+    params.playout_weight = 0.25f;
+    params.score_weight = 0;
+    Search search(params, 1);
+    search.set_root(Game(5, Rules::parse("chinese"), -100));  // Black wins every playout by over 75 points
+    const int n = search.gather([](int, const Game&) {}, 1);
+    CHECK_EQ(n, 1);
+    const std::vector<float> policy(26, 1), value{-0.5f}, score{8}, ownership(25);
+    search.scatter({policy, value, score, ownership}, 5);
+    CHECK(std::abs(search.root_value() - (0.75f * -0.5f + 0.25f)) < 1e-6f);
+    CHECK(search.root_score() >= 0.75f * 8 + 0.25f * 75 && search.root_score() <= 0.75f * 8 + 0.25f * 125);
+}
+
+TEST(playouts_are_worth_what_their_slope_says) {
+    SearchParams params = by_playouts(Selection::uct);
+    const Game game(5, Rules::parse("chinese"), 24.5f);
+    LeafPlayouts hard(params, 5);
+    params.playout_slope = 0.1f;
+    LeafPlayouts soft(params, 5);
+    params.playout_decay = 0.5f;
+    LeafPlayouts decayed(params, 5);
+    for (int i = 0; i < 20; ++i) {
+        const Outcome a = hard.play(game), b = soft.play(game), c = decayed.play(game);
+        CHECK_EQ(a.score, b.score);
+        CHECK_EQ(a.value, a.score > 0 ? 1.0f : -1.0f);
+        CHECK(std::abs(b.value - (2 / (1 + std::exp(-0.1f * b.score)) - 1)) < 1e-5f);  // the logistic, from -1 to 1
+        CHECK(std::abs(c.value) < 1e-4f);
+    }
+}
+
+// Area and territory differ by the stones that each side put down, whatever is on the board.
+TEST(playouts_count_by_the_rules) {
+    SearchParams params = by_playouts(Selection::uct);
+    Game area(7, Rules::parse("tromp-taylor"), 0), territory(7, Rules::parse("japanese"), 0);
+    for (Game* game : {&area, &territory}) {
+        game->play(8);
+        game->play(24, Color::black);
+        game->play(30, Color::black);  // Black has put down three stones more
+    }
+    LeafPlayouts by_area(params, 2), by_territory(params, 2);
+    for (int i = 0; i < 20; ++i) {
+        const Outcome a = by_area.play(area), b = by_territory.play(territory);
+        const auto& stones = by_area.ends()[0].trace.stones;
+        const float sign = area.to_play() == Color::black ? 1 : -1;
+        CHECK_EQ(a.score - b.score, sign * static_cast<float>(3 + stones[0] - stones[1]));
+    }
+}
