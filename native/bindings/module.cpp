@@ -5,6 +5,7 @@ namespace nb = nanobind;
 
 void register_board(nb::module_& m);
 void register_features(nb::module_& m);
+void register_linear(nb::module_& m);
 void register_playout(nb::module_& m);
 void register_search(nb::module_& m);
 void register_pool(nb::module_& m);
@@ -18,4 +19,5 @@ NB_MODULE(_native, m) {
     register_search(m);
     register_pool(m);
     register_playout(m);
+    register_linear(m);
 }

@@ -43,7 +43,9 @@ class PlayoutPolicy {
                        std::span<float> weights) const;
 };
 
-// The policy of a name, shared by all who ask. Throws std::invalid_argument that lists the names there are.
+// The policy of a name, shared by all who ask. "linear:PATH" is the linear policy with the weights of a file; `linear`
+// itself has those that set_linear_path() names (linear.h), and is no known name before. Throws std::invalid_argument
+// that lists the names there are.
 std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name);
 std::span<const std::string_view> playout_policies();
 

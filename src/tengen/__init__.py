@@ -6,8 +6,10 @@
 <Game 9x9, chinese, komi 7.5, 2 moves, Black to play>
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tengen import _native
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.rules import Rules
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["BLACK", "EMPTY", "WHITE", "Game", "Rules", "load_engine"]
+
+# Where the native code finds the playout policy `linear`; it reads the file when it is first asked for.
+_native.set_linear_path(str(Path(__file__).parent / "nets" / "linear-tygem.playout"))
 
 
 def __getattr__(name: str) -> Any:

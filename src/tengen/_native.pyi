@@ -526,3 +526,46 @@ def playout_policies() -> list[str]:
 
 def run_playouts(game: Game, playouts: int, seed: int, policy: str = 'uniform') -> int:
     """Plays them to measure their speed; the moves that they took in all."""
+
+LINEAR_FEATURES: int = 580916
+
+LINEAR_SCALE: int = 16
+
+def set_linear_path(path: str) -> None:
+    """The weights that the playout policy `linear` uses."""
+
+def read_linear_weights(path: str) -> Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')]:
+    """The weights of a file, int8; ValueError where it is none or damaged."""
+
+def write_linear_weights(path: str, card: bytes, steps: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def linear_groups() -> list[tuple[str, int, int]]:
+    """Name, first index and size of each group of features."""
+
+def linear_features(game: Game) -> list[tuple[int, list[int]]]:
+    """Of each move that the linear policy may make: its features."""
+
+def playout_weights(game: Game, policy: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+    """
+    What a playout policy gives each legal move: float32 [size * size + 1], of any scale.
+    """
+
+class LinearTrainer:
+    """Learns the weights of the linear playout policy from games."""
+
+    def __init__(self) -> None: ...
+
+    def learn(self, size: int, black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float) -> tuple[int, float, float, float]:
+        """Learn from a game: (positions, top-1 hits, top-5 hits, sum of losses)."""
+
+    def judge(self, size: int, black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: int) -> tuple[int, float, float, float]:
+        """Predict one move of a game, as learn() counts it."""
+
+    def weights(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]: ...
+
+    def squares(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]: ...
+
+    def restore(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], squares: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def steps(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C')]:
+        """The weights as a file holds them: int8."""

@@ -11,6 +11,7 @@ from rich.table import Table
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.playout_file import find_playout, is_playout
 from tengen.training.accuracy import Estimate, Judgement, measure
 
 _NAMES = {
@@ -23,7 +24,12 @@ _NAMES = {
 
 
 def command(
-    network: Annotated[str, typer.Argument(help="an installed network, an .onnx file, or uniform")],
+    network: Annotated[
+        str,
+        typer.Argument(
+            help="an installed network, an .onnx file, uniform, or a playout policy: linear or a .playout file"
+        ),
+    ],
     store: Annotated[Path, typer.Argument(help="a game store")],
     positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
@@ -32,22 +38,35 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
-    evaluator = load_evaluator(network)
-    sampler = Sampler(
-        Store.open(store),
-        "all",
-        evaluator.plane_set,
-        batch,
-        seed,
-        symmetries=False,
-        one_per_game=not every,
-    )
-    with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
-        judgement = measure(evaluator, sampler, positions)
-    if as_json:
-        print(json.dumps(_as_json(evaluator.name, judgement)))
+    games = Store.open(store)
+    if is_playout(network):
+        name, judgement = _judge_playout(network, games, batch, seed, every, positions)
     else:
-        _print(evaluator.name, judgement)
+        name, judgement = _judge_network(network, games, batch, seed, every, positions)
+    if as_json:
+        print(json.dumps(_as_json(name, judgement)))
+    else:
+        _print(name, judgement)
+
+
+def _judge_network(
+    network: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
+) -> tuple[str, Judgement]:
+    evaluator = load_evaluator(network)
+    sampler = Sampler(store, "all", evaluator.plane_set, batch, seed, symmetries=False, one_per_game=not every)
+    with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
+        return evaluator.name, measure(evaluator, sampler, positions)
+
+
+def _judge_playout(
+    name: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
+) -> tuple[str, Judgement]:
+    from tengen.training.linear import judge_playout
+
+    path = find_playout(name)
+    sampler = Sampler(store, "all", batch_size=batch, seed=seed, symmetries=False, one_per_game=not every)
+    with Console(stderr=True).status(f"judging {path.stem} on {sampler.games:,} games"):
+        return path.stem, judge_playout(path, sampler, positions)
 
 
 def _as_json(name: str, judgement: Judgement) -> dict[str, object]:

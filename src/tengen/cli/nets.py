@@ -1,4 +1,4 @@
-"""`tengen nets`: the networks that are installed, and how each was made."""
+"""`tengen nets`: the networks and playout policies that are installed, and how each was made."""
 
 from typing import Annotated
 
@@ -8,28 +8,31 @@ from rich.table import Table
 
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import Card, find_network, installed, read_card
+from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="an installed network or an .onnx file: print its card")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="an installed network or playout policy, or its file: print its card")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """List the installed networks, or print the card of one."""
+    """List the installed networks and playout policies, or print the card of one."""
     if name is not None:
-        card = read_card(find_network(name))
+        card = read_playout_card(find_playout(name)) if is_playout(name) else read_card(find_network(name))
         print(card.model_dump_json(indent=2)) if as_json else _print_card(card)
         return
     cards = installed()
     if as_json:
-        print("[" + ", ".join(card.model_dump_json() for card in cards) + "]")
+        print("[" + ", ".join(card.model_dump_json() for card in [*cards, *installed_playouts()]) + "]")
         return
     if not cards:
         raise NetworkError("no network is installed; tengen train makes one")
-    _print_list(cards, read_card(find_network("default")).name)
+    _print_list([*cards, *installed_playouts()], read_card(find_network("default")).name)
 
 
 def _print_list(cards: list[Card], default: str) -> None:
-    table = Table(title="installed networks", title_justify="left")
+    table = Table(title="installed networks and playout policies", title_justify="left")
     for heading in ("name", "family", "size", "boards", "top-1", "games", "hours"):
         table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours") else "left")
     for card in cards:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tengen.recipes import load_recipe, recipe_names
+from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 
@@ -18,7 +18,10 @@ def command(
     out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
-    """Train a network. The same command goes on with a run that was stopped or killed."""
+    """Train a network, or a playout policy. The same command goes on with a run that was stopped or killed."""
+    if recipe_kind(recipe) == "linear-playout":
+        _train_linear(recipe, settings or [], out, quiet)
+        return
     run = load_recipe(recipe, settings or [])
     folder = out if out is not None else Path("runs") / run.name
     config = network_fields(run.network)
@@ -38,3 +41,13 @@ def command(
     console.print(f"{parameter_count(network):,} parameters, {millions:,.0f} M multiplications a position at 19x19")
     path = train(run, folder, progress=not quiet)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
+
+
+def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> None:
+    from tengen.training.linear import train_linear
+    from tengen.training.linear_config import LinearRun
+
+    run = load_recipe(recipe, settings, model=LinearRun)
+    folder = out if out is not None else Path("runs") / run.name
+    path = train_linear(run, folder, progress=not quiet)
+    Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tengen.networks import NetConfig
 
 FOLDER = Path(__file__).parent
+Config = TypeVar("Config", bound=BaseModel)
 
 
 def recipe_names() -> list[str]:
@@ -23,10 +24,20 @@ def recipe_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
-def load_recipe(name_or_path: str, settings: Sequence[str] = ()) -> RunConfig:
+def recipe_kind(name_or_path: str) -> str:
+    """What a recipe trains: `network`, unless it names another `kind`. Raises RecipeError as load_recipe."""
+    return str(_read(_find(name_or_path)).get("kind", "network"))
+
+
+@overload
+def load_recipe(name_or_path: str, settings: Sequence[str] = ()) -> RunConfig: ...
+@overload
+def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[Config]) -> Config: ...
+def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[BaseModel] = RunConfig) -> BaseModel:
     """Read a recipe by name or path and apply settings such as `training.steps=500`.
 
-    The name of the run is the file's, unless the recipe says otherwise. Raises RecipeError, with the nearest known name
+    The name of the run is the file's, unless the recipe says otherwise; `model` is the configuration of the recipe's
+    kind. Raises RecipeError, with the nearest known name
     where a recipe or a key is not known.
     """
     path = _find(name_or_path)
@@ -35,9 +46,9 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = ()) -> RunConfig:
     for setting in settings:
         _apply(data, setting)
     try:
-        return RunConfig.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        raise RecipeError(f"{path}: {_explain(error.errors()[0])}") from error
+        raise RecipeError(f"{path}: {_explain(error.errors()[0], model=model)}") from error
 
 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":
@@ -92,19 +103,20 @@ def _apply(data: dict[str, Any], setting: str) -> None:
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 
 
-def _explain(error: ErrorDetails, prefix: str = "", known: Sequence[str] | None = None) -> str:
+def _explain(
+    error: ErrorDetails, prefix: str = "", known: Sequence[str] | None = None, model: type[BaseModel] = RunConfig
+) -> str:
     """One line about a validation error: where, what was found, what would be right."""
     where = ".".join(part for part in (prefix, *map(str, error["loc"])) if part)
     if error["type"] == "extra_forbidden":
-        return _unknown("key", where, known if known is not None else _siblings(error["loc"]))
+        return _unknown("key", where, known if known is not None else _siblings(error["loc"], model))
     if error["type"] == "missing":
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
     return f"{where or 'recipe'}: {error['msg'].removeprefix('Value error, ')} (found {error['input']!r})"
 
 
-def _siblings(location: tuple[int | str, ...]) -> list[str]:
+def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     """The keys that are known beside an unknown one."""
-    model: type[BaseModel] = RunConfig
     for part in location[:-1]:
         inner = model.model_fields[str(part)].annotation
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):

@@ -4,37 +4,46 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from torch.utils.tensorboard import SummaryWriter
+from typing import TYPE_CHECKING, Any
 
 from tengen.training.log import read_log
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 
 class Journal:
     """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step`, `time`; numbers to TensorBoard.
 
-    Opened at `step`, it first drops what a killed run logged after that step, since those steps will come again.
+    With `curves` off nothing goes to TensorBoard, and PyTorch is not needed. Opened at `step`, it first drops what a
+    killed run logged after that step, since those steps will come again.
     """
 
-    def __init__(self, folder: Path, step: int) -> None:
+    def __init__(self, folder: Path, step: int, *, curves: bool = True) -> None:
         self.path = folder / "log.jsonl"
         kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
         partial = self.path.with_suffix(".partial")
         partial.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
         partial.replace(self.path)
         self._file = self.path.open("a", encoding="utf-8")
-        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
+        self._board: SummaryWriter | None = None
+        if curves:
+            from torch.utils import tensorboard
+
+            self._board = tensorboard.SummaryWriter(str(folder / "tensorboard"), purge_step=step)
 
     def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
         """Log one event; numbers among the values become curves named `event/name`."""
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
+        if self._board is None:
+            return
         for name, value in values.items():
             if isinstance(value, int | float):
                 self._board.add_scalar(f"{event}/{name}", value, step)
 
     def close(self) -> None:
         self._file.close()
-        self._board.close()
+        if self._board is not None:
+            self._board.close()

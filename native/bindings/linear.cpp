@@ -1,0 +1,142 @@
+// The linear playout policy: its trainer, its weights and what it makes of a position.
+#include "playout/linear.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "bindings/convert.h"
+#include "playout/linear_trainer.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tengen::bindings {
+
+namespace {
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Floats = nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>;
+
+using Figures = std::tuple<long, double, double, double>;
+Figures figures(const Prediction& found) { return {found.positions, found.top1, found.top5, found.loss}; }
+
+RecordedGame recorded(int size, const In<std::uint16_t>& black, const In<std::uint16_t>& white,
+                      const In<std::uint16_t>& moves) {
+    return {size, {black.data(), black.size()}, {white.data(), white.size()}, {moves.data(), moves.size()}};
+}
+
+Figures learn(LinearTrainer& trainer, int size, In<std::uint16_t> black, In<std::uint16_t> white,
+              In<std::uint16_t> moves, float rate) {
+    const nb::gil_scoped_release release;
+    return figures(trainer.learn(recorded(size, black, white, moves), rate));
+}
+
+Figures judge(const LinearTrainer& trainer, int size, In<std::uint16_t> black, In<std::uint16_t> white,
+              In<std::uint16_t> moves, std::size_t ply) {
+    if (ply >= moves.size())
+        throw nb::value_error(("no move " + std::to_string(ply) + " in " + std::to_string(moves.size())).c_str());
+    const nb::gil_scoped_release release;
+    return figures(trainer.judge(recorded(size, black, white, moves), static_cast<int>(ply)));
+}
+
+Floats copy_of(std::span<const float> values) {
+    auto array = new_array<float>(values.size());
+    std::ranges::copy(values, array.data());
+    return array;
+}
+
+void restore(LinearTrainer& trainer, In<float> weights, In<float> squares) {
+    if (weights.size() != kFeatures || squares.size() != kFeatures)
+        throw nb::value_error(("weights and squares must hold " + std::to_string(kFeatures) + " numbers").c_str());
+    std::copy_n(weights.data(), kFeatures, trainer.weights().data());
+    std::copy_n(squares.data(), kFeatures, trainer.squares().data());
+}
+
+auto steps(const LinearTrainer& trainer) {
+    const auto values = trainer.steps();
+    auto array = new_array<std::int8_t>(values.size());
+    std::ranges::copy(values, array.data());
+    return array;
+}
+
+// The two last moves of a game, as the policy takes them.
+std::array<Point, 2> last_two(const Game& game) {
+    const auto& moves = game.moves();
+    const auto back = [&](std::size_t n) { return moves.size() >= n ? moves[moves.size() - n].point : kNoPoint; };
+    return {back(1), back(2)};
+}
+
+std::vector<std::pair<int, std::vector<Feature>>> features_of(const Game& game) {
+    const auto [last, before] = last_two(game);
+    const MoveFeatures found = move_features(game.board(), game.to_play(), last, before);
+    std::vector<std::pair<int, std::vector<Feature>>> result;
+    for (std::size_t i = 0; i < found.points.size(); ++i)
+        result.emplace_back(found.points[i], std::vector<Feature>(found.features.begin() + found.offsets[i],
+                                                                  found.features.begin() + found.offsets[i + 1]));
+    return result;
+}
+
+// Of all points and pass.
+Floats playout_weights(const Game& game, const std::string& policy) {
+    const Board& board = game.board();
+    std::vector<Point> legal;
+    for (Point p = 0; p <= board.pass(); ++p)
+        if (game.is_legal(p)) legal.push_back(p);
+    std::vector<float> weights(legal.size());
+    playout_policy(policy)->weigh(board, game.to_play(), game.moves(), legal, weights);
+    auto array = new_array<float>(board.points() + 1);
+    std::fill_n(array.data(), array.size(), 0.0f);
+    for (std::size_t i = 0; i < legal.size(); ++i) array.data()[legal[i]] = weights[i];
+    return array;
+}
+
+std::vector<std::tuple<std::string, Feature, Feature>> groups() {
+    std::vector<std::tuple<std::string, Feature, Feature>> found;
+    for (const auto& group : feature_groups()) found.emplace_back(std::string(group.name), group.first, group.count);
+    return found;
+}
+
+auto read_weights(const std::string& path) {
+    const LinearWeights weights = read_linear_weights(path);
+    auto array = new_array<std::int8_t>(kFeatures);
+    for (Feature f = 0; f < kFeatures; ++f) array.data()[f] = static_cast<std::int8_t>(weights.step(f));
+    return array;
+}
+
+void write_weights(const std::string& path, const nb::bytes& card, In<std::int8_t> steps) {
+    write_linear_weights(path, std::string(card.c_str(), card.size()), {steps.data(), steps.size()});
+}
+
+}  // namespace
+
+}  // namespace tengen::bindings
+
+void register_linear(nb::module_& m) {
+    using namespace tengen::bindings;
+    using tengen::LinearTrainer;
+    m.attr("LINEAR_FEATURES") = tengen::kFeatures;
+    m.attr("LINEAR_SCALE") = tengen::kWeightScale;
+    m.def("set_linear_path", &tengen::set_linear_path, "path"_a, "The weights that the playout policy `linear` uses.");
+    m.def("read_linear_weights", read_weights, "path"_a,
+          "The weights of a file, int8; ValueError where it is none or damaged.");
+    m.def("write_linear_weights", write_weights, "path"_a, "card"_a, "steps"_a.noconvert());
+    m.def("linear_groups", groups, "Name, first index and size of each group of features.");
+    m.def("linear_features", features_of, "game"_a, "Of each move that the linear policy may make: its features.");
+    m.def("playout_weights", playout_weights, "game"_a, "policy"_a,
+          "What a playout policy gives each legal move: float32 [size * size + 1], of any scale.");
+    nb::class_<LinearTrainer>(m, "LinearTrainer", "Learns the weights of the linear playout policy from games.")
+        .def(nb::init<>())
+        .def("learn", learn, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
+             "moves"_a.noconvert(), "rate"_a, "Learn from a game: (positions, top-1 hits, top-5 hits, sum of losses).")
+        .def("judge", judge, "size"_a, "black_stones"_a.noconvert(), "white_stones"_a.noconvert(),
+             "moves"_a.noconvert(), "ply"_a, "Predict one move of a game, as learn() counts it.")
+        .def("weights", [](LinearTrainer& t) { return copy_of(t.weights()); })
+        .def("squares", [](LinearTrainer& t) { return copy_of(t.squares()); })
+        .def("restore", restore, "weights"_a.noconvert(), "squares"_a.noconvert())
+        .def("steps", steps, "The weights as a file holds them: int8.");
+}

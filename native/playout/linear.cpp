@@ -1,0 +1,85 @@
+#include "playout/linear.h"
+
+#include <mutex>
+#include <stdexcept>
+
+#include "playout/linear_moves.h"
+
+namespace tengen {
+
+namespace {
+
+struct Shelf {
+    std::mutex lock;
+    std::string path;
+    std::shared_ptr<const PlayoutPolicy> standard;
+};
+
+Shelf& shelf() {
+    static Shelf one;
+    return one;
+}
+
+std::shared_ptr<const PlayoutPolicy> load(const std::string& path) {
+    return std::make_shared<const LinearPolicy>(read_linear_weights(path));
+}
+
+// The last move and the one before it.
+std::array<Point, 2> last_two(std::span<const Move> moves) {
+    const std::size_t count = moves.size();
+    return {count > 0 ? moves[count - 1].point : kNoPoint, count > 1 ? moves[count - 2].point : kNoPoint};
+}
+
+}  // namespace
+
+int LinearPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
+                       PlayoutTrace* trace) const {
+    const auto [last, second] = last_two(before);
+    LinearMoves moves(weights_, board, last, second);
+    const int limit = 3 * board.points();
+    int count = 0, passes = 0;
+    for (Color color = to_play; passes < 2 && count < limit; color = opponent(color), ++count) {
+        const Point p = moves.draw(board, color, random);
+        moves.play(board, p, color);
+        const bool pass = p == board.pass();
+        passes = pass ? passes + 1 : 0;
+        if (trace && !pass) trace->note(p, color);
+    }
+    return count;
+}
+
+void LinearPolicy::weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
+                         std::span<float> weights) const {
+    const auto [last, second] = last_two(before);
+    LinearMoves all(weights_, board, last, second);
+    all.weigh(board, to_play);
+    bool any = false;
+    board.empty_points().for_each([&](Point p) { any |= all.weight(p) > 0.0f; });
+    for (std::size_t i = 0; i < moves.size(); ++i)
+        weights[i] = moves[i] == board.pass() ? (any ? 0.0f : 1.0f) : all.weight(moves[i]);
+}
+
+void set_linear_path(std::string path) {
+    const std::lock_guard lock(shelf().lock);
+    shelf().path = std::move(path);
+    shelf().standard.reset();
+}
+
+bool has_linear_path() {
+    const std::lock_guard lock(shelf().lock);
+    return !shelf().path.empty();
+}
+
+std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name) {
+    Shelf& known = shelf();
+    const std::lock_guard lock(known.lock);
+    if (name == "linear") {
+        if (known.path.empty())
+            throw std::invalid_argument("playout policy 'linear': no file of weights is named; give linear:PATH");
+        if (!known.standard) known.standard = load(known.path);
+        return known.standard;
+    }
+    return load(std::string(name.substr(std::string_view("linear:").size())));
+}
+
+}  // namespace tengen

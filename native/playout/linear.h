@@ -1,0 +1,38 @@
+// Playouts by a learned softmax over local features.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "playout/linear_weights.h"
+#include "playout/policy.h"
+
+namespace tengen {
+
+// Draws each move in proportion to e to the sum of its features' weights (linear_features.h), among the moves that are
+// legal by simple ko without suicide and fill no own true eye; a pass only where there is none.
+class LinearPolicy final : public PlayoutPolicy {
+  public:
+    explicit LinearPolicy(LinearWeights weights) : weights_(std::move(weights)) {}
+
+    int play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
+             PlayoutTrace* trace) const override;
+
+    // The softmax weights; a pass weighs 0 unless no other of all moves has a weight, then 1.
+    void weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
+               std::span<float> weights) const override;
+
+  private:
+    LinearWeights weights_;
+};
+
+// The native code does not know where the weights of the package lie: `linear` is the file named here, read when the
+// policy is first asked for; "linear:PATH" is any other file. Python names the file when tengen is imported.
+void set_linear_path(std::string path);
+bool has_linear_path();
+
+// `name` is "linear" or "linear:PATH". Throws std::invalid_argument for a file that cannot be used, or while none is
+// named.
+std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name);
+
+}  // namespace tengen

@@ -1,0 +1,130 @@
+#include "playout/linear_moves.h"
+
+#include <cstdlib>
+
+#include "playout/candidates.h"
+
+namespace tengen {
+
+namespace {
+
+constexpr LinearWeights::Lattice kOnes = [] {
+    LinearWeights::Lattice ones{};
+    ones.fill(1.0f);
+    return ones;
+}();
+
+// Where the factors of a row begin, for its column 0.
+const float* factors(const LinearWeights::Lattice& lattice, Point center, int row, int size) {
+    if (center == kNoPoint) return lattice.data();
+    return lattice.data() + std::abs(row - center / size) * LinearWeights::kRowStride + LinearWeights::kMiddle -
+           center % size;
+}
+
+}  // namespace
+
+LinearMoves::LinearMoves(const LinearWeights& weights, const Board& board, Point last, Point before)
+    : weights_(&weights), patterns_(board), last_(last), before_(before) {
+    const int size = board.size();
+    for (Point p = 0; p < board.points(); ++p) {
+        cells_[p] = static_cast<std::int16_t>(p / size * kStride + p % size);
+        places_[p] = static_cast<std::uint8_t>(place_index(p, size));
+    }
+    for (auto& steps : pattern_steps_) steps.fill(kNever);
+    set_stage(board);
+}
+
+void LinearMoves::play(Board& board, Point p, Color color) {
+    patterns_.play(board, p, color);
+    before_ = last_;
+    last_ = p;
+    if (stage(board) != stage_) set_stage(board);
+}
+
+void LinearMoves::set_stage(const Board& board) {
+    stage_ = stage(board);
+    const Feature first = kPlace.first + stage_ * kPlaces;
+    for (int side = 0; side < 2; ++side)
+        for (Point p = 0; p < board.points(); ++p)
+            if (const int steps = pattern_steps_[side][p]; steps != kNever)
+                standing_[side][cell(p)] = weights_->power(steps + weights_->step(first + places_[p]));
+}
+
+void LinearMoves::refresh(const Board& board, Color side) {
+    auto& steps = pattern_steps_[index(side)];
+    auto& standing = standing_[index(side)];
+    const Feature first = kPlace.first + stage_ * kPlaces;
+    patterns_.refresh(side, [&](Point p) {
+        if (board.at(p) != Color::empty || !is_playable(board, p, side)) {
+            steps[p] = kNever;
+            standing[cell(p)] = 0.0f;
+            return;
+        }
+        const PatternFeatures found = patterns_.at(board, p, side);
+        steps[p] = static_cast<std::int16_t>(weights_->step(found.pattern8) + weights_->step(found.pattern12) +
+                                             weights_->step(found.pattern28));
+        standing[cell(p)] = weights_->power(steps[p] + weights_->step(first + places_[p]));
+    });
+}
+
+template <int kColumns>
+void LinearMoves::multiply(const Board& board, Color side, const Situation& now) {
+    const int size = board.size();
+    const auto& reply = now.last == kNoPoint ? kOnes : weights_->reply(now.reply);
+    const auto& follow = now.before == kNoPoint || now.last == kNoPoint ? kOnes : weights_->follow(now.follow);
+    const Point before = now.last == kNoPoint ? kNoPoint : now.before;
+    for (int row = 0; row < size; ++row) {
+        const float* a = factors(reply, now.last, row, size);
+        const float* b = factors(follow, before, row, size);
+        const float* standing = standing_[index(side)].data() + row * kStride;
+        float* product = product_.data() + row * kStride;
+        for (int column = 0; column < kColumns; ++column) product[column] = standing[column] * (a[column] * b[column]);
+    }
+}
+
+void LinearMoves::weigh(const Board& board, Color side) {
+    refresh(board, side);
+    const Situation now(board, side, last_, before_);
+    if (board.size() > 16)
+        multiply<24>(board, side, now);
+    else if (board.size() > 8)
+        multiply<16>(board, side, now);
+    else
+        multiply<8>(board, side, now);
+    LocalFeatures local;
+    patterns_.add_response(board, side, now.last, local);
+    add_tactics(board, side, now, local);
+    for (const auto& [p, feature] : local.span()) product_[cell(p)] *= weights_->power(weights_->step(feature));
+}
+
+Point LinearMoves::draw(const Board& board, Color side, SplitMix64& random) {
+    weigh(board, side);
+    const int size = board.size();
+    // Sums of the columns, since those add up side by side in a vector.
+    std::array<float, kStride> sums{};
+    for (int row = 0; row < size; ++row)
+        for (int column = 0; column < kStride; ++column) sums[column] += product_[row * kStride + column];
+    float total = 0.0f;
+    for (int column = 0; column < size; ++column) total += sums[column];
+    if (!(total > 0.0f)) return board.pass();
+    float left = total * (static_cast<float>(random.next() >> 40) * 0x1p-24f);
+    // Rounding may leave a rest at the end of either walk: then the last that has a weight is drawn.
+    int chosen = 0;
+    for (int column = 0; column < size; ++column) {
+        if (sums[column] <= 0.0f) continue;
+        chosen = column;
+        if (left < sums[column]) break;
+        left -= sums[column];
+    }
+    Point found = board.pass();
+    for (int row = 0; row < size; ++row) {
+        const float weight = product_[row * kStride + chosen];
+        if (weight <= 0.0f) continue;
+        found = static_cast<Point>(row * size + chosen);
+        if (left < weight) break;
+        left -= weight;
+    }
+    return found;
+}
+
+}  // namespace tengen

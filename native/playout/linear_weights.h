@@ -1,0 +1,45 @@
+// The weights of the linear playout policy, as their file holds them and as playouts use them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "playout/linear_features.h"
+
+namespace tengen {
+
+// The logarithm of a move's weight is the sum of the weights of its features, kept in steps of 1 / kWeightScale.
+inline constexpr int kWeightScale = 16;
+
+// The file: "TENGENLP", then in the processor's (little endian) order uint32 format (1), uint32 bytes of the card, the
+// card (JSON, read by Python), uint32 kFeatures, int8 weight of each feature, uint32 checksum of all before it.
+class LinearWeights {
+  public:
+    // Throws std::invalid_argument unless there are kFeatures steps.
+    explicit LinearWeights(std::vector<std::int8_t> steps);
+
+    int step(Feature feature) const { return steps_[feature]; }
+
+    // e to the sum of some steps; sums beyond +-kMostSteps count as that.
+    static constexpr int kMostSteps = 511;
+    float power(int steps) const { return powers_[std::clamp(steps, -kMostSteps, kMostSteps) + kMostSteps]; }
+
+    // Factors of the points by how they lie from another, as rows of kRowStride: that for `rows` and `columns` away is
+    // row(rows)[kMiddle + columns], both signs of columns.
+    static constexpr int kMiddle = 18, kRowStride = 48;
+    using Lattice = std::array<float, 19 * kRowStride>;
+    const Lattice& reply(int situation) const { return replies_[situation]; }
+    const Lattice& follow(int situation) const { return follows_[situation]; }
+
+  private:
+    std::vector<std::int8_t> steps_;
+    std::array<float, 2 * kMostSteps + 1> powers_;
+    std::vector<Lattice> replies_, follows_;
+};
+
+// Both throw std::invalid_argument that names the file and what is wrong with it.
+LinearWeights read_linear_weights(const std::string& path);
+void write_linear_weights(const std::string& path, const std::string& card, std::span<const std::int8_t> steps);
+
+}  // namespace tengen

@@ -1,0 +1,86 @@
+"""Files of weights of playout policies: where they lie (beside the networks), and the card that each carries."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+
+from tengen import _native
+from tengen.errors import NetworkError
+from tengen.evaluators import network_file
+from tengen.evaluators.network_file import Card
+
+SUFFIX = ".playout"
+STANDARD = "linear-tygem"
+"""The file that the playout policy `linear` uses."""
+
+_HEAD = struct.Struct("<8sII")
+_MAGIC = b"TENGENLP"
+
+
+def installed_playouts() -> list[Card]:
+    """The cards of the embedded playout policies, by name."""
+    return [read_playout_card(path) for path in sorted(network_file.EMBEDDED.glob(f"*{SUFFIX}"))]
+
+
+def is_playout(name_or_path: str) -> bool:
+    """Whether a name is meant for a playout policy rather than for a network."""
+    return (
+        name_or_path == "linear"
+        or name_or_path.endswith(SUFFIX)
+        or (network_file.EMBEDDED / f"{name_or_path}{SUFFIX}").is_file()
+    )
+
+
+def find_playout(name_or_path: str) -> Path:
+    """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
+    name = STANDARD if name_or_path == "linear" else name_or_path
+    embedded = network_file.EMBEDDED / f"{name}{SUFFIX}"
+    if Path(name).name == name and embedded.is_file():
+        return embedded
+    if Path(name).is_file():
+        return Path(name)
+    names = [path.stem for path in network_file.EMBEDDED.glob(f"*{SUFFIX}")]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
+    raise NetworkError(f"no playout policy {name!r}, neither installed nor a file; {hint}")
+
+
+def read_playout_card(path: str | Path) -> Card:
+    """Read the card of a file of weights. Raises NetworkError for a file that is missing, another thing or damaged."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_HEAD.size)
+            if len(head) < _HEAD.size or not head.startswith(_MAGIC):
+                raise NetworkError(f"{path} is no file of linear playout weights: it begins otherwise")
+            text = file.read(_HEAD.unpack(head)[2])
+    except OSError as error:
+        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        return Card.model_validate(json.loads(text))
+    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError) as error:
+        raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def read_playout(path: str | Path) -> npt.NDArray[np.int8]:
+    """Read and check the weights of a file, in steps of 1 / LINEAR_SCALE. Raises NetworkError as read_playout_card."""
+    try:
+        steps: npt.NDArray[np.int8] = _native.read_linear_weights(str(path))
+        return steps
+    except ValueError as error:
+        raise NetworkError(str(error)) from error
+
+
+def write_playout(path: Path, card: Card, steps: npt.NDArray[np.int8]) -> None:
+    """Write weights with their card: whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    _native.write_linear_weights(str(partial), card.model_dump_json().encode(), steps)
+    os.replace(partial, path)

@@ -1,0 +1,301 @@
+"""A run that learns the linear playout policy: the native trainer, fed game by game. Needs no PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+import tengen
+from tengen import _native
+from tengen.data.sampler import Sampler
+from tengen.data.split import Permutation, choose, derive
+from tengen.data.store import Store
+from tengen.errors import RecipeError, StoreError
+from tengen.evaluators.network_file import Card
+from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
+from tengen.training.accuracy import Judgement
+from tengen.training.journal import Journal
+from tengen.training.linear_config import LinearRun
+
+_LAST_RATE = 0.02  # the share of the rate that is left at the end
+Words = npt.NDArray[np.uint16]
+
+
+def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
+    """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
+
+    A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
+    KeyboardInterrupt. Raises RecipeError when `out` holds another run, StoreError for a store that cannot be used.
+    """
+    games = _Games(run)
+    state = _State()
+    checkpoint = out / "checkpoints" / "linear.npz"
+    (out / "checkpoints").mkdir(parents=True, exist_ok=True)
+    if checkpoint.is_file():
+        state.load(checkpoint, run)
+    (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    journal = Journal(out, state.done, curves=False)
+    try:
+        _learn(run, games, state, journal, checkpoint, progress)
+        return _finish(run, games, state, journal, out)
+    finally:
+        journal.close()
+
+
+def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> Judgement:
+    """Judge a file of weights on the first positions of a sampler, as `accuracy.measure` judges a network.
+
+    The policy says nothing about who wins.
+    """
+    trainer = _native.LinearTrainer()
+    steps = read_playout(path).astype(np.float32)
+    trainer.restore(steps / np.float32(_native.LINEAR_SCALE), np.ones_like(steps))
+    return _judge(trainer, sampler, positions)
+
+
+def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> Judgement:
+    wanted = sampler.positions if positions is None else min(positions, sampler.positions)
+    found: list[tuple[float, float, float, int]] = []
+    for step in range(-(-wanted // sampler.batch_size)):
+        rows = sampler.rows(step)
+        for game, ply in zip(rows.game.tolist(), rows.ply.tolist(), strict=True):
+            arrays = recorded(sampler.store, game)
+            judged = trainer.judge(*arrays, ply) if ply < len(arrays[3]) else (0, 0.0, 0.0, 0.0)
+            found.append((*judged[1:], ply) if judged[0] else (np.nan, np.nan, np.nan, ply))
+    columns = np.array(found[:wanted], np.float64).T
+    unknown = np.full(columns.shape[1], np.nan)
+    return Judgement(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
+
+
+def recorded(store: Store, row: int) -> tuple[int, Words, Words, Words]:
+    """Size, black and white setup stones and moves of a game, as the native trainer takes them."""
+    place, index = store.locate(row)
+    shard = store.shards[place]
+    black = shard.black_stones[shard.black_offsets[index] : shard.black_offsets[index + 1]]
+    white = shard.white_stones[shard.white_offsets[index] : shard.white_offsets[index + 1]]
+    return int(shard.size[index]), black, white, shard.moves[shard.offsets[index] : shard.offsets[index + 1]]
+
+
+class _Games:
+    """The games to learn from, in their order, and the positions to judge on."""
+
+    def __init__(self, run: LinearRun) -> None:
+        data = run.data
+        self.store = Store.open(Path(data.store))
+        apart = data.validation_store is None
+        kept = choose(self.store.hashes, "train" if apart else "all", data.validation_fraction)
+        self._rows = np.flatnonzero(kept & (self.store.lengths > 0))
+        if not len(self._rows):
+            raise StoreError(f"{self.store.path}: no game to learn from")
+        judged = self.store if data.validation_store is None else Store.open(Path(data.validation_store))
+        self.validation = Sampler(
+            judged,
+            "validation" if apart else "all",
+            symmetries=False,
+            one_per_game=True,
+            validation_fraction=data.validation_fraction,
+        )
+        self._seed = run.training.seed
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
+        epoch, index = divmod(place, len(self._rows))
+        return recorded(self.store, int(self._rows[_order(len(self._rows), self._seed, epoch)[index]]))
+
+
+@lru_cache(maxsize=2)
+def _order(games: int, seed: int, epoch: int) -> npt.NDArray[np.int64]:
+    return Permutation(games, derive(seed, epoch))(np.arange(games, dtype=np.int64))
+
+
+@dataclass
+class _State:
+    """All that a resumed run needs: the trainer, games done, positions, seconds, and the sums since the last log."""
+
+    trainer: _native.LinearTrainer = field(default_factory=_native.LinearTrainer)
+    done: int = 0
+    positions: int = 0
+    seconds: float = 0.0
+    sums: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
+
+    def save(self, path: Path, run: LinearRun) -> None:
+        partial = path.with_suffix(".partial")
+        with partial.open("wb") as file:
+            np.savez(
+                file,
+                weights=self.trainer.weights(),
+                squares=self.trainer.squares(),
+                counts=np.array([self.done, self.positions], np.int64),
+                seconds=np.array(self.seconds),
+                sums=self.sums,
+                run=np.array(json.dumps(_identity(run))),
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+
+    def load(self, path: Path, run: LinearRun) -> None:
+        with np.load(path) as saved:
+            before, now = json.loads(str(saved["run"])), _identity(run)
+            for name in now:
+                if before.get(name) != now[name]:
+                    raise RecipeError(
+                        f"{path.parent.parent} holds a run with {name} = {before.get(name)}, not {now[name]}; "
+                        "give the same recipe to go on with it, or another --out"
+                    )
+            self.trainer.restore(saved["weights"], saved["squares"])
+            self.done, self.positions = (int(n) for n in saved["counts"])
+            self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
+
+
+def _identity(run: LinearRun) -> dict[str, Any]:
+    """What a run cannot change half way."""
+    training = run.training
+    return {
+        "data": run.data.store,
+        "training.games": training.games,
+        "training.rate": training.rate,
+        "training.seed": training.seed,
+        "features": [list(group) for group in _native.linear_groups()],
+    }
+
+
+def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, progress: bool) -> None:
+    training = run.training
+    last: dict[str, float] = {}
+    with _interruptions() as interrupted, _bar(progress) as bar:
+        task = bar.add_task("training", total=training.games, completed=state.done)
+        since, before = time.perf_counter(), state.seconds
+        while state.done < training.games:
+            rate = training.rate * max(_LAST_RATE, 1 - state.done / training.games)
+            figures = state.trainer.learn(*games[state.done], rate)
+            state.sums += figures
+            state.positions += int(figures[0])
+            state.done += 1
+            state.seconds = before + time.perf_counter() - since
+            if state.done % training.log_every == 0:
+                last |= _log(state, journal, rate)
+            if state.done % training.validate_every == 0:
+                last |= _validate(run, games, state, journal)
+            if state.done % training.checkpoint_every == 0 or state.done == training.games or interrupted:
+                state.save(checkpoint, run)
+            bar.update(task, completed=state.done, description=_describe(state, last))
+            if interrupted:
+                raise KeyboardInterrupt
+
+
+def _log(state: _State, journal: Journal, rate: float) -> dict[str, float]:
+    positions, top1, top5, loss = state.sums
+    speed = state.positions / max(state.seconds, 1e-9)
+    values = {"top1": top1 / positions, "top5": top5 / positions, "cross_entropy": loss / positions}
+    values = {name: round(float(value), 5) for name, value in values.items()}
+    journal.write("train", state.done, {**values, "lr": rate, "rate": round(speed, 1)})
+    state.sums = np.zeros(4)
+    return {"rate": speed}
+
+
+def _validate(run: LinearRun, games: _Games, state: _State, journal: Journal) -> dict[str, float]:
+    metrics = _metrics(_judge(state.trainer, games.validation, run.training.validation_games))
+    journal.write("validation", state.done, metrics)
+    return {"top1": metrics["top1"]}
+
+
+def _metrics(judgement: Judgement) -> dict[str, Any]:
+    metrics: dict[str, Any] = {}
+    for name, figure in judgement.estimates().items():
+        if figure.count:
+            metrics[name] = round(figure.mean, 4)
+            metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+    metrics["judged_positions"] = len(judgement)
+    return metrics
+
+
+def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out: Path) -> Path:
+    """Write the weights, judge the file itself, and write it again with what was found on its card."""
+    path = out / "nets" / f"{run.name}{SUFFIX}"
+    steps = state.trainer.steps()
+    write_playout(path, _card(run, games, state, {}), steps)
+    card = _card(run, games, state, _metrics(judge_playout(path, games.validation)))
+    write_playout(path, card, steps)
+    journal.write("final", state.done, card.metrics)
+    return path
+
+
+def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any]) -> Card:
+    return Card(
+        name=run.name,
+        family="linear playouts",
+        config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
+        plane_set="",
+        board_sizes=run.card.board_sizes,
+        rules=run.card.rules,
+        data=run.card.data,
+        games=min(run.training.games, len(games)),
+        positions=state.positions,
+        hours=round(state.seconds / 3600, 3),
+        hardware=f"1 CPU thread, {platform.machine()}",
+        metrics=metrics,
+        licence=run.card.licence,
+        reproduce=f"tengen train {run.name}",
+        created=datetime.now(UTC).date().isoformat(),
+        version=tengen.__version__,
+    )
+
+
+def _describe(state: _State, last: dict[str, float]) -> str:
+    parts = [f"game {state.done:,}"]
+    if "rate" in last:
+        parts.append(f"{last['rate']:,.0f} positions/s")
+    if "top1" in last:
+        parts.append(f"top-1 {last['top1']:.1%}")
+    return ", ".join(parts)
+
+
+def _bar(shown: bool) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>5.1f}%"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        disable=not shown,
+    )
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """A list that is empty until Ctrl-C or SIGTERM comes."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,196 @@
+"""A run that learns the linear playout policy: it ends, resumes as if unbroken, and says what does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from training.small_run import write_store
+
+from tengen import _native
+from tengen.cli.app import main
+from tengen.data.sampler import Sampler
+from tengen.data.store import Store
+from tengen.errors import NetworkError, RecipeError
+from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
+from tengen.training import linear
+from tengen.training.linear import judge_playout, train_linear
+from tengen.training.linear_config import LinearRun
+from tengen.training.log import read_log
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_store(tmp_path_factory.mktemp("stores") / "random")
+
+
+@pytest.fixture
+def run(store: Path) -> LinearRun:
+    return LinearRun.model_validate(
+        {
+            "name": "small",
+            "kind": "linear-playout",
+            "data": {"store": str(store), "validation_fraction": 0.2},
+            "training": {
+                "games": 70,  # more than there are, so that some come twice
+                "log_every": 8,
+                "validate_every": 30,
+                "checkpoint_every": 10,
+            },
+        }
+    )
+
+
+@pytest.fixture
+def unbroken(run: LinearRun, tmp_path: Path) -> Path:
+    return train_linear(run, tmp_path / "unbroken", progress=False)
+
+
+def events(path: Path) -> list[dict[str, object]]:
+    """What a run logged, without what depends on the clock."""
+    entries = read_log(path.parent.parent / "log.jsonl")
+    return [{name: value for name, value in entry.items() if name not in ("time", "rate")} for entry in entries]
+
+
+def test_a_run_ends_with_a_file_and_a_log(run: LinearRun, unbroken: Path) -> None:
+    card = read_playout_card(unbroken)
+    assert card.name == "small" and card.family == "linear playouts" and card.positions == 70 * 24
+    assert card.metrics["top1_interval"][0] <= card.metrics["top1"] < card.metrics["top1_interval"][1]
+    assert "value_mse" not in card.metrics
+    assert [(e["event"], e["step"]) for e in events(unbroken)] == [
+        *(("train", step) for step in (8, 16, 24)),
+        ("validation", 30),
+        *(("train", step) for step in (32, 40, 48, 56)),
+        ("validation", 60),
+        ("train", 64),
+        ("final", 70),
+    ]
+    assert np.count_nonzero(read_playout(unbroken)) > 1000
+    assert _native.run_playouts(_native.Game(9, "chinese", 7.5), 1, 1, f"linear:{unbroken}") > 40
+
+
+def test_a_stopped_run_ends_as_the_unbroken_one(
+    run: LinearRun, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class After:
+        """True when asked for the nth time: Ctrl-C in the middle of things."""
+
+        def __init__(self, times: int) -> None:
+            self.left = times
+
+        def __bool__(self) -> bool:
+            self.left -= 1
+            return self.left <= 0
+
+    @contextmanager
+    def stopping() -> Iterator[After]:
+        yield After(20)
+
+    monkeypatch.setattr(linear, "_interruptions", stopping)
+    stops = 0
+    while True:
+        try:
+            path = train_linear(run, tmp_path / "stopped", progress=False)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 2
+    assert np.array_equal(read_playout(path), read_playout(unbroken))
+    assert events(path) == events(unbroken)
+
+
+def test_a_killed_run_ends_as_the_unbroken_one(
+    run: LinearRun, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get = linear._Games.__getitem__
+    for deadly in (3, 27, 49):
+
+        def dying(games: linear._Games, place: int, deadly: int = deadly) -> object:
+            if place == deadly:
+                raise RuntimeError("killed")
+            return get(games, place)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(linear._Games, "__getitem__", dying)
+            with pytest.raises(RuntimeError):
+                train_linear(run, tmp_path / "killed", progress=False)
+    path = train_linear(run, tmp_path / "killed", progress=False)
+    assert np.array_equal(read_playout(path), read_playout(unbroken))
+    assert events(path) == events(unbroken)
+
+
+def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> None:
+    other = run.model_copy(update={"training": run.training.model_copy(update={"rate": 0.5})})
+    with pytest.raises(RecipeError, match=r"training.rate = 0.05, not 0.5"):
+        train_linear(other, unbroken.parent.parent, progress=False)
+
+
+def test_the_file_is_judged_as_its_playouts_draw(unbroken: Path, store: Path) -> None:
+    """judge_playout, which sums features, against the weights that a tree search would get."""
+    from tengen.game import Game
+
+    opened = Store.open(store)
+    sampler = Sampler(opened, "all", symmetries=False, one_per_game=True)
+    judgement = judge_playout(unbroken, sampler, 20)
+    rows = sampler.rows(0)
+    for i in range(20):
+        record = opened.row(int(rows.game[i]))
+        game = Game(record.size)
+        for move in record.moves[: rows.ply[i]]:
+            game.play(int(move & 0x7FFF), color=int(move >> 15))
+        weights = _native.playout_weights(game._native, f"linear:{unbroken}").astype(np.float64)
+        chance = weights[int(record.moves[rows.ply[i]] & 0x7FFF)] / weights.sum()
+        if chance > 0:
+            assert judgement.loss[i] == pytest.approx(-np.log(chance), rel=1e-3)
+        else:
+            assert judgement.loss[i] == pytest.approx(-np.log(1e-12)) and judgement.top1[i] == 0
+
+
+def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import yaml
+
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(yaml.safe_dump(run.model_dump(mode="json", exclude={"name"})))
+    folder = tmp_path / "run"
+    assert main(["train", str(recipe), "--set", "training.games=20", "--out", str(folder), "--quiet"]) == 0
+    path = str(folder / "nets" / "mine.playout")
+    assert main(["nets", path, "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert card["name"] == "mine" and card["reproduce"] == "tengen train mine"
+    assert main(["evaluate", path, str(store), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["positions"] == 60
+    assert main(["evaluate", path, str(store)]) == 0
+    capsys.readouterr()
+    assert main(["train", str(recipe), "--set", "training.gamse=20"]) == 2
+    assert "did you mean games?" in capsys.readouterr().err
+    assert main(["evaluate", str(tmp_path / "none.playout"), str(store)]) == 2
+    assert "no playout policy" in capsys.readouterr().err
+
+
+def test_the_shipped_policy() -> None:
+    card = read_playout_card(find_playout("linear"))
+    assert card.name == "linear-tygem" and card.metrics["top1"] > 0.24
+    assert find_playout("linear").stat().st_size < 1_000_000
+    assert "linear" in _native.playout_policies()
+    assert _native.run_playouts(_native.Game(9, "chinese", 7.5), 2, 1, "linear") > 80
+
+
+def test_bad_files_are_named(unbroken: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.playout"
+    bad.write_bytes(b"nothing of the kind")
+    with pytest.raises(NetworkError, match=r"bad.playout is no file of linear playout weights"):
+        read_playout_card(bad)
+    with pytest.raises(NetworkError, match=r"bad.playout is no file of linear playout weights"):
+        read_playout(bad)
+    with pytest.raises(NetworkError, match=r"cannot be read"):
+        read_playout(tmp_path / "none.playout")
+    whole = unbroken.read_bytes()
+    bad.write_bytes(whole[:-100] + b"\x55" + whole[-99:])
+    with pytest.raises(NetworkError, match="damaged"):
+        read_playout(bad)
+    write_playout(bad, read_playout_card(unbroken), read_playout(unbroken))
+    assert bad.read_bytes() == whole
