@@ -107,3 +107,8 @@ def test_network_fields_are_checked() -> None:
         network_fields({"family": "residual", "size": "b2"})
     with pytest.raises(RecipeError, match=r"unknown network.family 'residul'; did you mean residual\?"):
         network_fields({"family": "residul"})
+
+
+def test_a_recipe_of_another_kind_is_no_network() -> None:
+    with pytest.raises(RecipeError, match="of kind linear-playout, not of a network"):
+        load_recipe("linear-tygem")

@@ -194,3 +194,11 @@ def test_bad_files_are_named(unbroken: Path, tmp_path: Path) -> None:
         read_playout(bad)
     write_playout(bad, read_playout_card(unbroken), read_playout(unbroken))
     assert bad.read_bytes() == whole
+
+
+def test_a_search_takes_any_file_of_weights(unbroken: Path, tmp_path: Path) -> None:
+    from tengen.engine.search import SearchParams
+
+    assert SearchParams(playout=f"linear:{unbroken}").playout == f"linear:{unbroken}"
+    with pytest.raises(ValueError, match=r"none.playout cannot be read"):
+        SearchParams(playout=f"linear:{tmp_path / 'none.playout'}")

@@ -17,7 +17,7 @@ from tengen.benching.suite import Figures, measure_all, measure_recipe
 from tengen.benching.training import Encoding, Estimate
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, read_card
-from tengen.recipes import load_recipe, recipe_names
+from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 
@@ -48,7 +48,7 @@ def command(
             if settings:
                 raise typer.BadParameter("--set changes a recipe: name one")
             networks = [load_evaluator(name) for name in ([net] if net else _installed())]
-            recipes = [load_recipe(name) for name in recipe_names()]
+            recipes = [load_recipe(name) for name in recipe_names() if recipe_kind(name) == "network"]
             figures = measure_all(networks, recipes, seconds, say)
     if as_json:
         print(json.dumps(figures.as_dict()))

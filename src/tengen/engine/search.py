@@ -116,7 +116,9 @@ class SearchParams(BaseModel):
     @classmethod
     def _known(cls, name: str, info: ValidationInfo) -> str:
         known = _native.playout_policies() + (["network"] if info.field_name == "priors" else [])
-        if name not in known:
+        if name.startswith("linear:"):
+            _native.read_linear_weights(name.removeprefix("linear:"))  # a ValueError says what is wrong with the file
+        elif name not in known:
             raise ValueError(f"{name!r} is unknown: choose {', '.join(known)}")
         return name
 

@@ -43,6 +43,8 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     path = _find(name_or_path)
     data = _read(path)
     data.setdefault("name", path.stem)
+    if model is RunConfig and (kind := data.pop("kind", "network")) != "network":
+        raise RecipeError(f"{path} is a recipe of kind {kind}, not of a network")
     for setting in settings:
         _apply(data, setting)
     try:
