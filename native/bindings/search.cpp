@@ -63,6 +63,13 @@ nb::dict root_stats(LockedSearch& self) {
     return stats;
 }
 
+auto policy_target(LockedSearch& self) {
+    const auto target = self.with([](Search& search) { return search.policy_target(); });
+    auto array = new_array<float>(target.size());
+    std::copy(target.begin(), target.end(), array.data());
+    return array;
+}
+
 auto root_ownership(LockedSearch& self) {
     int size = 0;
     const auto mean = self.with([&](Search& search) {
@@ -96,6 +103,13 @@ void bind_params(nb::module_& m) {
         .def_rw("noise_shaped", &SearchParams::noise_shaped)
         .def_rw("fpu_reduction", &SearchParams::fpu_reduction)
         .def_rw("root_fpu_reduction", &SearchParams::root_fpu_reduction)
+        .def_rw("gumbel_moves", &SearchParams::gumbel_moves)
+        .def_rw("gumbel_scale", &SearchParams::gumbel_scale)
+        .def_rw("gumbel_c_visit", &SearchParams::gumbel_c_visit)
+        .def_rw("gumbel_c_scale", &SearchParams::gumbel_c_scale)
+        .def_rw("planned_visits", &SearchParams::planned_visits)
+        .def_rw("stop_futile", &SearchParams::stop_futile)
+        .def_rw("forced_playouts", &SearchParams::forced_playouts)
         .def_rw("uct_exploration", &SearchParams::uct_exploration)
         .def_rw("rave_equivalence", &SearchParams::rave_equivalence)
         .def_rw("rave_exploration", &SearchParams::rave_exploration)
@@ -150,6 +164,12 @@ void bind_search(nb::module_& m) {
             },
             "simulations"_a, "threads"_a = 1, "seconds"_a = 1e9,
             "Search on by playouts alone, for so many simulations or seconds; how many counted.")
+        .def(
+            "plan", [](LockedSearch& self, int n) { self.with([&](Search& search) { search.plan(n); }); },
+            "simulations"_a,
+            "How many simulations are meant to follow; 0 stands for params.planned_visits, as after every set_root.")
+        .def("policy_target", policy_target,
+             "float32 [size * size + 1]: what the search tells the policy. RuntimeError before a move has a visit.")
         .def("forget_waiting", ask<&Search::forget_waiting>(),
              "Give up the positions of the last gather, as when their evaluation failed.")
         .def(

@@ -8,7 +8,7 @@
 namespace tengen {
 
 // How a simulation goes down the tree; each has its name and function in select.cpp.
-enum class Selection : std::uint8_t { puct, puct_alphago, puct_leela_zero, puct_darkforest, uct, rave };
+enum class Selection : std::uint8_t { puct, puct_alphago, puct_leela_zero, puct_darkforest, gumbel, uct, rave };
 
 // What a move without visits is worth: the parent's mean, or the parent's own evaluation, either less a reduction that
 // grows with what was tried; or a constant.
@@ -31,6 +31,12 @@ struct SearchParams {
     float fpu_reduction = 0.2f;
     float root_fpu_reduction = 0.1f;
     float fpu_value = 0.0f, root_fpu_value = 0.0f;
+
+    // gumbel: the moves that the root considers, the scale of the draws (0: none), and the paper's constants of sigma.
+    int gumbel_moves = 16;
+    float gumbel_scale = 1.0f;
+    float gumbel_c_visit = 50.0f;
+    float gumbel_c_scale = 1.0f;
 
     // UCT (Kocsis and Szepesvari 2006): Q + uct_exploration * sqrt(log N / n), untried moves first. Values lie in
     // [-1, 1], so that sqrt(2) on winrates is sqrt(8) here.
@@ -82,6 +88,15 @@ struct SearchParams {
 
     // Positions that are reached by several orders of moves share a node (a graph search). See graph.h.
     bool transpositions = false;
+
+    // A search that nobody told how many simulations it has plans this many. With stop_futile a root move that cannot
+    // reach the visits that it needs to be chosen gets none (forms of PUCT). With forced_playouts k > 0 each root move
+    // that was tried has sqrt(k * prior * visits) visits at least, which the policy target leaves out again (KataGo).
+    // With merge_symmetric only one of root moves that are the same by a symmetry of the position is searched.
+    int planned_visits = 400;
+    bool stop_futile = false;
+    float forced_playouts = 0.0f;
+    bool merge_symmetric = false;
 
     bool prune_eyes = true;                       // never fill an own true eye inside own pass-alive area
     bool ownership = false;                       // keep the mean ownership of the evaluated positions for the root

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
+#include "search/gumbel.h"
 #include "search/leaf.h"
 
 namespace tengen {
@@ -68,8 +70,12 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
     if (tree_.root().node && !allows_any(*tree_.root().node)) tree_.clear();
     refresh_ = params_.ownership && params_.asks_network() && tree_.root().node;
+    plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
+    plan(0);
 }
+
+void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }
 
 // The moves that lead from the old root to `next`, if it goes on from there with the colours in turn.
 std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
@@ -131,10 +137,29 @@ std::vector<RootMove> Search::root_moves() const {
     return moves;
 }
 
+Junction Search::at_root() const {
+    const Link& root = tree_.root();
+    return {*root.node, root, root_priors_.data(), !tree_.full(), params_.playouts > 0, salt_, &plan_};
+}
+
 Point Search::choose(std::optional<float> temperature) {
     SearchParams params = params_;
     params.temperature = temperature.value_or(params.temperature);
+    if (params.selection == Selection::gumbel && params.temperature == 0 && root_visits() > 0)
+        if (const int survivor = gumbel_choice(at_root(), params); survivor >= 0)
+            return tree_.root().node->edges()[survivor].move;
     return choose_move(root_moves(), params, random_);
+}
+
+std::vector<float> Search::policy_target() const {
+    if (root_visits() < 2) throw std::logic_error("no move has a visit that could tell a policy anything");
+    const Node& root = *tree_.root().node;
+    std::vector<float> weights = target_rule(params_.selection)(at_root(), params_),
+                       target(game_->board().points() + 1);
+    const float total = std::accumulate(weights.begin(), weights.end(), 0.0f);
+    if (!(total > 0)) throw std::logic_error("no allowed move has a visit that could tell a policy anything");
+    for (int i = 0; i < root.edge_count; ++i) target[root.edges()[i].move] = weights[i] / total;
+    return target;
 }
 
 std::vector<Point> Search::line(Point first, int length) const {

@@ -58,6 +58,10 @@ class Search {
     // root, while leaves wait, or when the params ask a network.
     long run(long simulations, int threads, double seconds);
 
+    // How many simulations are meant to follow, for rules that divide them up or stop early; 0 or less, as after every
+    // set_root, stands for params.planned_visits. More may follow all the same.
+    void plan(int simulations);
+
     // Gives up the leaves of the last gather, as when their evaluation failed.
     void forget_waiting();
 
@@ -74,6 +78,10 @@ class Search {
     std::vector<Point> line(Point first, int length) const;
     // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.
     Point choose(std::optional<float> temperature = {});
+    // What the search tells the policy: a probability for each point and pass. By the selection rule: the visits,
+    // without forced ones, or the improved policy of Gumbel search; symmetric moves share alike. Throws
+    // std::logic_error when no move has a visit.
+    std::vector<float> policy_target() const;
 
     const Tree& tree() const { return tree_; }
 
@@ -134,6 +142,7 @@ class Search {
     void add_simulation();
     bool allows_any(const Node& node) const;
     void prepare_root();
+    Junction at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;
 
     SearchParams params_;
@@ -147,6 +156,7 @@ class Search {
     std::optional<Game> game_;
     MoveSet allowed_;
     std::vector<float> root_priors_;
+    RootPlan plan_;
     std::vector<double> ownership_;
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not

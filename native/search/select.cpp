@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "search/gumbel.h"
+
 namespace tengen {
 
 namespace {
@@ -13,15 +15,17 @@ struct NamedRule {
     Selection value;
     std::string_view name;
     SelectionRule rule;
+    TargetRule target;
 };
 
 constexpr NamedRule kRules[] = {
-    {Selection::puct, "puct", select_puct},
-    {Selection::puct_alphago, "puct-alphago", select_puct_alphago},
-    {Selection::puct_leela_zero, "puct-leela-zero", select_puct_leela_zero},
-    {Selection::puct_darkforest, "puct-darkforest", select_puct_darkforest},
-    {Selection::uct, "uct", select_uct},
-    {Selection::rave, "rave", select_rave},
+    {Selection::puct, "puct", select_puct, puct_target},
+    {Selection::puct_alphago, "puct-alphago", select_puct_alphago, puct_alphago_target},
+    {Selection::puct_leela_zero, "puct-leela-zero", select_puct_leela_zero, puct_leela_zero_target},
+    {Selection::puct_darkforest, "puct-darkforest", select_puct_darkforest, puct_darkforest_target},
+    {Selection::gumbel, "gumbel", select_gumbel, improved_policy},
+    {Selection::uct, "uct", select_uct, visit_target},
+    {Selection::rave, "rave", select_rave, visit_target},
 };
 
 struct NamedFirstPlay {
@@ -53,6 +57,15 @@ auto parse(const Row (&table)[kRows], std::string_view what, std::string_view te
 }  // namespace
 
 SelectionRule selection_rule(Selection selection) { return entry(kRules, selection).rule; }
+
+TargetRule target_rule(Selection selection) { return entry(kRules, selection).target; }
+
+std::vector<float> visit_target(const Junction& root, const SearchParams&) {
+    std::vector<float> visits(root.node.edge_count, 0.0f);
+    for (int i = 0; i < root.node.link_count; ++i)
+        if (root.prior(i) >= 0) visits[i] = static_cast<float>(root.node.links[i].visits);
+    return visits;
+}
 
 std::string_view name(Selection selection) { return entry(kRules, selection).name; }
 

@@ -7,6 +7,7 @@
 
 #include "search/node.h"
 #include "search/params.h"
+#include "search/plan.h"
 
 namespace tengen {
 
@@ -22,6 +23,7 @@ struct Junction {
     bool may_open;
     bool may_return = false;
     std::uint64_t salt = 0;
+    const RootPlan* plan = nullptr;  // at the root
     const float* masked = nullptr;  // in place of all other priors, where moves are barred for this visit
 
     bool is_open(const Link& link) const { return link.node || may_open || may_return; }
@@ -40,10 +42,25 @@ int select_puct(const Junction& junction, const SearchParams& params);
 int select_puct_alphago(const Junction& junction, const SearchParams& params);
 int select_puct_leela_zero(const Junction& junction, const SearchParams& params);
 int select_puct_darkforest(const Junction& junction, const SearchParams& params);
+int select_gumbel(const Junction& junction, const SearchParams& params);
 int select_uct(const Junction& junction, const SearchParams& params);
 int select_rave(const Junction& junction, const SearchParams& params);
 
 SelectionRule selection_rule(Selection selection);
+
+// What a search tells the policy that gave its priors: a weight for each edge of the root, 0 where it was not allowed.
+using TargetRule = std::vector<float> (*)(const Junction&, const SearchParams&);
+
+// Visits.
+std::vector<float> visit_target(const Junction& root, const SearchParams& params);
+// Visits without those that forced_playouts forced: of every move but the most visited those that its score, with fewer
+// visits, did not earn against the most visited's (Wu 2019, section 3.2).
+std::vector<float> puct_target(const Junction& root, const SearchParams& params);
+std::vector<float> puct_alphago_target(const Junction& root, const SearchParams& params);
+std::vector<float> puct_leela_zero_target(const Junction& root, const SearchParams& params);
+std::vector<float> puct_darkforest_target(const Junction& root, const SearchParams& params);
+
+TargetRule target_rule(Selection selection);
 
 std::string_view name(Selection selection);
 // Throws std::invalid_argument that lists the names there are.

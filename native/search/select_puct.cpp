@@ -128,12 +128,40 @@ struct DarkForest {
     }
 };
 
+// What only root moves know: visits that they are owed, and the point from which more would be in vain.
+class RootLimits {
+  public:
+    RootLimits(const Junction& at, const SearchParams& params, const Tried& all)
+        : stop_(params.stop_futile && params.temperature == 0),
+          active_(at.plan && (stop_ || params.forced_playouts > 0)) {
+        if (!active_) return;
+        forced_ = params.forced_playouts * static_cast<float>(all.visits + all.pending);
+        std::uint32_t most = 0;
+        for (int i = 0; i < at.node.link_count; ++i)
+            if (at.prior(i) >= 0) most = std::max(most, at.node.links[i].visits + at.node.links[i].pending);
+        needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(most);
+        left_ = static_cast<float>(at.plan->left(at.node));
+    }
+    bool active() const { return active_; }
+    bool futile(const Link& link) const {
+        return stop_ && static_cast<float>(link.visits + link.pending) + left_ < needed_;
+    }
+    bool owed(const Link& link, float prior) const {
+        return link.visits > 0 && static_cast<float>(link.visits + link.pending) < std::sqrt(forced_ * prior);
+    }
+
+  private:
+    bool stop_, active_;
+    float forced_ = 0, needed_ = 0, left_ = 0;
+};
+
 // Untried moves differ in nothing but the prior, and stand in its order: the next one is enough, where a form draws
 // nothing.
 template <class Form>
 int select(const Junction& at, const SearchParams& params) {
     const Tried all = tried(at);
     const Form form(at, params, all);
+    const RootLimits limits(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
     const Edge* const edges = at.node.edges();
     int best = -1;
@@ -146,14 +174,42 @@ int select(const Junction& at, const SearchParams& params) {
         const Link& link = at.node.links[i];
         const float prior = at.prior(i);
         if (prior < 0 || !at.is_open(link)) continue;
+        if (limits.active()) {
+            if (limits.futile(link)) continue;
+            if (limits.owed(link, prior)) return i;
+        }
         const float lost = static_cast<float>(link.pending) * params.virtual_loss;
         consider(i, {edges[i].move, prior, link.utility, static_cast<float>(link.visits), lost});
     }
-    const int next = at.node.link_count,
-              end = form.draws() ? at.node.edge_count : std::min(next + 1, int{at.node.edge_count});
-    for (int i = next; at.may_open && i < end; ++i)
+    if (!at.may_open || (limits.active() && limits.futile(Link{}))) return best;
+    const int next = at.node.link_count, last = form.draws() ? at.node.edge_count : next + 1;
+    for (int i = next; i < std::min(last, int{at.node.edge_count}); ++i)
         if (const float prior = at.prior(i); prior >= 0) consider(i, {edges[i].move, prior, 0, 0, 0});
     return best;
+}
+
+template <class Form>
+std::vector<float> target(const Junction& at, const SearchParams& params) {
+    std::vector<float> visits = visit_target(at, params);
+    if (params.forced_playouts <= 0) return visits;
+    const Tried all = tried(at);
+    const Form form(at, params, all);
+    const float urgency = first_play_urgency(at, params, all);
+    const auto score = [&](std::size_t i, float n) {
+        const Link& link = at.node.links[i];
+        return form.score({at.node.edges()[i].move, at.prior(static_cast<int>(i)), link.utility, n, 0}, urgency);
+    };
+    const auto best = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
+    const float bar = score(best, visits[best]);
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+        if (i == best || visits[i] == 0) continue;
+        const float forced =
+            std::sqrt(params.forced_playouts * at.prior(static_cast<int>(i)) * static_cast<float>(all.visits));
+        const float whole = visits[i], least = std::max(whole - std::floor(forced), 0.0f);
+        while (visits[i] > least && score(i, visits[i] - 1) < bar) --visits[i];
+        if (visits[i] < whole && visits[i] <= 1) visits[i] = 0;
+    }
+    return visits;
 }
 
 }  // namespace
@@ -162,5 +218,18 @@ int select_puct(const Junction& at, const SearchParams& params) { return select<
 int select_puct_alphago(const Junction& at, const SearchParams& params) { return select<AlphaGo>(at, params); }
 int select_puct_leela_zero(const Junction& at, const SearchParams& params) { return select<LeelaZero>(at, params); }
 int select_puct_darkforest(const Junction& at, const SearchParams& params) { return select<DarkForest>(at, params); }
+
+std::vector<float> puct_target(const Junction& root, const SearchParams& params) {
+    return target<AlphaZero>(root, params);
+}
+std::vector<float> puct_alphago_target(const Junction& root, const SearchParams& params) {
+    return target<AlphaGo>(root, params);
+}
+std::vector<float> puct_leela_zero_target(const Junction& root, const SearchParams& params) {
+    return target<LeelaZero>(root, params);
+}
+std::vector<float> puct_darkforest_target(const Junction& root, const SearchParams& params) {
+    return target<DarkForest>(root, params);
+}
 
 }  // namespace tengen

@@ -41,7 +41,8 @@ int Search::next_edge(Simulation& sim, Node& node, const Link& self) {
                           is_root ? root_priors_.data() : nullptr,
                           !tree_.full(),
                           params_.playouts > 0,
-                          salt_};
+                          salt_,
+                          is_root ? &plan_ : nullptr};
         if (!sim.barred.empty()) {
             sim.masked.clear();
             for (int i = 0; i < node.edge_count; ++i) sim.masked.push_back(junction.prior(i));

@@ -259,6 +259,48 @@ class SearchParams:
     def root_fpu_reduction(self, arg: float, /) -> None: ...
 
     @property
+    def gumbel_moves(self) -> int: ...
+
+    @gumbel_moves.setter
+    def gumbel_moves(self, arg: int, /) -> None: ...
+
+    @property
+    def gumbel_scale(self) -> float: ...
+
+    @gumbel_scale.setter
+    def gumbel_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def gumbel_c_visit(self) -> float: ...
+
+    @gumbel_c_visit.setter
+    def gumbel_c_visit(self, arg: float, /) -> None: ...
+
+    @property
+    def gumbel_c_scale(self) -> float: ...
+
+    @gumbel_c_scale.setter
+    def gumbel_c_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def planned_visits(self) -> int: ...
+
+    @planned_visits.setter
+    def planned_visits(self, arg: int, /) -> None: ...
+
+    @property
+    def stop_futile(self) -> bool: ...
+
+    @stop_futile.setter
+    def stop_futile(self, arg: bool, /) -> None: ...
+
+    @property
+    def forced_playouts(self) -> float: ...
+
+    @forced_playouts.setter
+    def forced_playouts(self, arg: float, /) -> None: ...
+
+    @property
     def uct_exploration(self) -> float: ...
 
     @uct_exploration.setter
@@ -441,6 +483,16 @@ class Search:
     def run(self, simulations: int, threads: int = 1, seconds: float = 1000000000.0) -> int:
         """
         Search on by playouts alone, for so many simulations or seconds; how many counted.
+        """
+
+    def plan(self, simulations: int) -> None:
+        """
+        How many simulations are meant to follow; 0 stands for params.planned_visits, as after every set_root.
+        """
+
+    def policy_target(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+        """
+        float32 [size * size + 1]: what the search tells the policy. RuntimeError before a move has a visit.
         """
 
     def forget_waiting(self) -> None:

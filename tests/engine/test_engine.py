@@ -57,6 +57,20 @@ def test_candidates_come_best_first_with_their_lines() -> None:
     assert first.pv[0] == 40 and len(first.pv) > 1 and all(c.pv == () for c in rest if not c.visits)
 
 
+def test_limits_in_visits_are_the_plan_of_the_search() -> None:
+    """Sequential halving of 16 visits among 4 moves: 2 for each, then 4 more for the better two."""
+    params = SearchParams(selection="gumbel", gumbel_moves=4)
+    engine = engine_on(Game(9), params=params, batch=1)
+    for limits in (Limits(visits=17), Limits(visits=17, seconds=60)):
+        engine.set_position(Game(9, komi=limits.seconds or 7.5))
+        result = engine.think(limits)
+        visits = sorted((c.visits for c in result.candidates), reverse=True)
+        assert visits[:5] == [6, 6, 2, 2, 0] and result.candidates[0].visits == 6
+    before = {c.point: c.visits for c in result.candidates}
+    after = {c.point: c.visits for c in engine.think(Limits(playouts=8)).candidates}
+    assert sorted((after[p] - before[p] for p in after), reverse=True)[:5] == [3, 3, 1, 1, 0]
+
+
 def test_one_visit_plays_the_networks_first_choice() -> None:
     assert result_of(Game(9), ScriptedEvaluator({33: 5}), visits=1).move == 33
 

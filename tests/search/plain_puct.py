@@ -41,8 +41,10 @@ class PlainPuct:
         self._evaluator = evaluator
         self._params = params
         self._batch = batch
+        self._planned = params.planned_visits
 
     def run(self, visits: int) -> None:
+        self._planned = visits - max(self.root.visits, 1)  # the root's own visit tries no move
         while self.root.visits < visits:
             self._run_batch(min(self._batch, visits - self.root.visits))
 
@@ -114,7 +116,44 @@ class PlainPuct:
 
     def _select(self, node: PlainNode) -> int:
         unknown = self._first_play(node)
-        return max(node.priors, key=lambda move: self._score(node, move, unknown))
+        moves = list(node.priors)
+        if node is self.root:
+            moves = [move for move in moves if not self._futile(move)]
+            for move in node.children:
+                if move in moves and self._owed(move):
+                    return move
+        return max(moves, key=lambda move: self._score(node, move, unknown))
+
+    def _tries(self, move: int) -> int:
+        child = self.root.children.get(move)
+        return child.visits + child.pending if child else 0
+
+    def _futile(self, move: int) -> bool:
+        """Whether a root move cannot get the share of the visits that it needs to be chosen."""
+        p = self._params
+        tries = {other: self._tries(other) for other in self.root.priors}
+        left = self._planned - sum(tries.values())
+        return p.stop_futile and tries[move] + left < max(tries.values()) * (p.lcb_share if p.lcb else 1)
+
+    def _owed(self, move: int) -> bool:
+        total = sum(self._tries(other) for other in self.root.children)
+        owed = math.sqrt(self._params.forced_playouts * self.root.priors[move] * total)
+        return self.root.children[move].visits > 0 and self._tries(move) < owed
+
+    def target(self) -> dict[int, float]:
+        """Visits of the root without those that were forced and not earned, as shares."""
+        visits = self.visits()
+        best = max(visits, key=lambda move: visits[move])
+        unknown, total = self._first_play(self.root), sum(visits.values())
+        bar = self._score(self.root, best, unknown)
+        for move, child in self.root.children.items():
+            forced = math.floor(math.sqrt(self._params.forced_playouts * self.root.priors[move] * total))
+            n = child.visits
+            for fewer in range(n - 1, max(n - forced, 0) - 1, -1):
+                if move == best or self._score(self.root, move, unknown, fewer) >= bar:
+                    break
+                visits[move] = 0 if fewer <= 1 else fewer
+        return {move: n / sum(visits.values()) for move, n in visits.items()}
 
     def _first_play(self, node: PlainNode) -> float:
         """What an untried move is worth."""
@@ -130,13 +169,16 @@ class PlainPuct:
         parent = node.own if form == "network" else node.mean
         return parent - reduction * math.sqrt(min(tried, 1))
 
-    def _score(self, node: PlainNode, move: int, unknown: float) -> float:
-        """Q + U of a move, with the losses of virtual games in both where the published form has them."""
+    def _score(self, node: PlainNode, move: int, unknown: float, visits: int | None = None) -> float:
+        """Q + U of a move, with the losses of simulations under way in both where the published form has them.
+
+        `visits`: as if it had so many of the same mean.
+        """
         p = self._params
         child, prior = node.children.get(move), node.priors[move]
-        n = child.visits if child else 0
+        n = visits if visits is not None else child.visits if child else 0
         lost = (child.pending if child else 0) * p.virtual_loss
-        total = -child.total if child else 0.0  # of utilities, for the side to move here
+        total = -child.mean * n if child and n else 0.0  # of utilities, for the side to move here
         q = (total - lost) / (n + lost) if n + lost else unknown
         children = node.children.values()
         if p.selection == "puct":

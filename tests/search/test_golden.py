@@ -24,6 +24,16 @@ TREES = {
     "tree-7x7-noise": (Game(7), Noise(), 1, 150, SearchParams()),
     "tree-7x7-noise-batched": (Game(7), Noise(), 8, 150, SearchParams()),
     "tree-7x7-noise-root": (Game(7), Noise(), 4, 150, SearchParams(noise_weight=0.25, root_temperature=1.3)),
+    "tree-7x7-gumbel": (Game(7), Noise(), 1, 65, SearchParams(selection="gumbel")),
+    "tree-7x7-leela-zero": (Game(7), Noise(), 8, 150, SearchParams.preset("leela-zero")),
+    "tree-7x7-darkforest": (
+        Game(7),
+        Noise(),
+        8,
+        150,
+        SearchParams(selection="puct-darkforest", c_puct=10, puct_noise=0.2),
+    ),
+    "tree-7x7-katago": (Game(7), Noise(), 1, 150, SearchParams.preset("katago-selfplay")),
 }
 
 

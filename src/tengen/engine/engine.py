@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -181,6 +182,8 @@ class Engine:
         search = self._search
         spent = _Spent(time.monotonic(), search.visits, search.evaluations)
         reported = 0.0
+        planned = budget.left(search.visits, 0, 0, 0)
+        search.plan(int(planned) if math.isfinite(planned) else 0)
         while (left := self._left(budget, spent)) > 0:
             began = spent.elapsed
             search.step(int(min(left, _MOST_STEPS)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.engine.search import SearchParams, SearchView, leaf_buffers, scatter
+from tengen.engine.search import SearchParams, SearchView, leaf_buffers, plan, scatter
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.game import Game
 
@@ -86,6 +86,10 @@ class SearchPool:
         self._playing[i] = True
         self._grow(game.size)
 
+    def plan(self, i: int, simulations: int) -> None:
+        """Say how many simulations will follow for search i, as TreeSearch.plan."""
+        plan(self._searches[i], simulations)
+
     def step(self, limits: Limits | None = None) -> int:
         """One batch; returns the number of positions that were evaluated.
 
@@ -104,7 +108,9 @@ class SearchPool:
         return len(mask)
 
     def run(self, visits: Limits) -> None:
-        """Step until every game with a root has `visits`, the games that have them resting meanwhile."""
+        """Step until every game with a root has `visits`, as is planned; those that have them rest meanwhile."""
+        for i in np.flatnonzero(self._playing):
+            self.plan(int(i), int(np.broadcast_to(visits, len(self))[i]) - self[int(i)].visits)
         while np.any(left := np.where(self._playing, np.maximum(np.asarray(visits) - self.visits, 0), 0)):
             self.step(left)
 

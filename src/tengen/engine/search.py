@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from tengen import _native
+from tengen.engine.presets import PRESETS
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.game import Game
 
-Selection = Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "uct", "rave"]
+Selection = Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "gumbel", "uct", "rave"]
 FirstPlay = Literal["reduction", "network", "absolute"]
 
 
@@ -24,7 +25,7 @@ class SearchParams(BaseModel):
     """Settings of a search; frozen, and strict about names and ranges.
 
     Means, values and constants of exploration are on the scale of the utility, -1 (lost) to 1 (won): a constant that
-    was published for win rates in 0..1 counts twice here.
+    was published for win rates in 0..1 counts twice here. `preset` gives the settings of published systems.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,6 +55,14 @@ class SearchParams(BaseModel):
     root_fpu: Annotated[FirstPlay, Field(description="fpu at the root")] = "reduction"
     root_fpu_reduction: Annotated[float, Field(ge=0, description="fpu_reduction at the root")] = 0.1
     root_fpu_value: Annotated[float, Field(ge=-1, le=10, description="fpu_value at the root")] = 0.0
+    gumbel_moves: Annotated[int, Field(ge=1, le=362, description="gumbel: moves that the root considers")] = 16
+    gumbel_scale: Annotated[
+        float, Field(ge=0, le=10, description="gumbel: scale of the draws; 0 plays without chance")
+    ] = 1.0
+    gumbel_c_visit: Annotated[
+        float, Field(ge=0, description="gumbel: sigma(q) = (c_visit + most visits) x c_scale x q, q in 0..1")
+    ] = 50.0
+    gumbel_c_scale: Annotated[float, Field(ge=0, description="gumbel: see gumbel_c_visit")] = 1.0
     uct_exploration: Annotated[
         float, Field(ge=0, description="UCT's weight of sqrt(log N / n), for values in -1..1")
     ] = 0.5
@@ -98,6 +107,17 @@ class SearchParams(BaseModel):
         Field(ge=0, le=1, description="share of noise_total that follows the log priors; the rest is alike for all"),
     ] = 0.0
     transpositions: Annotated[bool, Field(description="positions reached in several orders share a node")] = False
+
+    planned_visits: Annotated[
+        int, Field(ge=1, lt=1 << 31, description="simulations that a search plans which nobody told how many it has")
+    ] = 400
+    stop_futile: Annotated[
+        bool, Field(description="no more visits for a root move that cannot be chosen within the plan (forms of PUCT)")
+    ] = False
+    forced_playouts: Annotated[
+        float,
+        Field(ge=0, description="k: a tried root move has sqrt(k x prior x visits) visits or more (forms of PUCT)"),
+    ] = 0.0
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (
@@ -134,6 +154,13 @@ class SearchParams(BaseModel):
     def asks_network(self) -> bool:
         """Whether priors or values come from a network; else the search runs in native threads alone."""
         return self.priors == "network" or self.playout_weight < 1
+
+    @classmethod
+    def preset(cls, name: str) -> SearchParams:
+        """The settings of a published system, by its name in `presets.PRESETS`; RecipeError for another."""
+        if name not in PRESETS:
+            raise RecipeError(f"search preset {name!r} is unknown: choose {', '.join(PRESETS)}")
+        return cls(**PRESETS[name])
 
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""
@@ -248,6 +275,13 @@ class SearchView:
         point = int(self._native.choose(temperature))
         return None if point < 0 else point
 
+    def policy_target(self) -> Floats:
+        """What the search tells the policy [size * size + 1], sum 1: unforced visits, or the improved policy of Gumbel.
+
+        Raises RuntimeError before any move has a visit.
+        """
+        return self._native.policy_target()
+
     def text(self, depth: int = 2, min_visits: int = 1) -> str:
         """The tree as text, a line a move: visits, mean value for the player who makes it, prior."""
         return str(self._native.text(depth, min_visits))
@@ -276,9 +310,15 @@ def scatter(native: _native.Search | _native.SearchPool, evaluator: Evaluator, r
         raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
 
 
+def plan(native: _native.Search, simulations: int) -> None:
+    """Tell a native search how many simulations will follow; 0 or less stands for its `planned_visits`."""
+    native.plan(max(0, min(simulations, _MOST_PLANNED)))
+
+
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
 _ENDLESS = 1 << 40
+_MOST_PLANNED = (1 << 31) - 1
 
 
 class TreeSearch(SearchView):
@@ -318,8 +358,13 @@ class TreeSearch(SearchView):
         if self._buffers is None or self._buffers[2].shape[1] != game.size:
             self._buffers = leaf_buffers(self.evaluator, self.batch, game.size)
 
+    def plan(self, simulations: int) -> None:
+        """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""
+        plan(self._native, simulations)
+
     def run(self, visits: int, keep_going: Callable[[], bool] = lambda: True) -> int:
-        """Search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
+        """Plan and search until the root has `visits`, or until `keep_going()`, asked before each batch, says no."""
+        self.plan(visits - self.visits)
         while (done := self.visits) < visits and keep_going():
             self.step(visits - done)
         return self.visits
