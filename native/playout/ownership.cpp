@@ -1,9 +1,18 @@
 #include "playout/ownership.h"
 
 #include "board/pass_alive.h"
+#include "board/seki.h"
 #include "playout/local.h"
 
 namespace tengen {
+
+namespace {
+
+// A stone in seki that its owner keeps in more of the playouts than this is not dead, from -1 (never) to 1. Playouts
+// fill the shared liberties and lose one of the sides; the figure is from counted games (docs/log.md).
+constexpr double kSekiKept = -0.4;
+
+}  // namespace
 
 std::array<PointSet, 2> final_area(const Board& board) {
     std::array<PointSet, 2> area = {board.stones(Color::black), board.stones(Color::white)};
@@ -35,7 +44,7 @@ PointSet dead_by_playouts(const Game& game, int playouts, std::uint64_t seed) {
     const Tally owned = tally_playouts(game, playouts, seed);
     const std::array<PassAlive, 2> alive = {pass_alive(board, Color::black, game.rules().suicide),
                                             pass_alive(board, Color::white, game.rules().suicide)};
-    PointSet dead;
+    PointSet dead, certain, kept;
     for (const Color color : {Color::black, Color::white}) {
         const int sign = color == Color::black ? 1 : -1;
         board.stones(color).for_each([&](Point p) {
@@ -46,11 +55,13 @@ PointSet dead_by_playouts(const Game& game, int playouts, std::uint64_t seed) {
                 sum += sign * owned[s];
                 chain.add(s);
             });
-            const bool lost = sum < 0 && !alive[index(color)].stones.contains(p);
-            if (lost || alive[index(opponent(color))].territory.contains(p)) dead |= chain;
+            const bool enclosed = alive[index(opponent(color))].territory.contains(p);
+            if ((sum < 0 && !alive[index(color)].stones.contains(p)) || enclosed) dead |= chain;
+            if (enclosed) certain |= chain;
+            if (sum > kSekiKept * playouts * chain.count()) kept |= chain;
         });
     }
-    return dead;
+    return dead.minus((dead_or_seki(board, dead) & kept).minus(certain));
 }
 
 }  // namespace tengen

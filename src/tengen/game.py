@@ -270,6 +270,10 @@ class Game:
         """Stones that live in seki once the dead chains are gone, in a position that has been played out."""
         return self._native.seki_stones([self.point(p) for p in dead])
 
+    def dead_or_seki(self, dead: Iterable[Vertex]) -> list[int]:
+        """Of the dead stones those in seki if they and all dead ones in the same open region live after all."""
+        return self._native.dead_or_seki([self.point(p) for p in dead])
+
     def pass_alive(self) -> npt.NDArray[np.int8]:
         """The area that lives even if its owner always passes: int8 [size, size], 0 black, 1 white, 2 neither."""
         return self._native.pass_alive()
@@ -279,7 +283,10 @@ class Game:
         return _native.ownership_by_playouts(self._native, n, seed)
 
     def dead_by_playouts(self, n: int = 64, seed: int = 0) -> list[int]:
-        """Stones of chains that more often than not end as the opponent's in random playouts; never pass-alive ones."""
+        """Stones of chains that more often than not end as the opponent's in random playouts; never pass-alive ones.
+
+        Stones in seki, of which playouts lose one side, are spared where they are not lost nearly always.
+        """
         return _native.dead_by_playouts(self._native, n, seed)
 
     def ladders(self) -> Ladders:

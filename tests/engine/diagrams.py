@@ -18,10 +18,10 @@ SEKI = """
 O X . O X . X O .
 O X . O X X X O O
 O X X O X . X O .
-O O O O X X X O O
-X X X X X X X O .
+O X X O X X X O O
+O O O O X X X O .
+X X X X X X X O O
 O O O O O O O O O
 . O . O . O . O .
 O O O O O O O O O
-. . . . . . . . .
 """

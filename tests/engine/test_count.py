@@ -12,7 +12,7 @@ from tengen.engine import Engine
 from tengen.engine.count import Counter
 from tengen.engine.result import Count
 from tengen.evaluators.uniform import UniformEvaluator
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import BLACK, EMPTY, WHITE, Game
 
 # D3 is a white stone that cannot live; F6 and G6 are black ones in White's territory. Black has 37 points, White 44.
 DEAD = """
@@ -94,15 +94,25 @@ def test_what_lives_by_the_rules_is_alive_whatever_the_network_says() -> None:
     assert not alive & set(count_with(game, -owned(OWNERS)).dead)
 
 
-def test_a_network_that_doubts_is_overruled_by_sure_playouts_and_not_by_doubtful_ones() -> None:
-    game = Game.from_diagram(DEAD)
-    leaning = owned(OWNERS)
+def test_sure_playouts_overrule_a_sure_network_and_doubtful_ones_do_not() -> None:
+    """The first network was sure that dead groups live: what nearly all playouts kill is dead whatever it says."""
+    game, sure = Game.from_diagram(DEAD), owned(OWNERS)
     for name in ("F6", "G6"):
-        leaning.ravel()[coords.from_gtp(name, 9)] = -0.1
-    assert "F6" in names(count_with(game, leaning).dead), "the playouts are sure that these die"
-    for name in ("F6", "G6"):
-        leaning.ravel()[coords.from_gtp(name, 9)] = 0.1
-    assert "F6" not in names(count_with(game, leaning).dead), "the network says they live"
+        sure.ravel()[coords.from_gtp(name, 9)] = 0.9
+    count = count_with(game, sure)
+    assert names(count.dead) == {"D3", "F6", "G6"}
+    assert (count.ownership.ravel()[list(count.dead)[:2]] < -0.5).all(), "and the ownership says so too"
+    assert names(Counter(UniformEvaluator()).count(game, sure, by="network").dead) == {"D3"}
+
+
+def test_each_way_decides_alone() -> None:
+    game = Game.from_diagram(SEKI, komi=0)
+    wrong = -owned(SEKI)
+    counter = Counter(UniformEvaluator())
+    by_network = set(counter.count(game, wrong, by="network").dead)
+    alive = set(np.flatnonzero(game.pass_alive().ravel() != EMPTY))
+    assert by_network == set(np.flatnonzero(game.board.ravel() != EMPTY)) - alive
+    assert set(counter.count(game, wrong, by="playouts").dead) == set(game.dead_by_playouts(512))
 
 
 def test_playouts_confirm_what_the_network_leans_to() -> None:

@@ -50,7 +50,7 @@ def test_true_eyes_are_not_filled_and_false_ones_may_be() -> None:
 
 
 def test_a_seki_is_found_and_the_living_groups_around_it_are_not() -> None:
-    assert seki_stones(Game.from_diagram(SEKI), []) == points("B9 B8 B7 C7 A9 A8 A7 A6 B6 C6 D6 D7 D8 D9")
+    assert seki_stones(Game.from_diagram(SEKI), []) == points("B9 B8 B7 C7 B6 C6 A9 A8 A7 A6 A5 B5 C5 D5 D6 D7 D8 D9")
 
 
 def test_a_dame_between_living_groups_is_no_seki() -> None:

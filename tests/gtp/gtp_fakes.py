@@ -65,7 +65,7 @@ class FakeEngine:
     def stop(self) -> None:
         self.stopped += 1
 
-    def count(self, game: Game) -> Count:
+    def count(self, game: Game, by: str = "both") -> Count:
         dead = [game.point(vertex) for vertex in self.dead]
         return Count(game.score(dead), tuple(dead), np.zeros((game.size, game.size), np.float32), game.owners(dead))
 

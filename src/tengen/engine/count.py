@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,25 +16,30 @@ from tengen.game import BLACK, EMPTY, Game
 
 Ownership = NDArray[np.float32]
 
-# A chain is dead where the network gives it up by this much and the playouts do not insist on it by the other, or where
-# the network leans against it and the playouts are sure. All for the chain's owner, from -1 to 1.
-_GIVEN_UP = -0.5
-_INSISTED = 0.5
-_SURELY_LOST = -0.5
+Way = Literal["both", "network", "playouts"]
+"""What decides which stones are dead."""
+WAYS: tuple[Way, ...] = get_args(Way)
+
+# A chain is dead where this share of playouts and the rest of network hold it lost. A network that has seen few endings
+# to their end is sure of the wrong thing too often to weigh more: docs/log.md has the figures.
+_PLAYOUTS = 0.9
 # Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
 _LEANING = 0.4
 _UNANIMOUS = 0.9
 
 
 class Counter:
-    """Counts by the network's ownership, averaged over the symmetries, and by playouts; by these alone without."""
+    """Counts by playouts and the network's ownership averaged over the symmetries; by either alone where asked to.
 
-    def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
+    Without a network that tells ownership playouts decide, whatever is asked.
+    """
+
+    def __init__(self, evaluator: Evaluator, playouts: int = 512, seed: int = 0) -> None:
         self._evaluator = SymmetricEvaluator(evaluator, "average")
         self._playouts = playouts
         self._seed = seed
 
-    def count(self, game: Game, ownership: Ownership | None = None) -> Count:
+    def count(self, game: Game, ownership: Ownership | None = None, by: Way = "both") -> Count:
         """Count the position before the passes at the end of `game`.
 
         `ownership` is what a search found, float32 [size, size] with +1 Black; without it the network is asked.
@@ -40,11 +47,13 @@ class Counter:
         position = _before_passes(game)
         playouts = position.ownership_by_playouts(self._playouts, self._seed)
         network = self._ask(position) if ownership is None else ownership
-        known = network if network.any() else None
-        dead = (
-            position.dead_by_playouts(self._playouts, self._seed) if known is None else _dead(position, known, playouts)
-        )
-        owner = playouts if known is None else _confirmed(known, playouts)
+        if by == "playouts" or not network.any():
+            dead, owner = position.dead_by_playouts(self._playouts, self._seed), playouts
+        elif by == "network":
+            dead, owner = _lost(position, network), network
+        else:
+            dead = _dead(position, network, playouts)
+            owner = _agreed(network, playouts, position.owners(dead))
         return Count(position.score(dead), tuple(sorted(dead)), _settled(position, owner), position.owners(dead))
 
     def _ask(self, game: Game) -> Ownership:
@@ -61,25 +70,41 @@ def _before_passes(game: Game) -> Game:
     return position
 
 
-def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
+def _mixed(network: Ownership, playouts: Ownership) -> Ownership:
+    mixed: Ownership = _PLAYOUTS * playouts + (1 - _PLAYOUTS) * network
+    return mixed
+
+
+def _lost(game: Game, ownership: Ownership) -> list[int]:
+    """The chains that this ownership gives to the other side, but for what the rules alone decide."""
     alive = game.pass_alive().ravel()
-    dead: list[int] = []
+    lost: list[int] = []
     for chain in Shapes(game).chains:
         stones = sorted(chain.stones)
         sign = 1 if chain.color == BLACK else -1
-        seen = sign * float(network.ravel()[stones].mean())
-        played = sign * float(playouts.ravel()[stones].mean())
         area = alive[stones[0]]
-        given_up = (seen < _GIVEN_UP and played < _INSISTED) or (seen < 0 and played < _SURELY_LOST)
-        if area == 1 - chain.color or (area == EMPTY and given_up):
-            dead += stones
-    return dead
+        if area == 1 - chain.color or (area == EMPTY and sign * float(ownership.ravel()[stones].mean()) < 0):
+            lost += stones
+    return lost
 
 
-def _confirmed(network: Ownership, playouts: Ownership) -> Ownership:
-    """The network's ownership, made surer where it leans to the side that nearly all playouts end with."""
-    agreed = (network * playouts > 0) & (np.abs(network) >= _LEANING) & (np.abs(playouts) >= _UNANIMOUS)
-    return np.where(agreed, np.copysign(np.maximum(np.abs(network), np.abs(playouts)), network), network)
+def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
+    """The chains that are lost by the mix; one in seki, where playouts are often wrong, lives if the plain mean says so."""
+    dead = _lost(game, _mixed(network, playouts))
+    doubtful = set(game.dead_or_seki(dead)).intersection(dead)
+    if not doubtful:
+        return dead
+    alive, certain = game.pass_alive().ravel(), set(_lost(game, network + playouts))
+    return [p for p in dead if p not in doubtful or p in certain or alive[p] != EMPTY]
+
+
+def _agreed(network: Ownership, playouts: Ownership, owners: NDArray[np.int8]) -> Ownership:
+    """The network's ownership, surer where nearly all playouts end alike, and of one mind with the count."""
+    alike = (network * playouts > 0) & (np.abs(network) >= _LEANING) & (np.abs(playouts) >= _UNANIMOUS)
+    owner = np.where(alike, np.copysign(np.maximum(np.abs(network), np.abs(playouts)), network), network)
+    counted = np.where(owners == EMPTY, 0.0, 1.0 - 2.0 * owners)
+    agreed: Ownership = np.where(counted * owner < 0, _mixed(network, playouts), owner).astype(np.float32)
+    return agreed
 
 
 def _settled(game: Game, ownership: Ownership) -> Ownership:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tengen.engine.count import Counter
+from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import from_stones
@@ -148,9 +148,9 @@ class Engine:
         """End the search that runs now, in whichever thread, after its batch; does nothing when none runs."""
         self._stop.set()
 
-    def count(self, game: Game) -> Count:
-        """Count a game that is played out: dead stones by the network's ownership and playouts, and the score."""
-        return self._counter.count(game)
+    def count(self, game: Game, by: Way = "both") -> Count:
+        """Count a game that is played out: the score without the stones that network, playouts or both hold dead."""
+        return self._counter.count(game, by=by)
 
     def close(self) -> None:
         """End whatever runs. The engine may be used again."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tengen.engine.clock import Clock, TimeControl
+from tengen.engine.count import Way
 from tengen.engine.limits import Limits
 from tengen.engine.positions import with_turn
 from tengen.engine.result import Count, SearchResult
@@ -40,7 +41,7 @@ class Player(Protocol):
 
     def stop(self) -> None: ...
 
-    def count(self, game: Game) -> Count: ...
+    def count(self, game: Game, by: Way = "both") -> Count: ...
 
     def close(self) -> None: ...
 
