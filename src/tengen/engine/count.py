@@ -89,7 +89,7 @@ def _lost(game: Game, ownership: Ownership) -> list[int]:
 
 
 def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
-    """The chains that are lost by the mix; one in seki, where playouts are often wrong, lives if the plain mean says so."""
+    """The chains lost by the mix; one in seki, where playouts are often wrong, lives if the plain mean says so."""
     dead = _lost(game, _mixed(network, playouts))
     doubtful = set(game.dead_or_seki(dead)).intersection(dead)
     if not doubtful:

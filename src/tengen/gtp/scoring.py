@@ -7,10 +7,9 @@ it), or `dead` and the vertices of stones that a person holds dead, of which the
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import cast
 
 from tengen import coords
-from tengen.engine.count import WAYS, Way
+from tengen.engine.count import WAYS
 from tengen.engine.shapes import Shapes, seki_stones
 from tengen.errors import GtpError
 from tengen.game import EMPTY
@@ -57,4 +56,4 @@ def _dead(session: Session, args: Arguments, first: int) -> Collection[int]:
     args.expect(0, first + 1)
     if way not in WAYS:
         raise GtpError(f"invalid way {args.text(first)}: one of {', '.join(WAYS)}, dead expected")
-    return session.engine.count(session.game, cast(Way, way)).dead
+    return session.engine.count(session.game, way).dead

@@ -1,0 +1,69 @@
+"""Counting over GTP: who decides which stones are dead, and a status list that agrees with the count."""
+
+from __future__ import annotations
+
+import pytest
+from gtp_fakes import ask, session_of, talk
+
+from tengen.engine import Engine
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.game import Game
+from tengen.gtp.session import Player, Session
+
+# Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.
+SEKI = """
+    . X . O . O X . X
+    X X X O O O X X .
+    O O O X X X X X X
+    O O O O O O O X X
+    . O . O . O O O X
+    O O O O O O O O X
+    X X X X X X X X X
+    X X X . X X X X .
+    X . X X X X . X O
+"""
+IN_SEKI = {"B9", "A8", "B8", "C8", "D9", "D8", "E8", "F8", "F9"}
+
+
+def session_at(text: str, rules: str, engine: Player | None = None) -> Session:
+    session = session_of()
+    session.engine = engine or session.engine
+    session.game = Game.from_diagram(text, rules, komi=0)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("rules", "score"),
+    # Area: Black 48, White 32, C9 nobody's. Territory: Black H9 J8 B1 D2 G1 J1 J2 and a prisoner, White A5 C5 E5.
+    [("chinese", "B+16"), ("aga", "B+16"), ("japanese", "B+5"), ("korean", "B+5")],
+)
+def test_a_person_names_the_dead(rules: str, score: str) -> None:
+    session = session_at(SEKI, rules)
+    assert ask(session, "final_score dead J1") == score
+    assert set(ask(session, "final_status_list seki dead J1").split()) == IN_SEKI
+    assert ask(session, "final_status_list dead dead J1") == "J1"
+    assert ask(session, "final_score dead") == ask(session_at(SEKI, rules), "final_score")
+
+
+@pytest.mark.parametrize("way", ["", " playouts", " network", " both", " PLAYOUTS"])
+def test_every_stone_has_one_status_and_the_count_agrees(way: str) -> None:
+    """Without a network that knows owners every way is the playouts'."""
+    session = session_at(SEKI, "japanese", Engine(UniformEvaluator()))
+    lists = {status: ask(session, f"final_status_list {status}{way}").split() for status in ("alive", "dead", "seki")}
+    stones = sorted(vertex for listed in lists.values() for vertex in listed)
+    assert len(stones) == len(set(stones)) == int((session.game.board != 2).sum())
+    score = session.game.score(lists["dead"])
+    assert ask(session, f"final_score{way}") == (f"{'B' if score > 0 else 'W'}+{abs(score):g}" if score else "0")
+    assert "J1" in lists["dead"]
+
+
+def test_unknown_ways_are_refused() -> None:
+    session = session_at(SEKI, "chinese")
+    assert ask_error(session, "final_score guess") == "invalid way guess: one of both, network, playouts, dead expected"
+    assert ask_error(session, "final_status_list dead playouts D4") == "syntax error: unexpected argument D4"
+    assert ask_error(session, "final_score dead C9") == "no stone at C9"
+    assert ask_error(session, "final_score dead pass") == "no stone at pass"
+
+
+def ask_error(session: Session, line: str) -> str:
+    return talk(session, line).removeprefix("? ").strip()
