@@ -112,7 +112,7 @@ def test_each_way_decides_alone() -> None:
     by_network = set(counter.count(game, wrong, by="network").dead)
     alive = set(np.flatnonzero(game.pass_alive().ravel() != EMPTY))
     assert by_network == set(np.flatnonzero(game.board.ravel() != EMPTY)) - alive
-    assert set(counter.count(game, wrong, by="playouts").dead) == set(game.dead_by_playouts(512))
+    assert set(counter.count(game, wrong, by="playouts").dead) == set(game.dead_by_playouts(128))
 
 
 def test_playouts_confirm_what_the_network_leans_to() -> None:

@@ -22,7 +22,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 # A chain is dead where this share of playouts and the rest of network hold it lost. A network that has seen few endings
 # to their end is sure of the wrong thing too often to weigh more: docs/log.md has the figures.
-_PLAYOUTS = 0.9
+_PLAYOUTS = 0.8
 # Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
 _LEANING = 0.4
 _UNANIMOUS = 0.9
@@ -34,7 +34,7 @@ class Counter:
     Without a network that tells ownership playouts decide, whatever is asked.
     """
 
-    def __init__(self, evaluator: Evaluator, playouts: int = 512, seed: int = 0) -> None:
+    def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
         self._evaluator = SymmetricEvaluator(evaluator, "average")
         self._playouts = playouts
         self._seed = seed
