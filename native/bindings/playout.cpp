@@ -4,8 +4,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+#include <thread>
+
 #include "bindings/convert.h"
 #include "board/score.h"
+#include "playout/bakago.h"
 #include "playout/policy.h"
 
 namespace nb = nanobind;
@@ -14,6 +18,8 @@ using namespace nb::literals;
 namespace tengen::bindings {
 
 namespace {
+
+constexpr int kMaxThreads = 256;
 
 void check_playouts(int playouts) {
     if (playouts < 1) throw nb::value_error(("playouts must be 1 or more, not " + std::to_string(playouts)).c_str());
@@ -42,18 +48,45 @@ auto final_ownership(const Game& game, int playouts, std::uint64_t seed) {
     return board_array<std::int8_t>(game.board().size(), [&](Point p) { return index(owner[p]); });
 }
 
-long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std::string& policy) {
-    check_playouts(playouts);
-    const auto player = playout_policy(policy);
-    const Game copy = game;
-    const nb::gil_scoped_release release;
+long run_some(const Game& game, const PlayoutPolicy& policy, int playouts, std::uint64_t seed) {
     SplitMix64 random(seed);
     long moves = 0;
     for (int i = 0; i < playouts; ++i) {
-        Board board = copy.board();
-        moves += player->play(board, copy.to_play(), copy.moves(), random, nullptr);
+        Board board = game.board();
+        moves += policy.play(board, game.to_play(), game.moves(), random, nullptr);
     }
     return moves;
+}
+
+long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std::string& policy, int threads) {
+    check_playouts(playouts);
+    if (threads < 1 || threads > kMaxThreads)
+        throw nb::value_error(
+            ("threads must be 1 to " + std::to_string(kMaxThreads) + ", not " + std::to_string(threads)).c_str());
+    const auto player = playout_policy(policy);
+    const Game copy = game;
+    const nb::gil_scoped_release release;
+    if (threads == 1) return run_some(copy, *player, playouts, seed);
+    SplitMix64 seeds(seed);
+    std::vector<long> moves(threads);
+    {
+        std::vector<std::jthread> crew;
+        for (int i = 0; i < threads; ++i) {
+            const int share = (playouts + i) / threads;
+            crew.emplace_back([&, i, share, own = seeds.next()] { moves[i] = run_some(copy, *player, share, own); });
+        }
+    }
+    return std::accumulate(moves.begin(), moves.end(), 0L);
+}
+
+auto bakago_scores(const Game& game, bool published) {
+    const Board& board = game.board();
+    const RecentMoves recent(board, game.moves());
+    const auto queue = published ? BakagoQueue::oldest : BakagoQueue::newest;
+    const auto move = static_cast<int>(game.moves().size());
+    return board_array<float>(board.size(), [&](Point p) {
+        return board.at(p) == Color::empty ? bakago_score(board, p, move, recent, queue) : 0.0f;
+    });
 }
 
 }  // namespace
@@ -79,6 +112,10 @@ void register_playout(nb::module_& m) {
             return std::vector<std::string>(names.begin(), names.end());
         },
         "The names of the playout policies.");
-    m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a, "policy"_a = "uniform",
-          "Plays them to measure their speed; the moves that they took in all.");
+    m.def("run_playouts", run_playouts, "game"_a, "playouts"_a, "seed"_a, "policy"_a = "uniform", "threads"_a = 1,
+          "Plays them to measure their speed, shared out evenly among threads; the moves that they took in all.");
+    m.def(
+        "bakago_scores", bakago_scores, "game"_a, "published"_a = false,
+        "BakaGo's score of every point for its playouts: float32 [size, size], 0 on stones. Published: with the queue "
+        "of recent moves read from its oldest end.");
 }

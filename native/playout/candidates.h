@@ -39,9 +39,10 @@ class Candidates {
         if (played == board.pass()) return;
         known_.remove(played);
         swap(place_[played], --count_);
-        if (board.empty_points() == known_) return;
-        board.empty_points().minus(known_).for_each([this](Point p) { append(p); });  // of captured stones
-        known_ = board.empty_points();
+        const PointSet captured = board.empty_points().minus(known_);
+        if (captured.empty()) return;
+        captured.for_each([this](Point p) { append(p); });
+        known_ |= captured;
     }
 
   private:
@@ -62,17 +63,13 @@ class Candidates {
     int count_ = 0;
 };
 
-// Plays the moves of choose(color to move, candidates) until both sides pass, or 3 * points() moves are played. Returns
-// their number.
+// Plays the moves of choose(color to move) until both sides pass or `limit` moves are played. Returns their number.
 template <class Choose>
-int play_out(Board& board, Color to_play, PlayoutTrace* trace, Choose choose) {
-    Candidates candidates(board);
-    const int limit = 3 * board.points();
+int play_moves(Board& board, Color to_play, PlayoutTrace* trace, int limit, Choose choose) {
     int moves = 0, passes = 0;
     for (Color color = to_play; passes < 2 && moves < limit; color = opponent(color), ++moves) {
-        const Point p = choose(color, candidates);
+        const Point p = choose(color);
         board.play(p, color);
-        candidates.update(board, p);
         const bool pass = p == board.pass();
         passes = pass ? passes + 1 : 0;
         if (trace && !pass) trace->note(p, color);
@@ -80,6 +77,20 @@ int play_out(Board& board, Color to_play, PlayoutTrace* trace, Choose choose) {
     return moves;
 }
 
-inline Point last_point(std::span<const Move> before) { return before.empty() ? kNoPoint : before.back().point; }
+// The same for those who draw: choose(color to move, candidates), and 3 * points() moves at most.
+template <class Choose>
+int play_out(Board& board, Color to_play, PlayoutTrace* trace, Choose choose) {
+    Candidates candidates(board);
+    Point last = board.pass();
+    return play_moves(board, to_play, trace, 3 * board.points(), [&](Color color) {
+        candidates.update(board, last);
+        return last = choose(color, candidates);
+    });
+}
+
+// Where the last move was played, or the one `back` moves before it; kNoPoint before the first.
+inline Point last_point(std::span<const Move> before, std::size_t back = 0) {
+    return back < before.size() ? before[before.size() - 1 - back].point : kNoPoint;
+}
 
 }  // namespace tengen

@@ -1,5 +1,7 @@
 #include "playout/local.h"
 
+#include <utility>
+
 #include "playout/candidates.h"
 #include "playout/patterns.h"
 #include "playout/prior.h"
@@ -15,11 +17,11 @@ class Player {
     Player(const LocalParams& params, const Board& board, SplitMix64& random)
         : params_(params), around_(neighborhoods(board.size())), random_(random) {}
 
-    Point choose(Board& board, Color color, Point last, Point before, Candidates& candidates) {
+    Point choose(Board& board, Color color, Point last, Point earlier, Candidates& candidates) {
         if (last != kNoPoint && last != board.pass())
             if (const Point p = answer(board, color, last); p != kNoPoint) return p;
-        if (before != kNoPoint && before != board.pass())
-            if (const Point p = go_on(board, color, before); p != kNoPoint) return p;
+        if (earlier != kNoPoint && earlier != board.pass())
+            if (const Point p = go_on(board, color, earlier); p != kNoPoint) return p;
         return candidates.draw(board, color, random_, [&](Point p) {
             return !is_self_atari(board, p, color) || is_useful_self_atari(board, p, color) ||
                    !chance(params_.refuse_self_atari);
@@ -46,36 +48,35 @@ class Player {
                 if (board.at(n) == color && in_atari(board, n)) add_saves(board, n, params_.ladder_nodes, choices);
             if (!choices.empty()) return pick(choices);
         }
-        if (chance(params_.nakade)) {
-            for (const Point n : board.neighbors(last)) {
-                if (board.at(n) != Color::empty) continue;
-                const Point p = vital_point(board, n);
-                if (p != kNoPoint && board.is_legal(p, color, false)) return p;
-            }
-        }
         return chance(params_.pattern) ? pattern_near(board, color, last) : kNoPoint;
     }
 
-    Point go_on(const Board& board, Color color, Point before) {
+    Point go_on(const Board& board, Color color, Point earlier) {
         if (chance(params_.capture_before)) {
             Choices choices;
-            for (const Point n : board.neighbors(before)) {
+            for (const Point n : board.neighbors(earlier)) {
                 if (board.at(n) != opponent(color) || !in_atari(board, n)) continue;
                 const Point p = last_liberty(board, n);
                 if (board.is_legal(p, color, false)) choices.add(p);
             }
             if (!choices.empty()) return pick(choices);
         }
-        return chance(params_.pattern_before) ? pattern_near(board, color, before) : kNoPoint;
+        return chance(params_.pattern_before) ? pattern_near(board, color, earlier) : kNoPoint;
     }
 
+    // Drawn evenly from the patterns around a point; legality is looked at last, since it costs more than the table.
     Point pattern_near(const Board& board, Color color, Point last) {
-        Choices choices;
-        for (const Point p : around_.points(last)) {
-            if (board.at(p) != Color::empty || !matches_3x3(around_.code(board, p), color)) continue;
-            if (board.is_legal(p, color, false) && !is_self_atari(board, p, color)) choices.add(p);
+        std::array<Point, 8> found;
+        std::uint32_t count = 0;
+        for (const Point p : around_.points(last))
+            if (board.at(p) == Color::empty && matches_3x3(around_.code(board, p), color)) found[count++] = p;
+        while (count) {
+            const std::uint32_t at = random_.below(count);
+            const Point p = found[at];
+            if (board.is_legal(p, color, false) && !is_self_atari(board, p, color)) return p;
+            found[at] = found[--count];
         }
-        return pick(choices);
+        return kNoPoint;
     }
 
     const LocalParams& params_;
@@ -88,13 +89,17 @@ class Player {
 int LocalPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                       PlayoutTrace* trace) const {
     Player player(params_, board, random);
-    const Point earlier = before.size() < 2 ? kNoPoint : before[before.size() - 2].point;
-    Point last = last_point(before), last_but_one = earlier;
+    Point last = last_point(before), earlier = last_point(before, 1);
     return play_out(board, to_play, trace, [&](Color color, Candidates& candidates) {
-        const Point p = player.choose(board, color, last, last_but_one, candidates);
-        last_but_one = std::exchange(last, p);
+        const Point p = player.choose(board, color, last, earlier, candidates);
+        earlier = std::exchange(last, p);
         return p;
     });
+}
+
+Point LocalPolicy::choose(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random) const {
+    Candidates candidates(board);
+    return Player(params_, board, random).choose(board, to_play, last_point(before), last_point(before, 1), candidates);
 }
 
 void LocalPolicy::weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,

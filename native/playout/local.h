@@ -10,7 +10,6 @@ struct LocalParams {
     float capture = 0.95f;        // take the chain that has just put itself into atari
     float save = 0.95f;           // save the own chain that the last move put into atari
     float capture_before = 0.9f;  // take a chain in atari beside the own move before
-    float nakade = 0.9f;          // play the vital point of an eye that the last move touched
     float pattern = 0.9f;         // a 3x3 pattern around the last move
     float pattern_before = 0.5f;  // or around the one before it
     float refuse_self_atari = 0.95f;
@@ -28,6 +27,8 @@ class LocalPolicy final : public PlayoutPolicy {
              PlayoutTrace* trace) const override;
     void weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
                std::span<float> weights) const override;
+    // The move that a playout would start with, or pass. The board comes back as it was.
+    Point choose(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random) const;
 
   private:
     LocalParams params_;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "playout/bakago.h"
 #include "playout/linear.h"
 #include "playout/local.h"
 #include "playout/uniform.h"
@@ -12,8 +13,30 @@ namespace tengen {
 
 namespace {
 
-// `linear` is the last: it is there only once its weights are.
-constexpr std::array<std::string_view, 3> kNames = {"uniform", "local", "linear"};
+struct Entry {
+    std::string_view name;
+    std::shared_ptr<const PlayoutPolicy> (*make)();
+};
+
+template <class Policy, auto... arguments>
+std::shared_ptr<const PlayoutPolicy> make() {
+    static const auto policy = std::make_shared<const Policy>(arguments...);
+    return policy;
+}
+
+constexpr std::array kEntries = {
+    Entry{"uniform", make<UniformPolicy>},
+    Entry{"local", make<LocalPolicy>},
+    Entry{"bakago", make<BakagoPolicy, BakagoQueue::newest>},
+    Entry{"bakago-published", make<BakagoPolicy, BakagoQueue::oldest>},
+    Entry{"linear", [] { return linear_policy("linear"); }},  // the last: it is there only once its weights are
+};
+
+constexpr auto kNames = [] {
+    std::array<std::string_view, kEntries.size()> names;
+    std::ranges::transform(kEntries, names.begin(), &Entry::name);
+    return names;
+}();
 
 }  // namespace
 
@@ -23,11 +46,9 @@ void PlayoutPolicy::weigh(const Board&, Color, std::span<const Move>, std::span<
 }
 
 std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name) {
-    static const auto uniform = std::make_shared<const UniformPolicy>();
-    static const auto local = std::make_shared<const LocalPolicy>();
-    if (name == "uniform") return uniform;
-    if (name == "local") return local;
-    if (name == "linear" || name.starts_with("linear:")) return linear_policy(name);
+    for (const Entry& entry : kEntries)
+        if (entry.name == name) return entry.make();
+    if (name.starts_with("linear:")) return linear_policy(name);
     std::string known;
     for (const auto other : playout_policies()) known.append(known.empty() ? "" : ", ").append(other);
     throw std::invalid_argument("playout policy '" + std::string(name) + "' is unknown: choose " + known);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "playout/patterns.h"
 #include "playout/tactics.h"
@@ -10,20 +11,24 @@ namespace tengen {
 
 namespace {
 
-// The points next to `from`, a chain at a time: what two chains or points have between them is one step, and all
-// stones of a chain lie at the same place (the common fate graph of Graepel et al. 2001).
-PointSet step(const Board& board, const PointSet& from) {
-    PointSet reached = from;
-    from.for_each([&](Point p) {
-        for (const Point n : board.neighbors(p)) {
-            if (reached.contains(n)) continue;
-            if (board.at(n) == Color::empty)
-                reached.add(n);
-            else
-                board.for_each_stone(n, [&](Point s) { reached.add(s); });
-        }
+constexpr int kLadderNodes = 100;
+
+// Adds what touches the points of `edge` to `reached`, a chain at a time: all stones of a chain lie at the same place
+// (the common fate graph of Graepel et al. 2001). Returns what was added.
+PointSet step(const Board& board, PointSet& reached, const PointSet& edge) {
+    PointSet added;
+    edge.for_each([&](Point p) { added |= board.table().neighbor_sets[p]; });
+    added = added.minus(reached);
+    const PointSet stones = added.minus(board.empty_points());
+    stones.for_each([&](Point p) {
+        if (!reached.contains(p))
+            board.for_each_stone(p, [&](Point s) {
+                reached.add(s);
+                added.add(s);
+            });
     });
-    return reached;
+    reached |= added;
+    return added;
 }
 
 }  // namespace
@@ -33,50 +38,47 @@ LocalPrior::LocalPrior(const Board& board, Color color, std::span<const Move> be
     read_chains();
     const Point last = before.empty() ? kNoPoint : before.back().point;
     if (last == kNoPoint || last == board.pass()) return;
-    PointSet reached;
-    if (board.at(last) == Color::empty)
-        reached.add(last);
-    else
-        board.for_each_stone(last, [&](Point s) { reached.add(s); });
-    for (PointSet& near : near_) near = reached = step(board, reached);
+    PointSet reached, edge;
+    edge.add(last);
+    if (board.at(last) != Color::empty) board.for_each_stone(last, [&](Point s) { edge.add(s); });
+    reached = edge;
+    for (PointSet& steps : steps_) steps = edge = step(board, reached, edge);
     for (const Point p : around_.points(last)) beside_last_.add(p);
     if (board.at(last) == opponent(color) && in_atari(board, last)) capture_last_ = last_liberty(board, last);
 }
 
-// Where own chains in atari can be saved, and where a chain of two liberties can be put into atari.
+// Where the other side's chains can be captured or put into atari, and own ones saved.
 void LocalPrior::read_chains() {
-    Board copy = board_;  // add_saves() reads on it
-    for (const Color color : {Color::black, Color::white}) {
-        board_.stones(color).for_each([&](Point p) {
-            if (board_.chain(p) != p) return;
-            const int liberties = board_.liberties(p);
-            if (color == color_ && liberties == 1) {
-                Choices saves;
-                add_saves(copy, p, 100, saves);
-                for (int i = 0; i < saves.size(); ++i) saves_.add(saves[i]);
-            } else if (color != color_ && liberties == 2) {
-                ataris_ |= board_.liberty_set(p);
-            }
-        });
-    }
+    std::optional<Board> copy;  // add_saves() reads on it
+    board_.stones(opponent(color_)).for_each([&](Point p) {
+        if (board_.chain(p) != p) return;
+        const int liberties = board_.liberties(p);
+        if (liberties == 1) captures_ |= board_.liberty_set(p);
+        if (liberties == 2) ataris_ |= board_.liberty_set(p);
+    });
+    board_.stones(color_).for_each([&](Point p) {
+        if (board_.chain(p) != p || !in_atari(board_, p)) return;
+        if (!copy) copy = board_;
+        Choices saves;
+        add_saves(*copy, p, kLadderNodes, saves);
+        for (int i = 0; i < saves.size(); ++i) saves_.add(saves[i]);
+    });
 }
 
 float LocalPrior::weight(Point p) const {
     if (p == board_.pass()) return weights_.pass;
     if (board_.is_true_eye(p, color_)) return weights_.eye;
     float weight = 1;
-    const int captured = board_.capture_size(p, color_);
-    if (captured) weight *= captured == 1 ? weights_.capture : weights_.big_capture;
+    if (captures_.contains(p))
+        weight *= board_.capture_size(p, color_) == 1 ? weights_.capture : weights_.big_capture;
+    else if (is_self_atari(board_, p, color_))
+        weight *= weights_.self_atari;
     if (p == capture_last_) weight *= weights_.capture_last;
     if (saves_.contains(p)) weight *= weights_.save;
     if (ataris_.contains(p)) weight *= weights_.atari;
-    if (!captured && is_self_atari(board_, p, color_)) weight *= weights_.self_atari;
     if (beside_last_.contains(p) && matches_3x3(around_.code(board_, p), color_)) weight *= weights_.pattern;
-    for (std::size_t i = 0; i < near_.size(); ++i) {
-        if (!near_[i].contains(p)) continue;
-        weight *= weights_.near[i];
-        break;
-    }
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+        if (steps_[i].contains(p)) weight *= weights_.near[i];
     return weight * region(p);
 }
 
@@ -84,8 +86,8 @@ float LocalPrior::weight(Point p) const {
 float LocalPrior::region(Point p) const {
     const int size = board_.size(), row = p / size, column = p % size;
     const int line = std::min({row, column, size - 1 - row, size - 1 - column});
-    if (line > 3) return 1;
-    const int reach = 3;
+    if (line > 3 || !board_.table().neighbor_sets[p].minus(board_.empty_points()).empty()) return 1;
+    constexpr int reach = 3;
     for (int r = std::max(row - reach, 0); r <= std::min(row + reach, size - 1); ++r) {
         const int width = reach - std::abs(r - row);
         for (int c = std::max(column - width, 0); c <= std::min(column + width, size - 1); ++c)

@@ -38,8 +38,8 @@ class LocalPrior {
     const Neighborhoods& around_;
     PriorWeights weights_;
     Point capture_last_ = kNoPoint;
-    PointSet saves_, ataris_, beside_last_;
-    std::array<PointSet, 3> near_;
+    PointSet captures_, saves_, ataris_, beside_last_;
+    std::array<PointSet, 3> steps_;  // the points that are one, two and three steps from the last move
 };
 
 }  // namespace tengen

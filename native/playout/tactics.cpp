@@ -1,50 +1,36 @@
 #include "playout/tactics.h"
 
+#include <algorithm>
+
 #include "board/ladder.h"
 
 namespace tengen {
 
 namespace {
 
-// Of a small connected set of points: how many of its points each one touches.
-struct Shape {
-    std::array<Point, 6> points;
-    std::array<std::uint8_t, 6> degree;
-    int size = 0, edges = 0, highest = 0;
-
-    void measure(const Board& board, const PointSet& set) {
-        for (int i = 0; i < size; ++i) {
-            degree[i] = 0;
-            for (const Point n : board.neighbors(points[i])) degree[i] += set.contains(n);
-            edges += degree[i];
-            highest = std::max<int>(highest, degree[i]);
-        }
-        edges /= 2;
+// Whether a connected shape of up to six stones leaves its captor one eye at most, if he has to take it: one or two
+// stones, three, four as a square or a T, five as a cross or a square with a tail, six as a square with two tails at
+// the same corner.
+bool leaves_one_eye(const Board& board, const PointSet& shape) {
+    int edges = 0, highest = 0;
+    shape.for_each([&](Point p) {
+        int degree = 0;
+        for (const Point n : board.neighbors(p)) degree += shape.contains(n);
+        edges += degree;
+        highest = std::max(highest, degree);
+    });
+    edges /= 2;
+    switch (shape.count()) {
+        case 4:
+            return highest == 3 || edges == 4;
+        case 5:
+            return highest == 4 || (edges == 5 && highest == 3);
+        case 6:
+            return edges == 6 && highest == 4;
+        default:
+            return true;
     }
-
-    // The shapes with one point that decides between one eye and two: three in a row or bent, four as a T, five as a
-    // cross or a square with a tail, six as a square with two neighbouring tails (its vital point touches four).
-    bool has_vital_point() const {
-        switch (size) {
-            case 3:
-                return true;
-            case 4:
-                return highest == 3;
-            case 5:
-                return highest == 4 || (edges == 5 && highest == 3);
-            case 6:
-                return edges == 6 && highest == 4;
-            default:
-                return false;
-        }
-    }
-
-    Point vital_point() const {
-        for (int i = 0; i < size; ++i)
-            if (degree[i] == highest) return points[i];
-        return kNoPoint;
-    }
-};
+}
 
 }  // namespace
 
@@ -58,30 +44,23 @@ bool is_self_atari(const Board& board, Point p, Color color) {
 }
 
 bool is_useful_self_atari(const Board& board, Point p, Color color) {
-    Shape shape;
-    PointSet joined;
-    const auto enter = [&](Point s) {
-        if (shape.size < 6) shape.points[shape.size] = s;
-        ++shape.size;
-        joined.add(s);
-    };
-    enter(p);
-    PointSet liberties = board.table().neighbor_sets[p] & board.empty_points();
+    PointSet shape, liberties = board.table().neighbor_sets[p] & board.empty_points();
+    shape.add(p);
+    int size = 1;
     for (const Point n : board.neighbors(p)) {
         if (board.at(n) == opponent(color) && in_atari(board, n)) return true;
-        if (board.at(n) != color || joined.contains(n)) continue;
-        if (shape.size + board.chain_size(n) > 6) return false;
-        board.for_each_stone(n, enter);
+        if (board.at(n) != color || shape.contains(n)) continue;
+        size += board.chain_size(n);
+        if (size > 6) return false;
+        board.for_each_stone(n, [&](Point s) { shape.add(s); });
         liberties |= board.liberty_set(n);
     }
     liberties.remove(p);
     const Point last = liberties.first();
     if (last == kNoPoint) return false;
     for (const Point n : board.neighbors(last))
-        if (board.at(n) != opponent(color) && !joined.contains(n)) return false;
-    if (shape.size <= 2) return true;
-    shape.measure(board, joined);
-    return shape.has_vital_point() || (shape.size == 4 && shape.edges == 4);
+        if (board.at(n) != opponent(color) && !shape.contains(n)) return false;
+    return leaves_one_eye(board, shape);
 }
 
 void add_saves(Board& board, Point stone, int nodes, Choices& choices) {
@@ -104,33 +83,6 @@ void add_saves(Board& board, Point stone, int nodes, Choices& choices) {
         if (caught) return;
     }
     choices.add(p);
-}
-
-Point vital_point(const Board& board, Point p) {
-    Shape shape;
-    PointSet region;
-    Color border = Color::empty;
-    const auto enter = [&](Point s) {
-        region.add(s);
-        if (shape.size < 6) shape.points[shape.size] = s;
-        return ++shape.size <= 6;
-    };
-    enter(p);
-    for (int i = 0; i < shape.size; ++i) {
-        for (const Point n : board.neighbors(shape.points[i])) {
-            const Color color = board.at(n);
-            if (color == Color::empty) {
-                if (!region.contains(n) && !enter(n)) return kNoPoint;
-            } else if (border == Color::empty) {
-                border = color;
-            } else if (border != color) {
-                return kNoPoint;
-            }
-        }
-    }
-    if (shape.size < 3) return kNoPoint;
-    shape.measure(board, region);
-    return shape.has_vital_point() ? shape.vital_point() : kNoPoint;
 }
 
 }  // namespace tengen

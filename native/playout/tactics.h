@@ -38,8 +38,4 @@ bool is_useful_self_atari(const Board& board, Point p, Color color);
 // liberties, or to two where no ladder of `nodes` nodes catches it. The board is restored.
 void add_saves(Board& board, Point stone, int nodes, Choices& choices);
 
-// The move that makes two eyes of the region of empty points around p or leaves one, if the region is of three to six
-// points, all its neighbours are of one colour, and its shape has such a point; or kNoPoint.
-Point vital_point(const Board& board, Point p);
-
 }  // namespace tengen

@@ -578,8 +578,15 @@ def final_ownership(game: Game, playouts: int, seed: int) -> Annotated[NDArray[n
 def playout_policies() -> list[str]:
     """The names of the playout policies."""
 
-def run_playouts(game: Game, playouts: int, seed: int, policy: str = 'uniform') -> int:
-    """Plays them to measure their speed; the moves that they took in all."""
+def run_playouts(game: Game, playouts: int, seed: int, policy: str = 'uniform', threads: int = 1) -> int:
+    """
+    Plays them to measure their speed, shared out evenly among threads; the moves that they took in all.
+    """
+
+def bakago_scores(game: Game, published: bool = False) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
+    """
+    BakaGo's score of every point for its playouts: float32 [size, size], 0 on stones. Published: with the queue of recent moves read from its oldest end.
+    """
 
 LINEAR_FEATURES: int = 580916
 

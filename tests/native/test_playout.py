@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tengen import _native
 from tengen.coords import from_sgf
@@ -26,9 +27,9 @@ SETTLED = """
 
 def test_a_seed_gives_the_same_playouts() -> None:
     game = Game(9).play("E5")
-    first = game.ownership_by_playouts(32, seed=5)
-    assert np.array_equal(first, game.ownership_by_playouts(32, seed=5))
-    assert not np.array_equal(first, game.ownership_by_playouts(32, seed=6))
+    first = game.ownership_by_playouts(256, seed=5)
+    assert np.array_equal(first, game.ownership_by_playouts(256, seed=5))
+    assert not np.array_equal(first, game.ownership_by_playouts(256, seed=6))
     assert first.shape == (9, 9)
     assert np.abs(first).max() <= 1
     assert first.mean() > 0.05  # the stone in the middle is worth something
@@ -52,6 +53,35 @@ def test_playouts_end_and_fill_the_board() -> None:
         assert np.count_nonzero(owner) > 0.9 * size * size
         moves = _native.run_playouts(game._native, 4, 1) / 4
         assert size * size * 0.7 < moves <= 3 * size * size
+
+
+@pytest.mark.parametrize("policy", _native.playout_policies())
+def test_threads_share_the_playouts(policy: str) -> None:
+    game = Game(9).play("C3")
+    moves = [_native.run_playouts(game._native, 101, 1, policy, threads) for threads in (1, 2, 3, 3)]
+    assert moves[2] == moves[3]
+    assert max(moves) < 1.1 * min(moves)
+    for threads in (0, -1, 10_000):
+        with pytest.raises(ValueError, match=str(threads)):
+            _native.run_playouts(game._native, 1, 1, policy, threads)
+
+
+def test_an_unknown_policy_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match=r"mogo.*uniform, local, bakago"):
+        _native.run_playouts(Game(9)._native, 1, 1, "mogo")
+    with pytest.raises(ValueError, match="mogo"):
+        _native.playout_weights(Game(9)._native, "mogo")
+
+
+@pytest.mark.parametrize("policy", _native.playout_policies())
+def test_weights_are_zero_where_illegal(policy: str) -> None:
+    game = Game.from_diagram(SETTLED)
+    weights = _native.playout_weights(game._native, policy)
+    legal = np.isin(np.arange(50), [*game._native.legal_points(), 49])
+    assert weights.shape == (50,)
+    assert np.all(weights >= 0)
+    assert weights[legal].max() > 0
+    assert np.all(weights[~legal] == 0)
 
 
 def test_counts_of_real_games(shared: Path) -> None:

@@ -1,0 +1,60 @@
+// The playouts of BakaGo (SJTU, 2016): points are scored by rule, and the best are drawn from.
+#pragma once
+
+#include "playout/policy.h"
+
+namespace tengen {
+
+// The places of the last seven moves, newest first; kNoPoint where there was none, or a pass.
+struct RecentMoves {
+    std::array<Point, 7> points;
+    int count = 0;  // at most 7
+
+    RecentMoves() { points.fill(kNoPoint); }
+    RecentMoves(const Board& board, std::span<const Move> before);
+    void push(const Board& board, Point p);
+};
+
+// The parts of a point's score that BakaGo weighs, each from 0 to 100.
+struct BakagoParts {
+    float liberty = 0;    // 100 beside a chain in atari, 20 less for each liberty more, 0 from six on
+    float atari = 0;      // 100 beside a chain in atari, else 0
+    float proximity = 0;  // to a recent move
+};
+
+// Which of the last seven moves a point may be near. As meant: the newest four. As in BakaGo's code, which reads its
+// queue from the wrong end: the oldest four, so that with seven moves in it the newest three never count.
+enum class BakagoQueue : std::uint8_t { newest, oldest };
+
+BakagoParts bakago_parts(const Board& board, Point p, const RecentMoves& recent, BakagoQueue queue);
+
+// The score of an empty point before move number `move` (0 is a game's first):
+//   5 + 10 unless on the first line + 0.2 * (liberty + atari + proximity) + what the phase of the game adds:
+//   until move 30    0.25 * (w * (liberty + atari + proximity) / 3 + (1 - w) * fourth-line closeness), w = move / 30
+//   until move 190   0.25 * (liberty + atari + proximity) / 3
+//   later            0.125 * (liberty + atari), + 50 beside stones of both colours.
+// Closeness is 100 on the fourth line and 25 less for each line further, at least 0 (the scale is ours: the source says
+// no more than that the fourth line is best). The numbers of moves are those of 19x19; here and in BakagoPolicy other
+// sizes take them in proportion to their points.
+float bakago_score(const Board& board, Point p, int move, const RecentMoves& recent, BakagoQueue queue);
+
+// Each side draws evenly from its 11 best good points (legal, no own true eye, no self-atari unless it captures), ties
+// broken at random. A list is made anew once it is 10 moves old, 5 from move 100 of the game on and 3 from move 200 on,
+// or when nothing of it is left; a side without a good point passes. Ends at move 400 of the game, or when both pass.
+// BakaGo squashed the area count w of the winner to a logistic of 0.98^moves * w: that is the search's matter
+// (SearchParams, playout_slope = 1 and playout_decay = 0.98).
+class BakagoPolicy final : public PlayoutPolicy {
+  public:
+    explicit BakagoPolicy(BakagoQueue queue = BakagoQueue::newest) : queue_(queue) {}
+
+    int play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
+             PlayoutTrace* trace) const override;
+    // The score of a good point, 1 for all else.
+    void weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
+               std::span<float> weights) const override;
+
+  private:
+    BakagoQueue queue_;
+};
+
+}  // namespace tengen
