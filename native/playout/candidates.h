@@ -88,9 +88,7 @@ int play_out(Board& board, Color to_play, PlayoutTrace* trace, Choose choose) {
     });
 }
 
-// Where the last move was played, or the one `back` moves before it; kNoPoint before the first.
-inline Point last_point(std::span<const Move> before, std::size_t back = 0) {
-    return back < before.size() ? before[before.size() - 1 - back].point : kNoPoint;
-}
+// Where the last move was played, or kNoPoint before the first.
+inline Point last_point(std::span<const Move> before) { return before.empty() ? kNoPoint : before.back().point; }
 
 }  // namespace tengen

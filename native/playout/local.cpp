@@ -1,7 +1,5 @@
 #include "playout/local.h"
 
-#include <utility>
-
 #include "playout/candidates.h"
 #include "playout/patterns.h"
 #include "playout/prior.h"
@@ -17,11 +15,9 @@ class Player {
     Player(const LocalParams& params, const Board& board, SplitMix64& random)
         : params_(params), around_(neighborhoods(board.size())), random_(random) {}
 
-    Point choose(Board& board, Color color, Point last, Point earlier, Candidates& candidates) {
+    Point choose(Board& board, Color color, Point last, Candidates& candidates) {
         if (last != kNoPoint && last != board.pass())
             if (const Point p = answer(board, color, last); p != kNoPoint) return p;
-        if (earlier != kNoPoint && earlier != board.pass())
-            if (const Point p = go_on(board, color, earlier); p != kNoPoint) return p;
         return candidates.draw(board, color, random_, [&](Point p) {
             return !is_self_atari(board, p, color) || is_useful_self_atari(board, p, color) ||
                    !chance(params_.refuse_self_atari);
@@ -51,19 +47,6 @@ class Player {
         return chance(params_.pattern) ? pattern_near(board, color, last) : kNoPoint;
     }
 
-    Point go_on(const Board& board, Color color, Point earlier) {
-        if (chance(params_.capture_before)) {
-            Choices choices;
-            for (const Point n : board.neighbors(earlier)) {
-                if (board.at(n) != opponent(color) || !in_atari(board, n)) continue;
-                const Point p = last_liberty(board, n);
-                if (board.is_legal(p, color, false)) choices.add(p);
-            }
-            if (!choices.empty()) return pick(choices);
-        }
-        return chance(params_.pattern_before) ? pattern_near(board, color, earlier) : kNoPoint;
-    }
-
     // Drawn evenly from the patterns around a point; legality is looked at last, since it costs more than the table.
     Point pattern_near(const Board& board, Color color, Point last) {
         std::array<Point, 8> found;
@@ -89,17 +72,15 @@ class Player {
 int LocalPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                       PlayoutTrace* trace) const {
     Player player(params_, board, random);
-    Point last = last_point(before), earlier = last_point(before, 1);
+    Point last = last_point(before);
     return play_out(board, to_play, trace, [&](Color color, Candidates& candidates) {
-        const Point p = player.choose(board, color, last, earlier, candidates);
-        earlier = std::exchange(last, p);
-        return p;
+        return last = player.choose(board, color, last, candidates);
     });
 }
 
 Point LocalPolicy::choose(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random) const {
     Candidates candidates(board);
-    return Player(params_, board, random).choose(board, to_play, last_point(before), last_point(before, 1), candidates);
+    return Player(params_, board, random).choose(board, to_play, last_point(before), candidates);
 }
 
 void LocalPolicy::weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,

@@ -8,11 +8,9 @@ namespace tengen {
 // How often LocalPolicy follows each of its rules: chances from 0 (never) to 1 (always).
 struct LocalParams {
     float capture = 0.95f;        // take the chain that has just put itself into atari
-    float save = 0.95f;           // save the own chain that the last move put into atari
-    float capture_before = 0.9f;  // take a chain in atari beside the own move before
+    float save = 0.95f;           // save the own chains that the last move put into atari
     float pattern = 0.9f;         // a 3x3 pattern around the last move
-    float pattern_before = 0.5f;  // or around the one before it
-    float refuse_self_atari = 0.95f;
+    float refuse_self_atari = 1;  // of a move at random
     int ladder_nodes =
         20;  // read whether an extension to two liberties runs into a ladder; 0: believe that it does not
 };

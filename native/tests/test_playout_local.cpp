@@ -82,8 +82,7 @@ Point at(const Board& board, int row, int column) { return static_cast<Point>(ro
 
 LocalParams always() {
     LocalParams params;
-    params.capture = params.save = params.capture_before = params.pattern = params.pattern_before = 1;
-    params.refuse_self_atari = 1;
+    params.capture = params.save = params.pattern = 1;
     return params;
 }
 
@@ -222,14 +221,11 @@ TEST(the_last_move_is_answered) {
     CHECK(first_moves(". . . . .\n. . O . .\n. O X O .\n. . . . .\n. . . . .\n", Color::black, {{13, Color::white}}) ==
           only(17));
     LocalParams no_patterns = always();
-    no_patterns.pattern = no_patterns.pattern_before = 0;
+    no_patterns.pattern = 0;
     // The same stone in atari, but the last moves were elsewhere: the rest of the board is played too.
     CHECK(first_moves(". . . . .\n. . O . .\n. O X O .\n. . . . .\nO . . . X\n", Color::black,
                       {{24, Color::black}, {20, Color::white}}, no_patterns)
               .count() > 10);
-    // White answered elsewhere: the chain that Black's own last move put into atari is taken.
-    CHECK(first_moves(". . . . .\n. . X . .\n. X O . .\n. . X . .\nO . . . .\n", Color::black,
-                      {{17, Color::black}, {20, Color::white}}, no_patterns) == only(13));
     // Chance 0 forgets all rules: then nothing but the eye rule and legality binds.
     LocalParams none = always();
     none.capture = none.pattern = 0;
