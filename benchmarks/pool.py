@@ -12,8 +12,9 @@ import json
 import os
 import time
 
+from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 

@@ -10,7 +10,8 @@ import argparse
 import json
 import time
 
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 

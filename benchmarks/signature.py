@@ -9,7 +9,8 @@ A change of the search states the new number, or that it is the same. tests/sear
 import json
 import zlib
 
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 

@@ -82,7 +82,7 @@ auto root_ownership(LockedSearch& self) {
 
 void bind_params(nb::module_& m) {
     nb::class_<SearchParams>(m, "SearchParams",
-                             "Settings of a search; tengen.engine.search.SearchParams explains them.")
+                             "Settings of a search; tengen.engine.params.SearchParams explains them.")
         .def(nb::init<>())
         .def_prop_rw(
             "selection", [](const SearchParams& p) { return std::string(name(p.selection)); },

@@ -178,7 +178,7 @@ def encode_rows(plane_set: str, shards: Sequence[GameColumns], shard: Annotated[
     """
 
 class SearchParams:
-    """Settings of a search; tengen.engine.search.SearchParams explains them."""
+    """Settings of a search; tengen.engine.params.SearchParams explains them."""
 
     def __init__(self) -> None: ...
 

@@ -17,10 +17,11 @@ from offspring import Offspring
 
 from tengen.arena.contest import Conditions, Outcome
 from tengen.arena.match import play_match
-from tengen.arena.players import Strength
+from tengen.arena.players import Strength, open_player
 from tengen.arena.summary import game_line, score_line, summarize, tally
 from tengen.arena.table import MatchSettings
 from tengen.errors import RecipeError, TengenError
+from tengen.game import Game
 from tengen.sgf import read_game
 
 ROOT = Path(__file__).parents[2]
@@ -159,3 +160,15 @@ def test_impossible_settings_are_refused() -> None:
         Strength(visits=0)
     with pytest.raises(RecipeError, match="seconds"):
         Strength(seconds=0.0)
+
+
+def test_a_search_by_playouts_is_a_player() -> None:
+    player = open_player("playouts:uniform", Strength(visits=200), 10)
+    game = Game(5, "tromp-taylor", 0.5)
+    player.begin(game, 1)
+    choice = player.choose(game)
+    assert player.name == "rave with uniform playouts, 200 visits" and player.policy(game) is None
+    assert choice.visits > 0 and game.is_legal(choice.point)
+    player.close()
+    with pytest.raises(TengenError, match="clever"):
+        open_player("playouts:clever", Strength(), 10)

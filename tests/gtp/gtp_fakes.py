@@ -9,8 +9,8 @@ import numpy as np
 
 from tengen import coords
 from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import SearchParams
 from tengen.game import Game
 from tengen.gtp.lines import Lines
 from tengen.gtp.server import serve

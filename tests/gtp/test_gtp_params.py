@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gtp_fakes import FakeEngine
 
-from tengen.engine.search import SearchParams
+from tengen.engine.params import SearchParams
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
@@ -64,7 +64,7 @@ def test_an_unknown_setting_has_no_value(session: Session) -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        (Settings(net="none", playouts="clever"), "--playouts clever is unknown: choose uniform, local"),
+        (Settings(net="none", playouts="clever"), "'clever' is unknown: choose uniform, local"),
         (Settings(playouts="local"), "--playouts is for --net none"),
         (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
         (Settings(net="none", params=("c_puct=x",)), "c_puct"),

@@ -6,7 +6,7 @@ import math
 
 from plain_puct import PlainNode, PlainPuct
 
-from tengen.engine.search import SearchParams
+from tengen.engine.params import SearchParams
 from tengen.evaluators import Evaluator
 from tengen.game import Game
 

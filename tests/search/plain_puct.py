@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tengen.data.planes import encode_game
-from tengen.engine.search import SearchParams
+from tengen.engine.params import SearchParams
 from tengen.evaluators import Evaluator
 from tengen.game import Game
 

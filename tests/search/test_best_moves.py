@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from tengen.coords import to_gtp
-from tengen.engine.search import SearchParams, TreeSearch, playout_params
+from tengen.engine.params import SearchParams, playout_params
+from tengen.engine.search import TreeSearch
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
@@ -61,8 +62,8 @@ PROBLEMS = {
 SEARCHES = {
     "rave": (playout_params("local"), 4_000),
     "rave, uniform playouts": (playout_params("uniform"), 6_000),
-    "uct": (playout_params("local", selection="uct"), 6_000),
-    "puct": (playout_params("local", selection="puct"), 4_000),
+    "uct": (playout_params("local").model_copy(update={"selection": "uct"}), 6_000),
+    "puct": (playout_params("local").model_copy(update={"selection": "puct"}), 4_000),
     "puct, a graph": (SearchParams(transpositions=True), 12_000),
     "puct, no playouts": (SearchParams(), 12_000),
 }

@@ -11,7 +11,8 @@ from types import ModuleType
 import pytest
 from known_answers import Noise
 
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.game import Game
 

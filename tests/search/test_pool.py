@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchParams, SearchView, TreeSearch
+from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.evaluators.protocol import Floats

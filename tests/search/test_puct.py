@@ -9,7 +9,8 @@ from plain_puct import PlainPuct
 
 from tengen import _native
 from tengen.coords import from_gtp
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 

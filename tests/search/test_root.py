@@ -7,7 +7,8 @@ import pytest
 from known_answers import Noise, Scripted, View
 from plain_puct import PlainPuct
 
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.game import Game
 
 

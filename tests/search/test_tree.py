@@ -9,7 +9,8 @@ from known_answers import Noise, Scripted
 from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen.coords import from_gtp
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.evaluators.protocol import Floats

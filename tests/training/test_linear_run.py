@@ -197,7 +197,7 @@ def test_bad_files_are_named(unbroken: Path, tmp_path: Path) -> None:
 
 
 def test_a_search_takes_any_file_of_weights(unbroken: Path, tmp_path: Path) -> None:
-    from tengen.engine.search import SearchParams
+    from tengen.engine.params import SearchParams
 
     assert SearchParams(playout=f"linear:{unbroken}").playout == f"linear:{unbroken}"
     with pytest.raises(ValueError, match=r"none.playout cannot be read"):

@@ -68,15 +68,17 @@ class Strength:
 def open_player(text: str, strength: Strength, move_seconds: float) -> Player:
     """The player that a word of the command line stands for.
 
-    `random`; `gtp:COMMAND LINE`; `policy:NETWORK`, the best move of a network without search; or a network's name or
-    file, which searches. `move_seconds` is how long a GTP program may take for a move. Raises TengenError when there
-    is no such player.
+    `random`; `gtp:COMMAND LINE`; `playouts` or `playouts:POLICY`, a search that needs no network; `policy:NETWORK`, the
+    best move of a network without search; or a network's name or file, which searches. `move_seconds` is how long a
+    GTP program may take for a move. Raises TengenError when there is no such player.
     """
     kind, colon, rest = text.partition(":")
     if text == "random":
         return RandomPlayer()
     if colon and kind == "gtp":
         return ProgramPlayer(rest, move_seconds)
+    if kind == "playouts":
+        return EnginePlayer("none", strength, rest or "local")
     if colon and kind == "policy":
         return EnginePlayer(rest, Strength(visits=1))
     return EnginePlayer(text, strength)
@@ -108,12 +110,14 @@ class RandomPlayer:
 
 
 class EnginePlayer:
-    """A network with the engine's search, on one thread; a search ends early once no other move can overtake."""
+    """A network, or playouts, with the engine's search on one thread; it ends once no other move can overtake."""
 
-    def __init__(self, network: str, strength: Strength) -> None:
+    def __init__(self, network: str, strength: Strength, playouts: str | None = None) -> None:
         from tengen.engine import Limits, load_engine
+        from tengen.engine.params import playout_params
 
-        self._engine: Engine = load_engine(network, threads=1)
+        params = None if playouts is None else playout_params(playouts)
+        self._engine: Engine = load_engine(network, threads=1, params=params)
         visits = None if strength.seconds else strength.visits
         self._limits = Limits(visits=visits, seconds=strength.seconds, early_stop=True)
         self.name = f"{self._engine.name}, " + (f"{strength.seconds:g} s" if strength.seconds else f"{visits} visits")
@@ -128,7 +132,9 @@ class EnginePlayer:
         comment = f"{who} wins {result.winrate:.1%}, score {result.score:+.1f}, {result.visits} visits"
         return Choice(result.move, result.resign, comment, result.visits)
 
-    def policy(self, game: Game) -> Probabilities:
+    def policy(self, game: Game) -> Probabilities | None:
+        if not self._engine.params.asks_network:
+            return None
         from tengen.data.planes import encode_game
 
         evaluator = self._engine.evaluator

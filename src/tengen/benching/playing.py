@@ -13,8 +13,9 @@ from tengen.benching.clock import rate
 from tengen.data.planes import encode_game
 from tengen.engine.engine import DEFAULT_VISITS
 from tengen.engine.load import DEFAULT_PLAYOUTS
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchParams, TreeSearch, playout_params
+from tengen.engine.search import TreeSearch
 from tengen.evaluators.protocol import Evaluator, Floats
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import Game

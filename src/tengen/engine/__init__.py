@@ -4,8 +4,8 @@ from tengen.engine.clock import Clock, Overtime, TimeControl
 from tengen.engine.engine import DEFAULT_VISITS, Engine
 from tengen.engine.limits import Limits
 from tengen.engine.load import load_engine
+from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import SearchParams
 from tengen.engine.style import Style
 
 __all__ = [

@@ -13,11 +13,12 @@ import numpy as np
 
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
+from tengen.engine.params import SearchParams
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import from_stones
 from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import SearchParams, TreeSearch
+from tengen.engine.search import TreeSearch
 from tengen.engine.style import Style
 from tengen.evaluators.protocol import Evaluator
 from tengen.game import BLACK, Game

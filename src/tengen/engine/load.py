@@ -6,7 +6,7 @@ import os
 
 from tengen.engine.engine import DEFAULT_VISITS, Engine
 from tengen.engine.limits import Limits
-from tengen.engine.search import SearchParams, playout_params
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
 from tengen.evaluators.load import Backend, Symmetry, load_evaluator
 

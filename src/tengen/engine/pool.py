@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.engine.search import SearchParams, SearchView, leaf_buffers, plan, scatter
+from tengen.engine.params import SearchParams
+from tengen.engine.search import SearchView, leaf_buffers, plan, scatter
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.game import Game
 

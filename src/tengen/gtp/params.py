@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.engine.search import SearchParams, set_params
+from tengen.engine.params import SearchParams, set_params
 from tengen.errors import GtpError
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import Session

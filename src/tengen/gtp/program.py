@@ -6,11 +6,8 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from tengen import _native
 from tengen.engine import Limits, Style, load_engine
-from tengen.engine.search import SearchParams, playout_params, set_params
+from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import RecipeError
 from tengen.evaluators.load import Backend
 from tengen.game import Game
@@ -81,11 +78,7 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError(
             "--playouts is for --net none; beside a network, --set playouts=N --set playout_weight=W mixes"
         )
-    try:
-        params = playout_params(settings.playouts or "local") if alone else SearchParams()
-    except ValidationError:
-        known = ", ".join(_native.playout_policies())
-        raise RecipeError(f"--playouts {settings.playouts} is unknown: choose {known}") from None
+    params = playout_params(settings.playouts or "local") if alone else SearchParams()
     pairs = [setting.partition("=") for setting in settings.params]
     for name, equals, _ in pairs:
         if not equals:

@@ -10,9 +10,9 @@ from typing import Protocol
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
 from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
 from tengen.engine.positions import with_turn
 from tengen.engine.result import Count, SearchResult
-from tengen.engine.search import SearchParams
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.lines import Lines
 
