@@ -234,7 +234,10 @@ def test_area_and_territory_scores() -> None:
     assert area.owners(["E2"]).tolist()[3:] == [[0, 0, 0, 1, 1], [0, 0, 0, 1, 1]]
 
 
-@pytest.mark.parametrize(("rules", "bonus"), [("chinese", 3), ("aga", 2), ("tromp-taylor", 0)])
+@pytest.mark.parametrize(
+    ("rules", "bonus"),
+    [("chinese", 3), ("aga", 2), ("tromp-taylor", 0), ("new-zealand", 0), ("japanese", 0), ("korean", 0)],
+)
 def test_handicap_bonus(rules: str, bonus: int) -> None:
     placed = Game(9, rules, komi=0.5)
     placed.place_handicap(3)
@@ -242,7 +245,8 @@ def test_handicap_bonus(rules: str, bonus: int) -> None:
     for game in (placed, played):
         assert game.handicap == 3
         assert game.to_play == WHITE
-        assert game.score() == 81 - 0.5 - bonus
+        points = 81 if game.rules.scoring == "area" else 81 - 3
+        assert game.score() == points - 0.5 - bonus
     assert Game(9, rules).play("C3").handicap == 0
 
 

@@ -31,6 +31,35 @@ def test_fixed_points_of_gtp(size: int, stones: int, vertices: str) -> None:
     assert {to_gtp(p, size) for p in fixed_handicap(size, stones)} == set(vertices.split())
 
 
+# GTP 2, section 4.1.1: the third line from the edge below 13x13, else the fourth; by hand for every size that has any.
+LINES = {7: "C3 C5 E3 E5", 8: "C3 C6 F3 F6", 9: "C3 C7 G3 G7", 10: "C3 C8 H3 H8", 11: "C3 C9 J3 J9"}
+LINES |= {12: "C3 C10 K3 K10", 13: "D4 D10 K4 K10", 14: "D4 D11 L4 L11", 15: "D4 D12 M4 M12", 16: "D4 D13 N4 N13"}
+LINES |= {17: "D4 D14 O4 O14", 18: "D4 D15 P4 P15", 19: "D4 D16 Q4 Q16"}
+SIDES = {9: "C5 G5 E3 E7 E5", 11: "C6 J6 F3 F9 F6", 13: "D7 K7 G4 G10 G7", 15: "D8 M8 H4 H12 H8"}
+SIDES |= {17: "D9 O9 J4 J14 J9", 19: "D10 Q10 K4 K16 K10"}
+
+
+@pytest.mark.parametrize("size", range(5, 20))
+def test_fixed_points_of_every_size(size: int) -> None:
+    """Two corners, a third, all four; then the sides, left and right first; odd numbers from five on have the middle."""
+    if size not in LINES:
+        assert most_fixed(size) == 0
+        return
+    low_left, high_left, low_right, high_right = LINES[size].split()
+    expected = {2: [low_left, high_right], 3: [low_left, high_right, high_left]}
+    expected[4] = [low_left, high_right, high_left, low_right]
+    if size in SIDES:
+        left, right, below, above, middle = SIDES[size].split()
+        expected[5] = [*expected[4], middle]
+        expected[6] = [*expected[4], left, right]
+        expected[7] = [*expected[6], middle]
+        expected[8] = [*expected[6], below, above]
+        expected[9] = [*expected[8], middle]
+    assert max(expected) == most_fixed(size)
+    for stones, vertices in expected.items():
+        assert {to_gtp(p, size) for p in fixed_handicap(size, stones)} == set(vertices)
+
+
 @pytest.mark.parametrize("size", range(5, 20))
 def test_limits_and_free_placement(size: int) -> None:
     most = most_fixed(size)
