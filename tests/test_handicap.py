@@ -41,7 +41,7 @@ SIDES |= {17: "D9 O9 J4 J14 J9", 19: "D10 Q10 K4 K16 K10"}
 
 @pytest.mark.parametrize("size", range(5, 20))
 def test_fixed_points_of_every_size(size: int) -> None:
-    """Two corners, a third, all four; then the sides, left and right first; odd numbers from five on have the middle."""
+    """Two corners, a third, all four; then the sides, left and right first; odd numbers from five have the middle."""
     if size not in LINES:
         assert most_fixed(size) == 0
         return

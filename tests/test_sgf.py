@@ -344,3 +344,12 @@ def test_any_tree_and_any_comment_can_be_written(shape: list, comment: str) -> N
     tree = SgfTree(9, SgfInfo(event=comment), SgfNode(children=[grow(shape, 0)]))
     once = write_tree(tree)
     assert write_tree(read_tree(once)).count(b"[]") == once.count(b"[]")
+
+
+def test_a_result_that_needs_no_count_is_written() -> None:
+    game = Game(9).play("E5")
+    assert b"RE[" not in write_game(game)
+    assert b"RE[" not in write_game(game.copy().play(None).play(None)), "the dead stones are not known"
+    assert b"RE[B+R]" in write_game(game.copy().resign())
+    assert b"RE[W+2.5]" in write_game(game.copy().resign(), SgfInfo(result=Result(1, -2.5, "count")))
+    assert b"RE[Void]" in write_game(game.limit_moves(1, no_result=True))

@@ -17,7 +17,7 @@ from tengen.sgf.grammar import first_tree, split_trees
 from tengen.sgf.info import SgfInfo
 from tengen.sgf.record import SgfProblem, SgfRecord, read_record
 from tengen.sgf.tree import SgfNode, SgfTree, read_tree, write_tree
-from tengen.sgf.values import Result
+from tengen.sgf.values import Result, result
 
 __all__ = [
     "Result",
@@ -64,14 +64,17 @@ def play_record(record: SgfRecord, partial: bool = False) -> Game:
 def write_game(game: Game, info: SgfInfo | None = None, comments: Sequence[str] = ()) -> bytes:
     """Write a game as SGF in UTF-8, with `comments[i]` at move i.
 
-    Komi, rules and handicap are the game's where `info` leaves them open.
+    Komi, rules and handicap are the game's where `info` leaves them open; so is the result of a game that ended by
+    resignation or without result. Which stones of a counted one are dead the game does not know.
     """
     info = info or SgfInfo()
+    certain = game.ending == "resignation" or game.is_no_result
     info = replace(
         info,
         komi=game.komi if info.komi is None else info.komi,
         rules=info.rules or game.rules.text,
         handicap=info.handicap or game.handicap,
+        result=result(game.result()) if certain and info.result == Result() else info.result,
         application=info.application or "Tengen",
     )
     root = SgfNode()

@@ -1,0 +1,52 @@
+"""How often each way to decide dead stones comes to the recorded score of counted games.
+
+    python benchmarks/count.py [STORE [GAMES [NETWORK]]]
+
+Takes every n-th counted game of the store so that GAMES (1400) are asked. One line of JSON a way: the share within a
+point and within ten points of the record, games with another winner, and milliseconds of processor time a game.
+Without STORE the 300 games that the tests ship are imported first.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tengen.data import Store
+from tengen.data.importer import ImportOptions, import_games
+from tengen.engine.count import WAYS, Counter
+from tengen.evaluators import load_evaluator
+
+SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
+
+
+def main(store: Store, games: int, network: str) -> None:
+    counter = Counter(load_evaluator(network))
+    counted = [i for i, score in enumerate(store.column("score")) if score is not None and score == score]
+    rows = [store.row(i) for i in counted[:: max(1, len(counted) // games)][:games]]
+    for way in WAYS:
+        started = time.process_time()
+        scores = [(counter.count(row.game(), by=way).score, float(row.score or 0)) for row in rows]
+        milliseconds = (time.process_time() - started) / len(rows) * 1000
+        off = [abs(ours - theirs) for ours, theirs in scores]
+        answer = {
+            "benchmark": "count",
+            "by": way,
+            "games": len(rows),
+            "within_1": round(sum(d <= 1 for d in off) / len(off), 4),
+            "within_10": round(sum(d <= 10 for d in off) / len(off), 4),
+            "other_winner": sum((ours > 0) != (theirs > 0) for ours, theirs in scores),
+            "milliseconds": round(milliseconds, 2),
+        }
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    games, network = [*sys.argv[2:], *("1400", "default")[len(sys.argv[2:]) :]][:2]
+    if len(sys.argv) > 1:
+        main(Store.open(sys.argv[1]), int(games), network)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            import_games([SAMPLE], f"{folder}/store", ImportOptions(workers=1))
+            main(Store.open(f"{folder}/store"), int(games), network)
