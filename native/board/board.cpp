@@ -1,15 +1,13 @@
 #include "board/board.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "board/random.h"
 
 namespace tengen {
-
-static_assert(std::is_trivially_copyable_v<Board>);
 
 namespace {
 
@@ -41,6 +39,21 @@ struct Few {
 Board::Board(int size) : geometry_(&geometry(size)) {
     colors_.fill(Color::empty);
     sets_[index(Color::empty)] = geometry_->all;
+}
+
+Board& Board::operator=(const Board& other) {
+    geometry_ = other.geometry_;
+    hash_ = other.hash_;
+    ko_ = other.ko_;
+    ko_color_ = other.ko_color_;
+    sets_ = other.sets_;
+    const auto used = static_cast<std::size_t>(points());
+    const auto copy = [used](const auto& from, auto& to) { std::copy_n(from.begin(), used, to.begin()); };
+    copy(other.colors_, colors_);
+    copy(other.head_, head_);
+    copy(other.next_, next_);
+    copy(other.chains_, chains_);
+    return *this;
 }
 
 bool Board::is_suicide(Point p, Color color) const {
