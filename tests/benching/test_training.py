@@ -72,7 +72,8 @@ def test_the_pace_is_of_the_run_and_leaves_no_trace(run: RunConfig) -> None:
 
 
 def test_positions_into_batches(run: RunConfig) -> None:
-    mine, random = encoding(run, 0.0), encoding(None, 0.0)
+    missing = run.model_copy(update={"data": run.data.model_copy(update={"store": "nowhere"})})
+    mine, random = encoding([missing, run], 0.0), encoding([missing], 0.0)
     assert (mine.source, mine.size) == (run.data.store, 7)
     assert (random.source, random.size) == ("random games", 19)
     assert mine.rate > random.rate > 0

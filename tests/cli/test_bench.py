@@ -68,6 +68,10 @@ def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> No
         (["tiny", "--set", "training.stepps=3"], "did you mean steps?"),
         (["--set", "training.steps=3"], "--set changes a recipe"),
         (["--seconds", "0"], "--seconds"),
+        (
+            ["linear-tygem"],
+            "a recipe of kind linear-playout; how long it takes is worked out for recipes of networks only",
+        ),
         (["--net", "no-such-net"], "no-such-net"),
     ],
 )
@@ -95,9 +99,21 @@ def test_without_the_extra_it_says_what_to_install(args: list[str], status: int)
     assert "pip install 'tengen[train]'" in done.stdout + done.stderr
 
 
+def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "recipe_names", lambda: [recipe, "linear-tygem"])
+    measured = []
+    monkeypatch.setattr(bench, "measure_all", lambda _, runs, *__: measured.append(runs) or bench.Figures(QUIET))
+    monkeypatch.setattr(bench, "_print", lambda figures, _: measured.append(figures.missing))
+    assert main(["bench", "--net", "uniform"]) == 0
+    assert [run.name for run in measured[0]] == ["mine"]
+    assert len(measured[1]) == 1 and measured[1][0].startswith("linear-tygem: ")
+
+
+QUIET = Machine("1.0", "Z80", cores=4, memory=1 << 34, load=1.5)
+
+
 def test_a_busy_machine_is_said_to_be_one() -> None:
-    quiet = Machine("1.0", "Z80", cores=4, memory=1 << 34, load=1.5)
-    assert not quiet.busy
+    assert not QUIET.busy
     assert Machine("1.0", "Z80", cores=2, memory=1 << 34, load=1.5).busy
 
 

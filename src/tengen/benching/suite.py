@@ -66,7 +66,7 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
         share = _PLAYOUTS * seconds / (len(policies) * len(SIZES))
         figures.playouts += [playouts(policy, size, share) for size in SIZES]
     say("positions a second into training")
-    figures.encoding = encoding(recipes[0] if recipes else None, _ENCODING * seconds)
+    figures.encoding = encoding(recipes, _ENCODING * seconds)
     _measure_recipes(figures, recipes, _ESTIMATES * seconds, say)
     return figures
 

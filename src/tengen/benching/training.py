@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,10 +69,11 @@ def random_games(size: int) -> Iterator[Store]:
         yield Store.open(path)
 
 
-def encoding(run: RunConfig | None, seconds: float) -> Encoding:
-    """From the store of a recipe where there is one here, else from random games of 19x19."""
-    if run is not None and (store := _store_of(run)) is not None:
-        return _encoding(store, run.data.store, seconds)
+def encoding(runs: Sequence[RunConfig], seconds: float) -> Encoding:
+    """From the first store of the recipes that is here, else from random games of 19x19."""
+    for run in runs:
+        if (store := _store_of(run)) is not None:
+            return _encoding(store, run.data.store, seconds)
     with random_games(19) as store:
         return _encoding(store, "random games", seconds)
 

@@ -15,10 +15,14 @@ from tengen.benching.machine import Machine
 from tengen.benching.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
 from tengen.benching.suite import Figures, measure_all, measure_recipe
 from tengen.benching.training import Encoding, Estimate
+from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, read_card
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
+
+_KIND = "network"
+_ONLY_NETWORKS = "how long it takes is worked out for recipes of networks only"
 
 
 def command(
@@ -30,7 +34,7 @@ def command(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")
     ] = None,
     net: Annotated[str | None, typer.Option(help="only this network: an installed one or an .onnx file")] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, help="how long to measure, loading and compiling apart")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.01, help="how long to measure, loading and compiling apart")] = 25.0,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Measure this machine: networks, play, playouts, training. Best on one that does nothing else."""
@@ -41,6 +45,8 @@ def command(
             status.update(f"measuring {what}")
 
         if recipe is not None:
+            if recipe_kind(recipe) != _KIND:
+                raise RecipeError(f"{recipe} is a recipe of kind {recipe_kind(recipe)}; {_ONLY_NETWORKS}")
             run = load_recipe(recipe, settings or [])
             network_fields(run.network)
             figures = measure_recipe(run, seconds, say)
@@ -48,8 +54,9 @@ def command(
             if settings:
                 raise typer.BadParameter("--set changes a recipe: name one")
             networks = [load_evaluator(name) for name in ([net] if net else _installed())]
-            recipes = [load_recipe(name) for name in recipe_names() if recipe_kind(name) == "network"]
-            figures = measure_all(networks, recipes, seconds, say)
+            recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
+            figures = measure_all(networks, [load_recipe(name) for name in recipes], seconds, say)
+            figures.missing += [f"{name}: {_ONLY_NETWORKS}" for name in recipe_names() if name not in recipes]
     if as_json:
         print(json.dumps(figures.as_dict()))
     else:
