@@ -22,6 +22,15 @@ inline Color to_color(int value) {
     return Color(value);
 }
 
+// Threads cost memory long before their number overflows: nobody means more than this.
+inline int to_threads(int value) {
+    constexpr int kMost = 1024;
+    if (value < 1 || value > kMost)
+        throw nb::value_error(
+            ("threads must be 1 to " + std::to_string(kMost) + ", not " + std::to_string(value)).c_str());
+    return value;
+}
+
 inline Point to_point(const Board& board, int value, bool pass_allowed = false) {
     if (value < 0 || value >= board.points() + pass_allowed) {
         const auto last = std::to_string(board.points() - !pass_allowed);

@@ -6,8 +6,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "bindings/convert.h"
 #include "board/symmetry.h"
 #include "features/encode.h"
 #include "features/rows.h"
@@ -31,7 +33,8 @@ std::span<const T> span_of(const In<T>& array) {
 
 template <class T>
 ListColumn<T> list_column(const char* name, const In<T>& values, const In<std::int32_t>& offsets, std::size_t rows) {
-    const bool whole = offsets.size() == rows + 1 && offsets(0) >= 0;
+    const bool whole = offsets.size() == rows + 1 && offsets(0) >= 0 &&
+                       std::is_sorted(offsets.data(), offsets.data() + offsets.size());
     if (!whole || static_cast<std::size_t>(offsets(rows)) > values.size())
         throw std::invalid_argument(std::string(name) + ": the offsets do not fit the values");
     return {span_of(values), span_of(offsets)};
@@ -131,6 +134,7 @@ void encode_batch(std::string_view name, const std::vector<const GameColumns*>& 
                   In<float> komi_shift, int edge, Out<float, 4> planes, Out<float, 2> scalars, Out<float, 3> mask,
                   Out<std::int64_t, 1> policy, Out<float, 1> value, Out<float, 1> score, Out<float, 3> ownership,
                   Out<float, 1> weight, int threads) {
+    bindings::to_threads(threads);
     const PlaneSet& set = plane_set(name);
     const std::size_t batch = row.size(), width = static_cast<std::size_t>(edge);
     for (const auto* index : {&shard, &ply, &symmetry}) check_shape(*index, "shard, ply and symmetry", {batch});

@@ -20,7 +20,7 @@ namespace {
 class LockedPool {
   public:
     LockedPool(const SearchParams& params, const std::vector<std::uint64_t>& seeds, int threads)
-        : shared_(std::make_shared<Shared>(params, seeds, threads)) {}
+        : shared_(std::make_shared<Shared>(params, seeds, to_threads(threads))) {}
 
     template <class F>
     auto with(F f) {

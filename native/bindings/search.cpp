@@ -160,7 +160,7 @@ void bind_search(nb::module_& m) {
         .def(
             "run",
             [](LockedSearch& self, long simulations, int threads, double seconds) {
-                return self.with([&](Search& search) { return search.run(simulations, threads, seconds); });
+                return self.with([&](Search& search) { return search.run(simulations, to_threads(threads), seconds); });
             },
             "simulations"_a, "threads"_a = 1, "seconds"_a = 1e9,
             "Search on by playouts alone, for so many simulations or seconds; how many counted.")

@@ -47,7 +47,9 @@ std::vector<Color> parse_line(std::string_view line) {
                 break;
             default:
                 if (std::string_view(" \t\r()0123456789").find(c) == std::string_view::npos)
-                    throw std::invalid_argument(std::string("diagram: '") + c + "' is none of X O . +");
+                    throw std::invalid_argument(
+                        "diagram: " + (c > ' ' && c < 127 ? "'" + std::string(1, c) + "'" : "a sign") +
+                        " is none of X O . +");
         }
     }
     return row;

@@ -21,6 +21,10 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 Color move_color(std::uint16_t move) { return move >> 15 ? Color::white : Color::black; }
 Point move_point(std::uint16_t move) { return static_cast<Point>(move & 0x7fff); }
 
+[[noreturn]] void refuse(const Sample& sample, const std::string& what) {
+    throw std::invalid_argument("row " + std::to_string(sample.row) + " is no game: " + what);
+}
+
 float side_sign(Color side) { return side == Color::black ? 1.0f : -1.0f; }
 
 // The side whose position a sample shows: of the recorded move, which need not alternate, or of the game at its end.
@@ -40,9 +44,10 @@ struct Told {
 Told told(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
+    const auto rules = static_cast<std::size_t>(games.rules[row]);
+    if (rules >= games.rule_sets.size()) refuse(sample, "rule set " + std::to_string(games.rules[row]));
     const float komi = games.komi[row];
-    Told game{games.rule_sets[games.rules[row]], std::isnan(komi) ? kUnknownKomi : komi, games.score[row],
-              games.winner[row]};
+    Told game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
     if (sample.terms.other_scoring) {
         const bool territory = game.rules.scoring == Scoring::territory;
         game.rules.scoring = territory ? Scoring::area : Scoring::territory;
@@ -65,6 +70,9 @@ float value_target(int winner, Color side) {
 void write_ownership(std::span<const std::uint8_t> packed, Color side, const Layout& layout, float* out) {
     std::fill_n(out, layout.edge() * layout.edge(), kUnknown);
     if (packed.empty()) return;
+    if (static_cast<int>(packed.size()) * 4 < layout.points())
+        throw std::invalid_argument("an ownership of " + std::to_string(packed.size()) + " bytes is too short for " +
+                                    std::to_string(layout.points()) + " points");
     const float owner[4] = {side_sign(side), -side_sign(side), 0.0f, 0.0f};
     for (int p = 0; p < layout.points(); ++p)
         out[layout[static_cast<Point>(p)]] = owner[packed[p / 4] >> (p % 4 * 2) & 3];
@@ -97,15 +105,21 @@ Game replay(const Sample& sample) {
     const auto row = static_cast<std::size_t>(sample.row);
     const Told terms = told(sample);
     Game game(games.size[row], terms.rules, terms.komi);
-    for (const auto p : games.black_stones.row(row)) game.setup(static_cast<Point>(p), Color::black);
-    for (const auto p : games.white_stones.row(row)) game.setup(static_cast<Point>(p), Color::white);
-    game.set_to_play(static_cast<Color>(games.first[row]));
     const Board& board = game.board();
+    const auto set_up = [&](std::span<const std::uint16_t> stones, Color color) {
+        for (const auto p : stones) {
+            if (p >= board.points()) refuse(sample, "a stone on point " + std::to_string(p));
+            game.setup(static_cast<Point>(p), color);
+        }
+    };
+    set_up(games.black_stones.row(row), Color::black);
+    set_up(games.white_stones.row(row), Color::white);
+    if (games.first[row] > 1) refuse(sample, "colour " + std::to_string(games.first[row]) + " to play");
+    game.set_to_play(static_cast<Color>(games.first[row]));
     for (const auto move : games.moves.row(row).first(sample.ply)) {
         const Point p = move_point(move);
         if (p > board.pass() || (p != board.pass() && board.at(p) != Color::empty))
-            throw std::invalid_argument("row " + std::to_string(row) + " is no game: move to point " +
-                                        std::to_string(p));
+            refuse(sample, "move to point " + std::to_string(p));
         game.play(p, move_color(move));
     }
     return game;

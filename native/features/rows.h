@@ -65,11 +65,12 @@ struct BatchArrays {
     float* weight;
 };
 
-// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a move
-// is off the board or on a stone.
+// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a stone
+// or move is off the board or on a stone, and where size, rules, komi or the colour to play are none.
 Game replay(const Sample& sample);
 
-// Fills the arrays, on `threads` threads. The result does not depend on their number.
+// Fills the arrays, on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
+// replay() does, and where an ownership does not cover the board.
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
 
 }  // namespace tengen
