@@ -2,6 +2,7 @@
 # make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
 # make wheel   a package for other machines       make clean   remove what was built; .venv stays
+# make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
 #
 # A fresh machine needs Linux, git, make, Python 3.11 or later with venv, and a C++20 compiler; cmake and ninja come
@@ -30,7 +31,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove native bench format wheel clean test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench format wheel clean test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -87,7 +88,7 @@ test-native: $(MODULE)/done
 define sanitized
 	@mkdir -p build
 	@$(call quietly,$(CMAKE) -S . -B build/$(1) -DTENGEN_PYTHON=OFF -DTENGEN_TESTS=ON \
-		-DTENGEN_SANITIZE=$(2) -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+		-DTENGEN_FUZZ=ON -DTENGEN_SANITIZE=$(2) -DCMAKE_BUILD_TYPE=RelWithDebInfo)
 	@$(call quietly,$(BIN)/cmake --build build/$(1) --parallel $(JOBS))
 	@echo "C++ tests under -fsanitize=$(2)"
 	@build/$(1)/tengen_tests
@@ -95,7 +96,20 @@ endef
 
 sanitize: .venv/player
 	$(call sanitized,asan,address$(,)undefined)
+	@cd build/asan && ./tengen_fuzz
 	$(call sanitized,tsan,thread)
+
+# libFuzzer for FUZZ_SECONDS, where there is a clang with its compiler-rt; what it found stays in build/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_CXX ?= $(shell command -v clang++ || ls /usr/bin/clang++-* 2>/dev/null | tail -1)
+
+fuzz: .venv/player
+	@test -n "$(FUZZ_CXX)" || { echo "make fuzz needs clang++ and its compiler-rt (Debian: clang libclang-rt-14-dev)"; exit 1; }
+	@mkdir -p build/fuzz/corpus
+	@$(call quietly,$(CMAKE) -S . -B build/fuzz -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) -DTENGEN_PYTHON=OFF -DTENGEN_FUZZ=ON \
+		-DTENGEN_SANITIZE=address$(,)undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo)
+	@$(call quietly,$(BIN)/cmake --build build/fuzz --parallel $(JOBS) --target tengen_fuzz)
+	@cd build/fuzz && ./tengen_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=600 -print_final_stats=1 corpus
 
 # --- tests ---
 

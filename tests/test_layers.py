@@ -60,6 +60,7 @@ NATIVE_ALLOWED = {
     "pool": {"board", "features", "playout", "search"},
     "bindings": {"board", "features", "playout", "search", "pool"},
     "tests": {"board", "features", "playout", "search", "pool"},
+    "fuzz": {"board", "features", "playout"},
     "bench": {"board", "features", "playout", "search", "pool"},
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tengen import coords
 from tengen.errors import GtpError, IllegalMove
 from tengen.game import EMPTY, WHITE, Game
@@ -13,22 +15,12 @@ from tengen.handicap import free_handicap
 
 def fixed_handicap(session: Session, args: Arguments) -> str:
     """NUMBER: the points that the protocol prescribes; answers them."""
-    args.expect(1)
-    _expect_empty(session)
-    try:
-        return _place(session, fixed_points(session.game.size, args.integer(0)))
-    except IllegalMove as error:
-        raise GtpError(f"invalid number of stones: {error}") from error
+    return _place_number(session, args, fixed_points)
 
 
 def place_free_handicap(session: Session, args: Arguments) -> str:
     """NUMBER: stones where the engine wants them; answers them."""
-    args.expect(1)
-    _expect_empty(session)
-    try:
-        return _place(session, free_handicap(session.game.size, args.integer(0)))
-    except IllegalMove as error:
-        raise GtpError(f"invalid number of stones: {error}") from error
+    return _place_number(session, args, free_handicap)
 
 
 def set_free_handicap(session: Session, args: Arguments) -> str:
@@ -48,6 +40,15 @@ def set_free_handicap(session: Session, args: Arguments) -> str:
 def _expect_empty(session: Session) -> None:
     if session.game.moves or (session.game.board != EMPTY).any():
         raise GtpError("board not empty")
+
+
+def _place_number(session: Session, args: Arguments, points_for: Callable[[int, int], list[int]]) -> str:
+    args.expect(1)
+    _expect_empty(session)
+    try:
+        return _place(session, points_for(session.game.size, args.integer(0)))
+    except IllegalMove as error:
+        raise GtpError(f"invalid number of stones: {error}") from error
 
 
 def _place(session: Session, points: list[int]) -> str:
