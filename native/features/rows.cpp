@@ -25,6 +25,13 @@ Point move_point(std::uint16_t move) { return static_cast<Point>(move & 0x7fff);
     throw std::invalid_argument("row " + std::to_string(sample.row) + " is no game: " + what);
 }
 
+Point checked_point(const Sample& sample, const Board& board, std::uint16_t move) {
+    const Point p = move_point(move);
+    if (p > board.pass() || (p != board.pass() && board.at(p) != Color::empty))
+        refuse(sample, "move to point " + std::to_string(p));
+    return p;
+}
+
 float side_sign(Color side) { return side == Color::black ? 1.0f : -1.0f; }
 
 // The side whose position a sample shows: of the recorded move, which need not alternate, or of the game at its end.
@@ -89,7 +96,7 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
            out.mask + i * area);
     const auto moves = games.moves.row(sample.row);
     const bool has_move = sample.ply < static_cast<int>(moves.size());
-    out.policy[i] = has_move ? layout.policy_index(move_point(moves[sample.ply])) : -1;
+    out.policy[i] = has_move ? layout.policy_index(checked_point(sample, game.board(), moves[sample.ply])) : -1;
     const Told result = told(sample);
     out.value[i] = value_target(result.winner, side);
     out.score[i] = result.score * side_sign(side);
@@ -116,12 +123,8 @@ Game replay(const Sample& sample) {
     set_up(games.white_stones.row(row), Color::white);
     if (games.first[row] > 1) refuse(sample, "colour " + std::to_string(games.first[row]) + " to play");
     game.set_to_play(static_cast<Color>(games.first[row]));
-    for (const auto move : games.moves.row(row).first(sample.ply)) {
-        const Point p = move_point(move);
-        if (p > board.pass() || (p != board.pass() && board.at(p) != Color::empty))
-            refuse(sample, "move to point " + std::to_string(p));
-        game.play(p, move_color(move));
-    }
+    for (const auto move : games.moves.row(row).first(sample.ply))
+        game.play(checked_point(sample, board, move), move_color(move));
     return game;
 }
 

@@ -70,7 +70,7 @@ struct BatchArrays {
 Game replay(const Sample& sample);
 
 // Fills the arrays, on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
-// replay() does, and where an ownership does not cover the board.
+// replay() does, where the move to predict is none, and where an ownership does not cover the board.
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
 
 }  // namespace tengen

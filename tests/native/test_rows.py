@@ -28,13 +28,13 @@ GOOD: dict[str, Any] = {
 }
 
 
-def encode(threads: int = 1, **changed: list[Any]) -> None:
+def encode(threads: int = 1, ply: int = 3, **changed: list[Any]) -> None:
     columns = {name: np.array(changed.get(name, values), values.dtype) for name, values in GOOD.items()}
     games = _native.GameColumns(**columns, rule_sets=["chinese"])
     planes, scalars = map(len, _native.plane_set("tengen"))
     index, floats = np.zeros(1, np.int64), np.zeros(1, np.float32)
     _native.encode_rows(
-        "tengen", [games], index, index, index + 3, index, np.zeros(1, bool), floats, 9,
+        "tengen", [games], index, index, index + ply, index, np.zeros(1, bool), floats, 9,
         np.zeros((1, planes, 9, 9), np.float32), np.zeros((1, scalars), np.float32), np.zeros((1, 9, 9), np.float32),
         np.zeros(1, np.int64), floats.copy(), floats.copy(), np.zeros((1, 9, 9), np.float32), floats.copy(), threads,
     )  # fmt: skip
@@ -42,6 +42,7 @@ def encode(threads: int = 1, **changed: list[Any]) -> None:
 
 def test_a_good_row_is_encoded() -> None:
     encode()
+    encode(ply=2)
     encode(komi=[np.nan], score=[np.nan], weight=[np.nan], winner=[-1])
 
 
@@ -52,6 +53,9 @@ def test_a_good_row_is_encoded() -> None:
         ({"size": [255]}, "too small for a board of 255"),
         ({"moves": [40, 82, 81]}, "row 0 is no game: move to point 82"),
         ({"moves": [40, 40, 81]}, "row 0 is no game: move to point 40"),
+        ({"moves": [40, 41, 82], "ply": 2}, "row 0 is no game: move to point 82"),
+        ({"moves": [40, 41, 40], "ply": 2}, "row 0 is no game: move to point 40"),
+        ({"ply": 4}, "no ply 4 in a game of 3"),
         ({"moves": [40, 20, 81]}, "row 0 is no game: move to point 20"),
         ({"black_stones": [81]}, "row 0 is no game: a stone on point 81"),
         ({"white_stones": [65535]}, "row 0 is no game: a stone on point 65535"),
