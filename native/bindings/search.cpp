@@ -130,6 +130,8 @@ void bind_params(nb::module_& m) {
         .def_rw("noise_weight", &SearchParams::noise_weight)
         .def_rw("noise_total", &SearchParams::noise_total)
         .def_rw("transpositions", &SearchParams::transpositions)
+        .def_rw("merge_symmetric", &SearchParams::merge_symmetric)
+        .def_rw("prune_pass_alive", &SearchParams::prune_pass_alive)
         .def_rw("prune_eyes", &SearchParams::prune_eyes)
         .def_rw("ownership", &SearchParams::ownership)
         .def_rw("memory", &SearchParams::memory)

@@ -98,7 +98,10 @@ struct SearchParams {
     float forced_playouts = 0.0f;
     bool merge_symmetric = false;
 
-    bool prune_eyes = true;                       // never fill an own true eye inside own pass-alive area
+    bool prune_eyes = true;  // never fill an own true eye inside own pass-alive area
+    // No move at a point that was beyond change at the root (settled_area of root.h), in the whole tree: nothing is
+    // looked for below the root, so it costs nothing there. For counting by area.
+    bool prune_pass_alive = false;
     bool ownership = false;                       // keep the mean ownership of the evaluated positions for the root
     std::size_t memory = std::size_t{512} << 20;  // bytes that the tree may take; a full tree is searched on as it is
 

@@ -6,6 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "board/pass_alive.h"
+#include "board/symmetry.h"
+
 namespace tengen {
 
 namespace {
@@ -72,12 +75,71 @@ MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid
     return allowed;
 }
 
-std::vector<float> root_priors(Node& root, const MoveSet& allowed, const SearchParams& params, Random& random) {
-    std::vector<float> priors(root.edge_count, kForbidden);
+PointSet settled_area(const Game& game) {
+    const bool suicide = game.rules().suicide;
+    return pass_alive(game.board(), Color::black, suicide).area() |
+           pass_alive(game.board(), Color::white, suicide).area();
+}
+
+namespace {
+
+// Whether a symmetry leaves all that matters in its place; `kind` has a number for each point.
+bool keeps(std::span<const int> kind, int size, int symmetry) {
+    for (int p = 0; p < size * size; ++p)
+        if (kind[p] != kind[transform(static_cast<Point>(p), size, symmetry)]) return false;
+    return true;
+}
+
+std::vector<int> symmetries(const Game& game, const MoveSet& allowed) {
+    const Board& board = game.board();
+    std::vector<int> kind(board.points()), found;
+    for (int i = 0; i < board.points(); ++i) {
+        const auto p = static_cast<Point>(i);
+        kind[i] = board.stones(Color::black).contains(p)   ? 1
+                  : board.stones(Color::white).contains(p) ? 2
+                  : game.is_legal(p)                       ? 3
+                                                           : 4;
+        if (!allowed.test(p)) kind[i] += 4;
+    }
+    for (int s = 1; s < kSymmetries; ++s)
+        if (keeps(kind, board.size(), s)) found.push_back(s);
+    return found;
+}
+
+}  // namespace
+
+std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed) {
+    const std::vector<int> kept = symmetries(game, allowed);
+    if (kept.empty()) return {};
+    const int size = game.board().size();
+    std::vector<Point> first(size * size + 1);
+    std::iota(first.begin(), first.end(), Point{0});
+    for (Point& p : first)
+        for (const int s : kept) p = std::min(p, transform(p, size, s));
+
+    const auto visits = [&](int edge) { return edge < root.link_count ? root.links[edge].visits : 0; };
+    std::vector<int> best(first.size(), -1);  // edge, by the first point of a class
     for (int i = 0; i < root.edge_count; ++i) {
         const Edge edge = root.edges()[i];
-        if (allowed.test(edge.move)) priors[i] = edge.prior.value();
+        int& b = best[first[edge.move]];
+        if (b < 0 || visits(i) > visits(b) || (visits(i) == visits(b) && root.edges()[b].prior < edge.prior)) b = i;
     }
+    std::vector<Point> standing(first.size());
+    for (std::size_t p = 0; p < first.size(); ++p)
+        standing[p] = best[first[p]] < 0 ? static_cast<Point>(p) : root.edges()[best[first[p]]].move;
+    return standing;
+}
+
+std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
+                               const SearchParams& params, Random& random) {
+    std::vector<float> mass(kMaxPoints + 1, 0.0f);
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Edge edge = root.edges()[i];
+        mass[representative.empty() ? edge.move : representative[edge.move]] += edge.prior.value();
+    }
+    std::vector<float> priors(root.edge_count, kForbidden);
+    for (int i = 0; i < root.edge_count; ++i)
+        if (const Point move = root.edges()[i].move; allowed.test(move)) priors[i] = mass[move];
     if (params.root_temperature != 1)
         for (float& p : priors)
             if (p >= 0) p = std::pow(p, 1 / params.root_temperature);

@@ -1,10 +1,12 @@
-// What is special about the root: moves may be forbidden there, and its priors are tempered and noised.
+// What is special about the root: moves may be forbidden there or stand for others, and its priors are tempered and
+// noised.
 #pragma once
 
 #include <bitset>
 #include <span>
 #include <vector>
 
+#include "board/game.h"
 #include "search/node.h"
 #include "search/params.h"
 #include "search/random.h"
@@ -16,8 +18,20 @@ using MoveSet = std::bitset<kMaxPoints + 1>;  // points and pass
 // Only moves of `allow`, if it names any, and no move of `avoid`.
 MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid);
 
-// Priors for selection at the root, one an edge: tempered, mixed with noise, sum 1 over the allowed moves, negative for
-// the others. Puts the edges that have no link yet into falling order of these priors.
-std::vector<float> root_priors(Node& root, const MoveSet& allowed, const SearchParams& params, Random& random);
+// Points that nothing can change any more: both players' stones that live though their owner passes for ever, and what
+// they enclose. A move there changes no result by area, now or later.
+PointSet settled_area(const Game& game);
+
+// For each point and pass the move that stands for it at the root: itself, or of the moves that a symmetry of the
+// position exchanges the one with the most visits, then the best prior. A symmetry must keep the stones, what is legal
+// (ko and superko included) and what is allowed; what an evaluator makes of the history may still differ. Empty where
+// no symmetry does.
+std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed);
+
+// Priors for selection at the root, one an edge: a representative has those of all for whom it stands; tempered, mixed
+// with noise, sum 1 over the allowed moves, negative for the others. Puts the edges that have no link yet into falling
+// order of these priors.
+std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
+                               const SearchParams& params, Random& random);
 
 }  // namespace tengen

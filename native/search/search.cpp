@@ -65,6 +65,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     if (!played || !tree_.descend(*played)) tree_.clear();
     game_ = game;
     allowed_ = allowed;
+    leave_out_settled(moves);
     ownership_.clear();
     ownership_count_ = 0;
     // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
@@ -96,7 +97,22 @@ bool Search::allows_any(const Node& node) const {
                        [&](const Edge& e) { return allowed_.test(e.move); });
 }
 
-void Search::prepare_root() { root_priors_ = root_priors(*tree_.root().node, allowed_, params_, random_); }
+// Not where nothing else is left.
+void Search::leave_out_settled(std::span<const Point> legal) {
+    settled_ = params_.prune_pass_alive ? settled_area(*game_) : PointSet();
+    MoveSet rest = allowed_;
+    settled_.for_each([&](Point p) { rest.reset(p); });
+    if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) allowed_ = rest;
+}
+
+void Search::prepare_root() {
+    Node& root = *tree_.root().node;
+    representative_.clear();
+    if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
+    for (std::size_t p = 0; p < representative_.size(); ++p)
+        if (representative_[p] != static_cast<Point>(p)) allowed_.reset(p);
+    root_priors_ = root_priors(root, allowed_, representative_, params_, random_);
+}
 
 void Search::forget_waiting() {
     for (const Waiting& leaf : waiting_) {
@@ -159,6 +175,14 @@ std::vector<float> Search::policy_target() const {
     const float total = std::accumulate(weights.begin(), weights.end(), 0.0f);
     if (!(total > 0)) throw std::logic_error("no allowed move has a visit that could tell a policy anything");
     for (int i = 0; i < root.edge_count; ++i) target[root.edges()[i].move] = weights[i] / total;
+    if (representative_.empty()) return target;
+    std::vector<float> members(target.size());
+    for (int i = 0; i < root.edge_count; ++i) ++members[representative_[root.edges()[i].move]];
+    const std::vector<float> merged = target;
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Point move = root.edges()[i].move, standing = representative_[move];
+        target[move] = merged[standing] / members[standing];
+    }
     return target;
 }
 

@@ -141,6 +141,7 @@ class Search {
 
     void add_simulation();
     bool allows_any(const Node& node) const;
+    void leave_out_settled(std::span<const Point> legal);
     void prepare_root();
     Junction at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;
@@ -157,6 +158,8 @@ class Search {
     MoveSet allowed_;
     std::vector<float> root_priors_;
     RootPlan plan_;
+    std::vector<Point> representative_;  // of each root move; empty if each stands for itself
+    PointSet settled_;                   // points where no move is looked at
     std::vector<double> ownership_;
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not

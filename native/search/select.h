@@ -24,7 +24,7 @@ struct Junction {
     bool may_return = false;
     std::uint64_t salt = 0;
     const RootPlan* plan = nullptr;  // at the root
-    const float* masked = nullptr;  // in place of all other priors, where moves are barred for this visit
+    const float* masked = nullptr;   // in place of all other priors, where moves are barred for this visit
 
     bool is_open(const Link& link) const { return link.node || may_open || may_return; }
 

@@ -117,6 +117,7 @@ void Search::explore(Simulation& sim) {
     }
     if (!sim.young) {
         moves_of(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
+        if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
             moves_of(sim.game, false, sim.moves, !tree_.is_graph());
     }

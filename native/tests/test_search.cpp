@@ -92,7 +92,7 @@ TEST(search_noise_is_a_distribution) {
     double change = 0;
     for (int round = 0; round < 200; ++round) {
         for (int i = 0; i < 82; ++i) node.edges()[i] = {static_cast<Point>(i), Prior(i < 2 ? 0.4f : 0.2f / 80)};
-        const auto priors = root_priors(node, allowed, params, random);
+        const auto priors = root_priors(node, allowed, {}, params, random);
         double total = 0;
         for (int i = 0; i < 82; ++i) {
             if (node.edges()[i].move == 7)

@@ -7,6 +7,8 @@ import pytest
 from known_answers import Noise, Scripted, View
 from plain_puct import PlainPuct
 
+from tengen import _native
+from tengen.coords import from_gtp, to_gtp
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.game import Game
@@ -213,3 +215,133 @@ def test_a_plan_is_counted_from_when_it_was_made() -> None:
         return visits_of(search).get(1, 0) - before
 
     assert gained(30) == 0 < gained(500)
+
+
+# --- Symmetric moves
+
+
+def merged(game: Game, visits: int = 200, evaluator: object = None, **params: object) -> TreeSearch:
+    settings = SearchParams(merge_symmetric=True, **params)  # type: ignore[arg-type]
+    search = TreeSearch(evaluator or Scripted(), settings, 1)  # type: ignore[arg-type]
+    search.set_root(game)
+    search.run(visits)
+    return search
+
+
+@pytest.mark.parametrize("moves, classes", [("", 7), ("C3", 6), ("D4", 14 + 1), ("C4", 14 + 1), ("B5", 24 + 1)])
+def test_one_move_of_each_class(moves: str, classes: int) -> None:
+    """Of 25 points 6 differ on the empty board, 5 beside a stone in the centre; a stone on a diagonal or on the middle
+    column leaves one reflection: 5 points on its axis, one of them taken, and 10 pairs. Pass comes on top."""
+    game = Game(5)
+    for vertex in moves.split():
+        game.play(vertex)
+    points = merged(game).stats().point.tolist()
+    assert len(points) == classes and 25 in points
+
+
+def test_a_class_has_the_prior_of_all_its_moves() -> None:
+    """Equal priors and no values: the visits are as the classes' sizes, 1, 4 or 8 of 26."""
+
+    def policy(view: View) -> np.ndarray:
+        return np.full(26, 1 / 26, np.float32) if not view.own | view.other else policy_of({25: 1.0})
+
+    search = merged(Game(5), 2601, Scripted(policy=policy), c_puct=1000, score_weight=0)
+    assert sorted(search.stats().visits.tolist()) == pytest.approx([100, 100, 400, 400, 400, 400, 800], abs=8)
+    target = search.policy_target()
+    assert target.sum() == pytest.approx(1, abs=1e-5)
+    assert target == pytest.approx(np.full(26, 1 / 26), abs=4e-3)
+
+
+DOUBLE_KO = """
+    . . . . . . .
+    . . . . . . .
+    . X O . O X .
+    X . X O X . X
+    . X O . O X .
+    . . . . . . .
+    . . . . . . .
+"""
+
+
+def test_a_ban_by_ko_breaks_the_symmetry_of_the_stones() -> None:
+    """White takes both kos of a position that is its own mirror image: Black may retake one of them only."""
+    game = Game.from_diagram(DOUBLE_KO, "chinese", to_play=1)
+    for vertex in ("F4", "D1", "B4"):
+        game.play(vertex)
+    legal = set(game.legal_points())
+    assert (np.fliplr(game.board) == game.board).all() and from_gtp("C4", 7) not in legal and from_gtp("E4", 7) in legal
+    assert len(merged(game).stats().point) == len(legal | {49})
+    for vertex in ("D7", "D6"):  # on the axis: the ban is over
+        game.play(vertex)
+    legal = set(game.legal_points())
+    middle = sum(p % 7 == 3 for p in legal)
+    assert len(merged(game).stats().point) == middle + (len(legal) - middle) // 2 + 1
+
+
+def test_what_is_allowed_must_be_symmetric_too() -> None:
+    search = TreeSearch(Scripted(), SearchParams(merge_symmetric=True))
+    for allow, left in (((0, 4), 1), ((0, 1), 2), ((0, 4, 20, 24, 12), 2), ((5, 12), 2)):
+        search.set_root(Game(5), allow=allow)
+        search.run(30)
+        assert len(search.stats().point) == left
+
+
+def test_a_kept_tree_is_represented_by_its_most_visited_moves() -> None:
+    game = Game(5)
+    game.play("C3")
+
+    def kept(merge: bool) -> dict[int, int]:
+        search = TreeSearch(Noise(), SearchParams(prune_eyes=False, merge_symmetric=merge), 1)
+        search.set_root(Game(5), allow=[12])
+        search.run(300)
+        search.set_root(game)
+        return visits_of(search)
+
+    all_moves, standing = kept(False), kept(True)
+    assert len(standing) == 6 < len(all_moves)
+    for point, n in standing.items():
+        assert n == max(all_moves.get(_native.transform(point, 5, s), 0) for s in range(8))
+
+
+# --- Settled points
+
+SETTLED = """
+    . X . X . . .
+    X X X X . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . O O .
+    . . . O O . O
+    . . . O . O O
+"""
+
+
+def lines_of(text: str) -> set[str]:
+    return {line.split()[0] for line in text.splitlines()[1:]}
+
+
+def test_no_move_at_a_settled_point_anywhere_in_the_tree() -> None:
+    game = Game.from_diagram(SETTLED)
+    alive = {int(p) for p in np.flatnonzero(game.pass_alive() != 2)}
+    inside = {p for p in alive if game.board.flat[p] == 2}
+    assert {0, 2} <= inside
+    search = TreeSearch(Noise(), SearchParams(prune_pass_alive=True, prune_eyes=False), 8)
+    search.set_root(game)
+    search.run(600)
+    assert not inside & set(search.stats().point.tolist())
+    vertices = {to_gtp(p, 7) for p in inside}
+    assert not vertices & lines_of(search.text(30))
+    plain = TreeSearch(Noise(), SearchParams(prune_eyes=False), 8)
+    plain.set_root(game)
+    plain.run(600)
+    assert vertices & lines_of(plain.text(30))
+
+
+def test_a_settled_point_is_played_where_nothing_else_is_allowed() -> None:
+    game = Game.from_diagram(SETTLED)
+    search = TreeSearch(Noise(), SearchParams(prune_pass_alive=True), 1)
+    search.set_root(game, allow=[0])
+    search.run(5)
+    assert search.choose() == 0
+    search.set_root(game)
+    assert 0 not in search.stats().point

@@ -113,6 +113,12 @@ class SearchParams(BaseModel):
         float,
         Field(ge=0, description="k: a tried root move has sqrt(k x prior x visits) visits or more (forms of PUCT)"),
     ] = 0.0
+    merge_symmetric: Annotated[
+        bool, Field(description="of root moves that a symmetry of the position exchanges search and report one")
+    ] = False
+    prune_pass_alive: Annotated[
+        bool, Field(description="no move where all lived or was enclosed beyond change at the root (area counting)")
+    ] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (
