@@ -2,9 +2,8 @@
 
     python benchmarks/playouts.py [--seconds 1] [--policies uniform local ...]
 
-`playouts_per_second` is of the wall clock, for all threads together; `microseconds_per_move` is processor time, so that
-it holds on a busy machine too. `against_uniform` is the ratio to uniform playouts of the same size and threads in the
-same run.
+`playouts_per_second` is of the wall clock, for all threads together; the rest is processor time, so that it holds on a
+busy machine too. `against_uniform` is the ratio to uniform playouts of the same size and threads in the same run.
 """
 
 import argparse
@@ -51,7 +50,7 @@ def main() -> None:
             uniform = 0.0
             for policy in dict.fromkeys(["uniform", *settings.policies]):
                 figures = measure(policy, size, threads, settings.seconds)
-                rate = float(figures["playouts_per_second"])
+                rate = float(figures["playouts_per_cpu_second"])
                 uniform = uniform or rate
                 print(json.dumps({**figures, "against_uniform": round(rate / uniform, 3)}), flush=True)
 
