@@ -20,6 +20,7 @@ class LinearWeights {
     explicit LinearWeights(std::vector<std::int8_t> steps);
 
     int step(Feature feature) const { return steps_[feature]; }
+    void fetch(Feature feature) const { __builtin_prefetch(&steps_[feature]); }  // a step() will follow
 
     // e to the sum of some steps; sums beyond +-kMostSteps count as that.
     static constexpr int kMostSteps = 511;
