@@ -51,7 +51,7 @@ void LinearMoves::set_stage(const Board& board) {
 }
 
 // In two walks, so that the memory of all weights is on its way before the first is used: the tables are larger than
-// the nearest caches, and this took a third of the time.
+// the nearest caches, and waiting took a quarter of the time.
 void LinearMoves::refresh(const Board& board, Color side) {
     struct Waiting {
         Point point;
