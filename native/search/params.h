@@ -45,7 +45,7 @@ struct SearchParams {
     // RAVE (Gelly and Silver 2007, in the form of Pachi and Michi): the all-moves-as-first mean of a move counts like a
     // / (1 + a / rave_equivalence) visits where it has a; rave_exploration weighs the prior as c_puct does in PUCT.
     float rave_equivalence = 3500.0f;
-    float rave_exploration = 0.7f;
+    float rave_exploration = 2.5f;
 
     float virtual_loss = 1.0f;  // lost visits that a simulation under way counts for
 

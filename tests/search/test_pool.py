@@ -183,7 +183,7 @@ def test_a_bad_row_costs_its_own_game_alone() -> None:
         ({"games": 0}, "0 games"),
         ({"batch_per_game": 0}, "0 positions"),
         ({"games": 3, "seed": [1, 2]}, "as many seeds, not 2"),
-        ({"threads": 0}, "threads must be 1 or more, not 0"),
+        ({"threads": 0}, "threads must be 1 to 1024, not 0"),
     ],
 )
 def test_settings_that_cannot_work(settings: dict[str, object], message: str) -> None:

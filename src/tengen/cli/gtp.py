@@ -15,6 +15,9 @@ def command(
     playouts: Annotated[
         str | None, typer.Option(help="Playout policy of --net none: uniform, local, ...; local if not given.")
     ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="The search of a published system: alphazero, leela-zero, gumbel, ...")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the search, NAME=VALUE; may be repeated.")
     ] = None,
@@ -47,6 +50,7 @@ def command(
             version=__version__,
             net=net,
             playouts=playouts,
+            preset=preset,
             params=tuple(set_ or ()),
             visits=visits,
             seconds=seconds,

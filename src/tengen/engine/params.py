@@ -64,7 +64,7 @@ class SearchParams(BaseModel):
     rave_equivalence: Annotated[
         float, Field(gt=0, description="visits that all-moves-as-first counts for at the most")
     ] = 3500.0
-    rave_exploration: Annotated[float, Field(ge=0, description="RAVE's weight of the prior, as c_puct is PUCT's")] = 0.7
+    rave_exploration: Annotated[float, Field(ge=0, description="RAVE's weight of the prior, as c_puct is PUCT's")] = 2.5
     virtual_loss: Annotated[float, Field(ge=0, description="losses that a simulation under way counts for")] = 1.0
     score_weight: Annotated[float, Field(ge=0, le=1, description="share of the score in what is maximised")] = 0.05
     score_scale: Annotated[
@@ -171,13 +171,13 @@ class SearchParams(BaseModel):
         return params
 
 
-def playout_params(policy: str = "local") -> SearchParams:
-    """Settings of a search that needs no network: RAVE over playouts of this policy, which gives the priors too.
+def playout_params(policy: str = "local", priors: str = "linear") -> SearchParams:
+    """Settings of a search that needs no network: RAVE over playouts of one policy, with the priors of another.
 
     Raises RecipeError for an unknown policy.
     """
     chosen = {"selection": "rave", "playout_weight": "1", "playouts": "1", "expand_visits": "2"}
-    return set_params(SearchParams(), {**chosen, "priors": policy, "playout": policy})
+    return set_params(SearchParams(), {**chosen, "priors": priors, "playout": policy})
 
 
 def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParams:

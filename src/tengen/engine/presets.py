@@ -48,6 +48,22 @@ PRESETS: dict[str, dict[str, Any]] = {
         "root_fpu_reduction": 0.5,
         "lcb_share": 0.1,
     },
+    # BakaGo 2016: UCT, three playouts a leaf, the network asked after 32 visits, its list cut at 0.80 of the mass (0.87
+    # and 0.95 later in the game, which this search does not follow) and an eighth of the board
+    "bakago": {
+        **_PLAIN,
+        "selection": "uct",
+        "uct_exploration": 2**0.5,
+        "playout": "bakago",
+        "playouts": 3,
+        "playout_weight": 1.0,
+        "playout_slope": 1.0,
+        "playout_decay": 0.98,
+        "expand_visits": 32,
+        "candidate_mass": 0.8,
+        "candidate_most": 45,
+        "candidate_least": 2,
+    },
     # Tian and Zhu 2015, open version of 2016
     "darkforest": {
         **_PLAIN,

@@ -23,6 +23,7 @@ class Settings:
     version: str = "0"
     net: str = "default"
     playouts: str | None = None
+    preset: str | None = None
     params: tuple[str, ...] = ()
     visits: int | None = None
     seconds: float | None = None
@@ -78,7 +79,12 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError(
             "--playouts is for --net none; beside a network, --set playouts=N --set playout_weight=W mixes"
         )
-    params = playout_params(settings.playouts or "local") if alone else SearchParams()
+    if settings.preset is not None and alone:
+        raise RecipeError("--preset is for searches with a network; --net none takes --playouts and --set")
+    if alone:
+        params = playout_params(settings.playouts or "local")
+    else:
+        params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
     pairs = [setting.partition("=") for setting in settings.params]
     for name, equals, _ in pairs:
         if not equals:
