@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagrams import SEKI
+from known_positions import SEKI
 from scripted import ScriptedEvaluator
 
 from tengen import coords

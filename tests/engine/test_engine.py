@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from diagrams import SETTLED
+from known_positions import SETTLED
 from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagrams import SEKI, SETTLED
+from known_positions import SEKI, SETTLED
 
 from tengen import coords
 from tengen.engine.count import Counter

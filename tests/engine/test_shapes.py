@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from diagrams import SEKI, SETTLED
+from known_positions import SEKI, SETTLED
 
 from tengen import coords
 from tengen.engine.shapes import Shapes, seki_stones

@@ -90,6 +90,14 @@ def session_of(engine: FakeEngine | None = None, size: int = 9, **options: objec
     return Session(engine, Game(size), Lines(), Options(version="1.0 (fake)", **options), now=engine.now)  # type: ignore[arg-type]
 
 
+def played(*moves: str, **options: object) -> Session:
+    """A session after these moves, Black's first."""
+    session = session_of(**options)  # type: ignore[arg-type]
+    for move in moves:
+        session.game.play(move)
+    return session
+
+
 def talk(session: Session, *lines: str) -> str:
     """Everything that is answered to these lines."""
     for line in lines:

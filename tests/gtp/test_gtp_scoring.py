@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from gtp_fakes import ask, session_of, talk
+from gtp_fakes import FakeEngine, ask, session_of, talk
+from known_positions import SETTLED
 
 from tengen.engine import Engine
 from tengen.evaluators.uniform import UniformEvaluator
-from tengen.game import Game
+from tengen.game import WHITE, Game
 from tengen.gtp.session import Player, Session
 
 # Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.
@@ -30,6 +31,30 @@ def session_at(text: str, rules: str, engine: Player | None = None) -> Session:
     session.engine = engine or session.engine
     session.game = Game.from_diagram(text, rules, komi=0)
     return session
+
+
+def finished() -> Session:
+    """A game that is over but for the white stone on D3, dead among Black's."""
+    session = session_of(FakeEngine(dead=("D3",)))
+    session.game = Game.from_diagram(SETTLED, komi=0.5).play("D3", color=WHITE)
+    return session
+
+
+def test_the_score_is_counted_without_the_dead() -> None:
+    session = finished()
+    assert ask(session, "final_score") == "W+7.5"
+    ask(session, "komi -20")
+    assert ask(session, "final_score") == "B+13"
+    ask(session, "komi -7")
+    assert ask(session, "final_score") == "0"
+
+
+def test_the_status_of_stones_is_listed_chain_by_chain() -> None:
+    session = finished()
+    assert ask(session, "final_status_list dead") == "D3"
+    assert ask(session, "final_status_list seki") == ""
+    alive = ask(session, "final_status_list alive").split("\n")
+    assert ["A8" in alive[0].split(), "D9" in alive[1].split(), alive[2]] == [True, True, "H4 J4 J3"]
 
 
 @pytest.mark.parametrize(
