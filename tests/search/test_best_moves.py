@@ -60,10 +60,10 @@ PROBLEMS = {
 }
 
 SEARCHES = {
-    "rave": (playout_params("local"), 4_000),
-    "rave, uniform playouts": (playout_params("uniform"), 6_000),
-    "uct": (playout_params("local").model_copy(update={"selection": "uct"}), 6_000),
-    "puct": (playout_params("local").model_copy(update={"selection": "puct"}), 4_000),
+    "rave": (playout_params(), 4_000),
+    "rave, uniform playouts": (playout_params("uniform", "uniform"), 6_000),
+    "uct": (playout_params("local", "local", "uct"), 6_000),
+    "puct": (playout_params("local", "local", "puct"), 4_000),
     "puct, a graph": (SearchParams(transpositions=True), 12_000),
     "puct, no playouts": (SearchParams(), 12_000),
 }
@@ -80,7 +80,7 @@ def test_the_best_move_is_found(problem: str, search: str) -> None:
 @pytest.mark.parametrize(("policy", "visits"), [("local", 4_000), ("uniform", 8_000)])
 def test_the_centre_of_5x5(policy: str, visits: int) -> None:
     """The whole board is Black's if he begins in the centre (van der Werf 2003), and not otherwise."""
-    assert chosen(Game(5, "tromp-taylor", 10.5), playout_params(policy), visits) == "C3"
+    assert chosen(Game(5, "tromp-taylor", 10.5), playout_params(policy, policy), visits) == "C3"
 
 
 def test_a_centre_point_of_6x6() -> None:

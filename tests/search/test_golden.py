@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from known_answers import Noise
 
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.game import Game
@@ -34,6 +34,10 @@ TREES = {
         150,
         SearchParams(selection="puct-darkforest", c_puct=10, puct_noise=0.2),
     ),
+    "tree-7x7-rave": (Game(7), UniformEvaluator(), 1, 400, playout_params("local", "local")),
+    "tree-7x7-uct": (Game(7), UniformEvaluator(), 1, 400, playout_params("uniform", "uniform", "uct")),
+    "tree-7x7-bakago": (Game(7), Noise(), 4, 400, SearchParams.preset("bakago")),
+    "tree-7x7-graph": (Game(7), Noise(), 8, 400, SearchParams(transpositions=True)),
     "tree-7x7-katago": (Game(7), Noise(), 1, 150, SearchParams.preset("katago-selfplay")),
 }
 

@@ -171,12 +171,12 @@ class SearchParams(BaseModel):
         return params
 
 
-def playout_params(policy: str = "local", priors: str = "linear") -> SearchParams:
+def playout_params(policy: str = "local", priors: str = "linear", selection: str = "rave") -> SearchParams:
     """Settings of a search that needs no network: RAVE over playouts of one policy, with the priors of another.
 
-    Raises RecipeError for an unknown policy.
+    Raises RecipeError for an unknown policy or selection.
     """
-    chosen = {"selection": "rave", "playout_weight": "1", "playouts": "1", "expand_visits": "2"}
+    chosen = {"selection": selection, "playout_weight": "1", "playouts": "1", "expand_visits": "2"}
     return set_params(SearchParams(), {**chosen, "priors": priors, "playout": policy})
 
 
