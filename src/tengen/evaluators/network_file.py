@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tengen.errors import NetworkError
 
 CARD_KEY = "tengen"
+SUFFIX = ".onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the networks that come with the package."""
 DEFAULT_NAME = EMBEDDED / "default"
@@ -72,45 +73,57 @@ def read_card(path: str | Path) -> Card:
         raise NetworkError(f"{path} is no network file: it is not ONNX, or was cut short") from error
     if text is None:
         raise NetworkError(f"{path} carries no card of Tengen; networks of other programs need converting first")
+    return parse_card(text, path)
+
+
+def parse_card(text: str | bytes, path: str | Path) -> Card:
+    """The card in the JSON that the file at `path` carries. Raises NetworkError, which names the file."""
     try:
         return Card.model_validate(json.loads(text))
-    except (json.JSONDecodeError, ValidationError) as error:
-        raise NetworkError(f"{path} carries a card that cannot be read: {_first_line(error)}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError) as error:
+        raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def find_network(name_or_path: str | Path) -> Path:
     """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none."""
     text = str(name_or_path)
-    if text == "default":
-        return _default()
-    embedded = EMBEDDED / f"{text}.onnx"
-    if Path(text).name == text and embedded.is_file():
+    return _default() if text == "default" else find_embedded(text, SUFFIX, "network")
+
+
+def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
+    """The embedded file with this name and suffix, else the file at a path.
+
+    Raises NetworkError, which names `kind` and the nearest embedded name, when there is neither.
+    """
+    embedded = EMBEDDED / f"{name_or_path}{suffix}"
+    if Path(name_or_path).name == name_or_path and embedded.is_file():
         return embedded
-    path = Path(text)
+    path = Path(name_or_path)
     if path.is_file():
         return path
-    names = [file.stem for file in _embedded_files()]
-    near = get_close_matches(text, names, n=1)
+    names = [file.stem for file in embedded_files(suffix)]
+    near = get_close_matches(name_or_path, names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
-    raise NetworkError(f"no network {text!r}, neither installed nor a file; {hint}")
+    raise NetworkError(f"no {kind} {name_or_path!r}, neither installed nor a file; {hint}")
+
+
+def embedded_files(suffix: str) -> list[Path]:
+    """The embedded files with this suffix, by name."""
+    return sorted(EMBEDDED.glob(f"*{suffix}"))
 
 
 def installed() -> list[Card]:
     """The cards of the embedded networks, by name."""
-    return [read_card(path) for path in _embedded_files()]
+    return [read_card(path) for path in embedded_files(SUFFIX)]
 
 
 def _default() -> Path:
-    files = _embedded_files()
+    files = embedded_files(SUFFIX)
     if not files:
         raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
     if DEFAULT_NAME.is_file():
-        return EMBEDDED / f"{DEFAULT_NAME.read_text(encoding='utf-8').strip()}.onnx"
+        return EMBEDDED / f"{DEFAULT_NAME.read_text(encoding='utf-8').strip()}{SUFFIX}"
     return files[0]
-
-
-def _embedded_files() -> list[Path]:
-    return sorted(EMBEDDED.glob("*.onnx"))
 
 
 def _metadata(file: BinaryIO) -> Iterator[tuple[str, str]]:
@@ -161,7 +174,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import struct
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 
 from tengen import _native
 from tengen.errors import NetworkError
@@ -27,7 +24,7 @@ _MAGIC = b"TENGENLP"
 
 def installed_playouts() -> list[Card]:
     """The cards of the embedded playout policies, by name."""
-    return [read_playout_card(path) for path in sorted(network_file.EMBEDDED.glob(f"*{SUFFIX}"))]
+    return [read_playout_card(path) for path in network_file.embedded_files(SUFFIX)]
 
 
 def is_playout(name_or_path: str) -> bool:
@@ -42,15 +39,7 @@ def is_playout(name_or_path: str) -> bool:
 def find_playout(name_or_path: str) -> Path:
     """The file of `linear`, of an installed playout policy by name, or of a path; NetworkError when there is none."""
     name = STANDARD if name_or_path == "linear" else name_or_path
-    embedded = network_file.EMBEDDED / f"{name}{SUFFIX}"
-    if Path(name).name == name and embedded.is_file():
-        return embedded
-    if Path(name).is_file():
-        return Path(name)
-    names = [path.stem for path in network_file.EMBEDDED.glob(f"*{SUFFIX}")]
-    near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
-    raise NetworkError(f"no playout policy {name!r}, neither installed nor a file; {hint}")
+    return network_file.find_embedded(name, SUFFIX, "playout policy")
 
 
 def read_playout_card(path: str | Path) -> Card:
@@ -63,10 +52,7 @@ def read_playout_card(path: str | Path) -> Card:
             text = file.read(_HEAD.unpack(head)[2])
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        return Card.model_validate(json.loads(text))
-    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError) as error:
-        raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
+    return network_file.parse_card(text, path)
 
 
 def read_playout(path: str | Path) -> npt.NDArray[np.int8]:
