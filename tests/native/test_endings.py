@@ -15,6 +15,7 @@ rule sets publish other answers from that (bent four), the test gives the dead s
 from __future__ import annotations
 
 import pytest
+from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen import coords
 from tengen.errors import IllegalMove
@@ -42,32 +43,17 @@ def test_every_named_rule_set_is_meant() -> None:
     assert set(RULE_NAMES) == {*NO_RESULT, *SUICIDE, "aga"}
 
 
-# Three kos that nobody can give up. Black to play; after six captures the position is back.
-TRIPLE_KO = """
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X . X O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-"""
-TRIPLE_KO_MOVES = "C8 B5 C2 B8 C5 B2"
-
-
 @pytest.mark.parametrize("rules", RULE_NAMES)
 def test_triple_ko(rules: str) -> None:
     """Simple ko: no result once the position has come a third time. Superko: the move that restores it is illegal."""
     game = Game.from_diagram(TRIPLE_KO, rules)
     if rules in NO_RESULT:
-        play(game, TRIPLE_KO_MOVES)
+        play(game, " ".join(TRIPLE_KO_CYCLE))
         assert not game.is_over, "the second time is allowed"
-        play(game, TRIPLE_KO_MOVES)
+        play(game, " ".join(TRIPLE_KO_CYCLE))
         assert (game.ending, game.result(), game.is_no_result) == ("long cycle", "Void", True)
     else:
-        play(game, TRIPLE_KO_MOVES.removesuffix(" B2"))
+        play(game, " ".join(TRIPLE_KO_CYCLE[:-1]))
         assert refused(game, "B2") == "superko"
         assert not game.is_over
 

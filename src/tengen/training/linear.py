@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import yaml
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import tengen
 from tengen import _native
@@ -31,6 +30,7 @@ from tengen.errors import RecipeError, StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
+from tengen.training.bar import new_bar
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -182,7 +182,7 @@ def _identity(run: LinearRun) -> dict[str, Any]:
 def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, progress: bool) -> None:
     training = run.training
     last: dict[str, float] = {}
-    with _interruptions() as interrupted, _bar(progress) as bar:
+    with _interruptions() as interrupted, new_bar(progress) as bar:
         task = bar.add_task("training", total=training.games, completed=state.done)
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
@@ -268,18 +268,6 @@ def _describe(state: _State, last: dict[str, float]) -> str:
     if "top1" in last:
         parts.append(f"top-1 {last['top1']:.1%}")
     return ", ".join(parts)
-
-
-def _bar(shown: bool) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>5.1f}%"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        disable=not shown,
-    )
 
 
 @contextmanager

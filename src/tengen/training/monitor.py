@@ -7,11 +7,11 @@ from types import FrameType
 from typing import Any
 
 import lightning as L
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tengen.data.sampler import Sampler
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.training.accuracy import Estimate, measure
+from tengen.training.bar import new_bar
 from tengen.training.batches import BatchStream
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
@@ -102,14 +102,7 @@ class ProgressBar(L.Callback):
     def __init__(self, log: LossLog, validation: Validation) -> None:
         self._log = log
         self._validation = validation
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>5.1f}%"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-        )
+        self._bar = new_bar()
         self._task = self._bar.add_task("training", total=1.0)
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
