@@ -19,7 +19,7 @@ MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYSE: "Analyse"}
 SIZES = {9: "9", 13: "13", 19: "19", 0: "Other"}
 COLORS = {0: "Black", 1: "White", 2: "Random"}
 RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
-NO_NETWORK = "No network: it knows the rules alone, and plays accordingly."
+NO_NETWORK = "No network: it plays positions out to the end to see who wins."
 CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
     "none": ("No clock", None),
     "blitz": ("1 min + 3 x 10 s", TimeControl.byoyomi(60, 10, 3)),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 
 from tengen.engine import Engine, Limits
+from tengen.engine.params import SearchParams, playout_params
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.evaluators.protocol import Evaluator
 from tengen.game import Game
 
 NO_NETWORK = ("none", "uniform")
+# Without a network each position that a level looks at is worth so many playouts.
+_PLAYOUTS = 25
 REMEMBERED = 20_000  # positions, about 60 MB on 19x19; pages that look at one game share them
 
 
@@ -24,6 +28,8 @@ class Engines:
     def __init__(self, network: str) -> None:
         self.network = "" if network in NO_NETWORK else read_card(find_network(network)).name
         self._source = "uniform" if network in NO_NETWORK else network
+        alone = network == "none"
+        self._params = playout_params().model_copy(update={"playouts": _PLAYOUTS}) if alone else SearchParams()
         self._evaluator: Evaluator | None = None
         self._loading = threading.Lock()
 
@@ -31,7 +37,7 @@ class Engines:
         with self._loading:
             if self._evaluator is None:
                 self._evaluator = load_evaluator(self._source, cache=REMEMBERED)
-        return Engine(self._evaluator, seed=secrets.randbits(31))
+        return Engine(self._evaluator, self._params, seed=secrets.randbits(31), threads=os.cpu_count() or 1)
 
     def warm_up(self, size: int) -> None:
         """Read the network and make it ready for this board, so that the first move need not wait."""
