@@ -53,7 +53,6 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
 Search::End Search::open(Simulation& sim) {
     begin(sim);
     explore(sim);
-    sim.barred.clear();
     if (sim.illegal) return bar_last(sim), End::again;
     if (Node* const known = tree_.is_graph() ? tree_.known(sim.key) : nullptr) {
         if (!known->ready) return End::blocked;
@@ -98,7 +97,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         Node& node = *leaf.node;
         if (!prior_policy_) {
             take_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout);
-            cut_candidates(tree_, node, params_);
+            cut(node, leaf.path.empty());
         }
         const float own = 1 - params_.playout_weight, played = params_.playout_weight;
         node.value = own * std::clamp(results.value[row], -1.0f, 1.0f) + played * leaf.playouts.value;

@@ -7,6 +7,7 @@
 
 #include "search/gumbel.h"
 #include "search/leaf.h"
+#include "search/priors.h"
 
 namespace tengen {
 
@@ -14,7 +15,8 @@ namespace {
 
 bool same_start(const Game& a, const Game& b) {
     return a.board().size() == b.board().size() && a.rules() == b.rules() && a.komi() == b.komi() &&
-           a.first_to_play() == b.first_to_play() && a.setup_stones() == b.setup_stones();
+           a.first_to_play() == b.first_to_play() && a.setup_stones() == b.setup_stones() &&
+           a.move_limit() == b.move_limit() && a.at_limit() == b.at_limit();
 }
 
 void refuse_contradictions(const SearchParams& params) {
@@ -62,7 +64,8 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
 
     forget_waiting();
     const auto played = continuation(game);
-    if (!played || !tree_.descend(*played)) tree_.clear();
+    if (!played || (played->empty() && cut_to_allowed_) || !tree_.descend(*played)) tree_.clear();
+    cut_to_allowed_ = false;
     game_ = game;
     allowed_ = allowed;
     leave_out_settled(moves);
@@ -95,6 +98,16 @@ std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
 bool Search::allows_any(const Node& node) const {
     return std::any_of(node.edges(), node.edges() + node.edge_count,
                        [&](const Edge& e) { return allowed_.test(e.move); });
+}
+
+// A list of candidates at the root is the best of what may be played there, and no list for other restrictions.
+void Search::cut(Node& node, bool is_root) {
+    Edge* const end = node.edges() + node.edge_count;
+    const auto allowed = [&](const Edge& e) { return allowed_.test(e.move); };
+    const bool restricted = is_root && std::stable_partition(node.edges(), end, allowed) != end;
+    const int before = node.edge_count;
+    cut_candidates(tree_, node, params_);
+    if (restricted) cut_to_allowed_ = node.edge_count < before;
 }
 
 // Not where nothing else is left.

@@ -55,7 +55,8 @@ class Search {
 
     // Searches on by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
     // (looked at between simulations; at least one counts); returns how many counted. Throws std::logic_error without a
-    // root, while leaves wait, or when the params ask a network.
+    // root, while leaves wait, or when the params ask a network. Where the system gives fewer threads, those search.
+    // When a thread meets an error (no memory is left) all end, the tree is given up and the error is thrown.
     long run(long simulations, int threads, double seconds);
 
     // How many simulations are meant to follow, for rules that divide them up or stop early; 0 or less, as after every
@@ -95,8 +96,8 @@ class Search {
     struct Simulation {
         Simulation(const SearchParams& params, std::uint64_t seed) : game(kMinSize, {}, 0), playouts(params, seed) {}
         Path path;
-        std::vector<int> barred;    // edges of the node at the end of the path that superko bars on this line
-        std::vector<float> masked;  // its priors without them
+        Path barred;                // moves that superko bars on this line, from nodes of it
+        std::vector<float> masked;  // priors of a node without them
         std::vector<Point> line;    // the moves of the path
         Game game;                  // at its end
         bool young;                 // stays a move without a node
@@ -141,6 +142,7 @@ class Search {
 
     void add_simulation();
     bool allows_any(const Node& node) const;
+    void cut(Node& node, bool is_root);
     void leave_out_settled(std::span<const Point> legal);
     void prepare_root();
     Junction at_root() const;
@@ -156,6 +158,7 @@ class Search {
     Tree tree_;
     std::optional<Game> game_;
     MoveSet allowed_;
+    bool cut_to_allowed_ = false;  // the root's candidates
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself

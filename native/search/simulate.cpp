@@ -1,7 +1,9 @@
 // One simulation: down the tree, a look at its end, and back up. Playout-only searches run it in threads.
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "search/graph.h"
@@ -25,10 +27,7 @@ Search::End Search::descend(Simulation& sim) {
         const int edge = node.terminal ? -1 : next_edge(sim, node, self);
         if (edge < 0) return End::finished;
         sim.path.push_back({&node, edge});
-        if (tree_.is_graph() && is_barred(sim.path))
-            bar_last(sim);
-        else
-            sim.barred.clear();
+        if (tree_.is_graph() && is_barred(sim.path)) bar_last(sim);
     }
 }
 
@@ -43,10 +42,11 @@ int Search::next_edge(Simulation& sim, Node& node, const Link& self) {
                           params_.playouts > 0,
                           salt_,
                           is_root ? &plan_ : nullptr};
-        if (!sim.barred.empty()) {
+        if (std::any_of(sim.barred.begin(), sim.barred.end(), [&](const Step& step) { return step.node == &node; })) {
             sim.masked.clear();
             for (int i = 0; i < node.edge_count; ++i) sim.masked.push_back(junction.prior(i));
-            for (const int edge : sim.barred) sim.masked[edge] = -1;
+            for (const Step& step : sim.barred)
+                if (step.node == &node) sim.masked[step.edge] = -1;
             junction.masked = sim.masked.data();
         }
         const int edge = select_(junction, params_);
@@ -83,7 +83,7 @@ bool Search::is_barred(const Path& path) const {
 }
 
 void Search::bar_last(Simulation& sim) {
-    sim.barred.push_back(sim.path.back().edge);
+    sim.barred.push_back(sim.path.back());
     sim.path.pop_back();
 }
 
@@ -140,7 +140,7 @@ Node* Search::place(Simulation& sim) {
         node->terminal = true;
     } else if (prior_policy_) {
         take_weights(*node, sim.weights);
-        cut_candidates(tree_, *node, params_);
+        cut(*node, sim.path.empty());
     }
     if (sim.over || !params_.asks_network()) {
         node->value = sim.outcome.value;
@@ -220,7 +220,6 @@ void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
         tree.lock();
         add_pending(sim.path, -1);
         if (!sim.illegal) break;
-        sim.barred.clear();
         bar_last(sim);
     }
     Link& end = end_of(sim.path);
@@ -240,12 +239,18 @@ long Search::run(long simulations, int threads, double seconds) {
 
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     long begun = 0;
+    std::exception_ptr error;
     const auto work = [&](Simulation& sim) {
         std::unique_lock tree(lock_);
-        while (begun < simulations && root_visits() < kMostVisits) {
-            if (begun > 0 && std::chrono::steady_clock::now() >= end) break;
-            ++begun;
-            visit(sim, tree);
+        try {
+            while (!error && begun < simulations && root_visits() < kMostVisits) {
+                if (begun > 0 && std::chrono::steady_clock::now() >= end) break;
+                ++begun;
+                visit(sim, tree);
+            }
+        } catch (...) {
+            if (!tree.owns_lock()) tree.lock();
+            error = std::current_exception();
         }
     };
     if (!tree_.root().node) {  // one thread makes the root that the others start from
@@ -254,9 +259,18 @@ long Search::run(long simulations, int threads, double seconds) {
         visit(*simulations_[0], tree);
     }
     std::vector<std::thread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
+    others.reserve(threads - 1);
+    try {
+        for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
+    } catch (const std::system_error&) {  // so many and no more
+    }
     work(*simulations_[0]);
     for (auto& thread : others) thread.join();
+    if (error) {
+        tree_.clear();
+        plan(0);
+        std::rethrow_exception(error);
+    }
     return begun;
 }
 

@@ -285,6 +285,20 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
     assert engine.think(Limits(playouts=10)).visits >= 110, "the tree outlives the question"
 
 
+def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
+    game = Game.from_diagram(SETTLED, to_play=WHITE)
+    engine = engine_on(game, ScriptedEvaluator({24: 100}), params=SearchParams(candidate_most=1))
+    assert [c.point for c in engine.think(Limits(visits=50)).candidates] == [24]
+    assert engine.think(Limits(visits=50)).move == PASS
+    assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025])
+def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
+    with pytest.raises(ValueError, match="give 1 to 1024"):
+        Engine(UniformEvaluator(), threads=threads)
+
+
 def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     game = Game.from_diagram(SETTLED).play("pass").play("pass")
     assert result_of(game, visits=20).move == PASS

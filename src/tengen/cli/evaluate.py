@@ -99,6 +99,8 @@ def _print(name: str, judgement: Judgement) -> None:
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
         phases.add_row(phase, f"{len(part):,}", *shares)
     console.print(phases)
+    if not judgement.calibration():  # it has no value
+        return
     calibration = Table(title="calibration of the value", title_justify="left")
     for heading in ("predicted to win", "won", "95% interval", "positions"):
         calibration.add_column(heading, justify="right")

@@ -36,7 +36,9 @@ def command(
         float | None, typer.Option(min=0.01, help="Play moves drawn from the network's policy at this temperature.")
     ] = None,
     backend: Annotated[Backend, typer.Option(help="What computes the network.")] = "auto",
-    threads: Annotated[int, typer.Option(min=0, help="Threads of the network or the playouts; 0 takes all cores.")] = 0,
+    threads: Annotated[
+        int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 takes all cores.")
+    ] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions evaluated at once.")] = 8,
     seed: Annotated[int, typer.Option(help="Same seed, same game, where no clock bounds the search.")] = 0,
     log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,

@@ -131,6 +131,7 @@ def plan(native: _native.Search, simulations: int) -> None:
     native.plan(max(0, min(simulations, _MOST_PLANNED)))
 
 
+MOST_THREADS = 1024
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
 _ENDLESS = 1 << 40
@@ -155,8 +156,8 @@ class TreeSearch(SearchView):
     ) -> None:
         if batch < 1:
             raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
-        if threads < 1:
-            raise ValueError(f"{threads} threads cannot search: give 1 or more")
+        if not 1 <= threads <= MOST_THREADS:
+            raise ValueError(f"{threads} threads cannot search: give 1 to {MOST_THREADS}")
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))
