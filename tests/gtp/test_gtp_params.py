@@ -47,6 +47,9 @@ def test_a_setting_changes_the_search(session: Session) -> None:
         ("c_puct -1", "greater than or equal to 0"),
         ("selection best", "'puct'"),
         ("playout_weight 0.5", "need playouts"),
+        ("playouts 1000001", "less than or equal to 1000"),
+        ("memory 99999999999999999999999", "less than"),
+        ("rave_equivalence 1e50", "1e\\+09 or less"),
         ("priors nobody", "choose uniform, local"),
     ],
 )

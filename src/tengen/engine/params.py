@@ -15,6 +15,8 @@ from tengen.errors import RecipeError
 Selection = Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "gumbel", "uct", "rave"]
 FirstPlay = Literal["reduction", "network", "absolute"]
 
+_LARGEST = 1e9  # of any setting: the native search computes in float32
+
 
 class SearchParams(BaseModel):
     """Settings of a search; frozen, and strict about names and ranges.
@@ -75,7 +77,7 @@ class SearchParams(BaseModel):
     playout_weight: Annotated[
         float, Field(ge=0, le=1, description="share of the playouts in a leaf's value; the rest is the network's")
     ] = 0.0
-    playouts: Annotated[int, Field(ge=0, description="playouts from a leaf")] = 0
+    playouts: Annotated[int, Field(ge=0, le=1000, description="playouts from a leaf")] = 0
     playout_slope: Annotated[
         float, Field(ge=0, description="0: a playout is won or lost; above: tanh(this / 2 x score)")
     ] = 0.0
@@ -121,9 +123,9 @@ class SearchParams(BaseModel):
     ] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
-    memory: Annotated[int, Field(ge=1 << 20, description="bytes that the tree may take; a full tree stops growing")] = (
-        512 << 20
-    )
+    memory: Annotated[
+        int, Field(ge=1 << 20, lt=1 << 48, description="bytes that the tree may take; a full tree stops growing")
+    ] = 512 << 20
     temperature: Annotated[
         float, Field(ge=0, le=100, description="above 0 the move is drawn by visits ^ (1 / this)")
     ] = 0.0
@@ -132,6 +134,13 @@ class SearchParams(BaseModel):
     lcb_share: Annotated[float, Field(ge=0, le=1, description="share of the most visits that a move needs for it")] = (
         0.15
     )
+
+    @field_validator("*")
+    @classmethod
+    def _finite(cls, value: object) -> object:
+        if isinstance(value, float) and value > _LARGEST:
+            raise ValueError(f"must be {_LARGEST:g} or less")
+        return value
 
     @field_validator("priors", "playout")
     @classmethod
