@@ -9,8 +9,8 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tengen.engine import Candidate, SearchResult
-from tengen.web.session import BoardView
 from tengen.web.tree import Drawn, Report
+from tengen.web.view import BoardView
 
 Heard = Callable[[object], None]
 MAX_SHOWN = 10

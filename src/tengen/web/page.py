@@ -14,17 +14,16 @@ from tengen.errors import SgfError, TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web import record
 from tengen.web.analysis import AnalysisPanel
-from tengen.web.components import BoardElement, TreeElement
+from tengen.web.components import BoardElement
 from tengen.web.conductor import Conductor
 from tengen.web.counting import in_words
 from tengen.web.dialogs import NewGameDialog, OpenDialog
-from tengen.web.panels import KEYS, Navigation, PlayerCard, Walk, button
+from tengen.web.panels import KEYS, HistoryPanel, Navigation, PlayerCard, StatusPanel, Walk, button
 from tengen.web.session import Phase, Session
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.thinker import PageEngines, Thinker
 
 POLL_SECONDS = 0.2
-MAX_COMMENT = 20_000
 
 
 class Page:
@@ -82,8 +81,9 @@ class Page:
             with ui.element("div").classes("tg-stage"):
                 self._board = BoardElement(self._tapped).props("data-testid=board")
             self._navigation = Navigation(self._look)
-            with ui.element("div").classes("tg-status tg-card"):
-                self._build_status()
+            self._status = StatusPanel(
+                self._pass_turn, self._undo_move, self._resign_game, self._toggle_pause, self._agree
+            )
             with ui.element("div").classes("tg-lower"):
                 self._analysis = AnalysisPanel(
                     self._switch_analysis,
@@ -93,7 +93,7 @@ class Page:
                     self._choose_move,
                     lambda ply: self._look(lambda session: session.seek(ply)),
                 )
-                self._build_history()
+                self._history = HistoryPanel(self._go, self._commented)
         main.on("dragenter", self._open.open, args=[], throttle=1.0)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         ui.timer(POLL_SECONDS, self._poll)
@@ -110,54 +110,18 @@ class Page:
             button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
             button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
 
-    def _build_status(self) -> None:
-        self._status = ui.label().classes("tg-line-status").props("data-testid=status")
-        self._hint = ui.label().classes("tg-note").props("data-testid=hint")
-        with ui.element("div").classes("tg-actions") as self._playing:
-            self._pass = button("Pass", "block", self._pass_turn, "pass")
-            self._undo = button("Undo", "undo", self._undo_move, "undo")
-            self._resign = button("Resign", "flag", self._resign_game, "resign")
-            self._pause = button("Pause", "pause", self._toggle_pause, "pause")
-        with ui.element("div").classes("tg-actions") as self._counting:
-            button("Agree", "done", self._agree, "agree").classes("tg-primary")
-            button("Play on", "undo", self._undo_move, "play-on")
-
-    def _build_history(self) -> None:
-        with ui.element("div").classes("tg-card"):
-            ui.label("Moves").classes("tg-heading")
-            self._tree = TreeElement(self._go).props("data-testid=tree")
-            self._comment = (
-                ui.textarea(placeholder="A note on this move", on_change=self._commented)
-                .classes("tg-comment")
-                .props("data-testid=comment")
-            )
-            self._comment.props("borderless dense autogrow maxlength=20000")
-
     # Drawing
 
     def refresh(self) -> None:
         """Draw everything anew from the session."""
         session = self.session
-        phase = session.phase
-        view = session.view()
         hover = NAMES[session.game.to_play].lower() if session.may_click else ""
-        self._board.show(view, hover, phase is Phase.COUNTING)
-        self._status.set_text(session.status())
-        self._hint.set_text(self._hint_text())
-        self._hint.set_visibility(bool(self._hint.text))
-        self._playing.set_visibility(phase is not Phase.COUNTING)
-        self._counting.set_visibility(phase is Phase.COUNTING)
-        self._resign.set_visibility(session.settings.mode is Mode.PLAY and not session.result)
-        self._pass.set_visibility(session.may_click)
-        self._undo.set_visibility(session.settings.mode is not Mode.WATCH)
-        self._pause.set_text("Go on" if self._conductor.paused else "Pause")
-        self._pause.set_icon("play_arrow" if self._conductor.paused else "pause")
-        self._pause.set_visibility(session.settings.mode is Mode.WATCH and phase is Phase.PLAYING)
+        self._board.show(session.view(), hover, session.phase is Phase.COUNTING)
+        self._status.show(session, self._conductor.paused)
         line = session.tree.line(session.node)
         self._navigation.show(session.ply, len(line))
         self._analysis.show_line(session.line_reports(), session.ply, len(line))
-        self._tree.show(session.tree.drawing(), session.node.id)
-        self._comment.set_value(session.node.comment)
+        self._history.show(session)
         self._poll()
 
     def _poll(self) -> None:
@@ -204,14 +168,6 @@ class Page:
         latest = self._thinker.latest if self._conductor.doing in ("thinking", "analysing") else None
         report = self.session.node.report
         return latest or (report.result if report is not None else None)
-
-    def _hint_text(self) -> str:
-        session = self.session
-        if session.phase is Phase.COUNTING:
-            return "Tap a group to mark it dead or alive, then agree." if session.counted else "Counting …"
-        if self._conductor.paused and session.engine_to_move:
-            return "The engine is paused."
-        return session.last_move() if session.phase is Phase.PLAYING else ""
 
     def _tell(self, message: str) -> None:
         with self._board:
@@ -298,8 +254,8 @@ class Page:
         self._conductor.review()
         self.refresh()
 
-    def _commented(self, event: events.ValueChangeEventArguments[str | None]) -> None:
-        self.session.node.comment = str(event.value or "")[:MAX_COMMENT]
+    def _commented(self, note: str) -> None:
+        self.session.node.comment = note
 
     def _toggle_sound(self) -> None:
         on = not self._board.props["sound"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,14 +11,13 @@ from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import SgfInfo
 from tengen.web.clock import GameClock
-from tengen.web.counting import check_point, explain, group_of, in_words, score_result, territory
+from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.tree import GameTree, Node, Report
+from tengen.web.view import BoardView
 
 if TYPE_CHECKING:
     from tengen.engine import SearchResult
-
-STONES = "XO."
 
 
 class Phase(StrEnum):
@@ -28,24 +26,6 @@ class Phase(StrEnum):
     PLAYING = "playing"
     COUNTING = "counting"
     OVER = "over"
-
-
-@dataclass(frozen=True)
-class BoardView:
-    """All of a position that the board draws.
-
-    `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.` (empty before a count).
-    `last` and `ko` are -1 for none.
-    """
-
-    size: int
-    stones: str
-    last: int
-    ko: int
-    turn: int
-    dead: tuple[int, ...]
-    territory: str
-    branches: tuple[int, ...]
 
 
 class Session:
@@ -114,21 +94,7 @@ class Session:
 
     def view(self) -> BoardView:
         """What the board draws now."""
-        game, counted = self.game, self.node.id in self._dead
-        last = self.node.point
-        size = game.size
-        return BoardView(
-            size=size,
-            stones="".join(STONES[value] for value in game.board.ravel()),
-            last=last if last is not None and last < size * size else -1,
-            ko=game.ko if game.ko is not None else -1,
-            turn=game.to_play,
-            dead=tuple(sorted(self.dead)),
-            territory=territory(game, self.dead) if counted else "",
-            branches=tuple(c.point for c in self.node.children if c.point is not None)
-            if len(self.node.children) > 1
-            else (),
-        )
+        return BoardView.of(self.game, self.node, self._dead.get(self.node.id))
 
     def status(self) -> str:
         """One line for people: whose turn it is, or how the game ended."""
