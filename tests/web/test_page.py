@@ -58,12 +58,16 @@ def upload(tab: Tab, path: Path) -> None:
 
 def analyse(tab: Tab) -> None:
     """Start a 9x9 game in which both colours are a person's."""
+    # By script: the dialog still moves in, and a mouse that misses it closes it.
+    press = """
+    const dialog = document.querySelector("[data-testid=new-game-dialog]");
+    const button = [...(dialog?.querySelectorAll("button") ?? [])].find((b) => b.innerText === arguments[0]);
+    button?.click();
+    return button?.ariaPressed === "true";
+    """
     tab.click("new-game")
-    tab.until(lambda: "New game" in tab.text())
-    for button in tab.driver.find_elements("css selector", "[data-testid=new-game-dialog] button"):
-        if button.text == "Analyse":
-            button.click()
-    tab.click("start-game")
+    tab.until(lambda: tab.script(press, "Analyse"))
+    tab.script(press, "Start")
     tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
 
 
