@@ -22,6 +22,8 @@ bool same_start(const Game& a, const Game& b) {
 void refuse_contradictions(const SearchParams& params) {
     if (params.memory < kLeastMemory)
         throw std::invalid_argument("a search needs memory of " + std::to_string(kLeastMemory) + " bytes or more");
+    if (params.playouts < 0)
+        throw std::invalid_argument("playouts must be 0 or more, not " + std::to_string(params.playouts));
     const bool plays = params.playout_weight > 0 || params.expand_visits > 0;
     if (plays && params.playouts < 1)
         throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");

@@ -89,6 +89,9 @@ TEST(playout_search_refuses_what_cannot_work) {
     SearchParams params = by_playouts(Selection::uct);
     params.playouts = 0;
     CHECK_THROWS(Search(params, 1));
+    params = {};
+    params.playouts = -1;
+    CHECK_THROWS(Search(params, 1));
     params = by_playouts(Selection::uct);
     params.playout = "nobody";
     CHECK_THROWS(Search(params, 1));
