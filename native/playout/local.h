@@ -11,8 +11,7 @@ struct LocalParams {
     float save = 0.95f;           // save the own chains that the last move put into atari
     float pattern = 0.9f;         // a 3x3 pattern around the last move
     float refuse_self_atari = 1;  // of a move at random
-    int ladder_nodes =
-        20;  // read whether an extension to two liberties runs into a ladder; 0: believe that it does not
+    int ladder_nodes = 20;        // read so far whether an extension to two liberties ends in a ladder; 0: it does not
 };
 
 // As UniformPolicy, but a side first looks for an answer to the last move, in the order of LocalParams, and does not

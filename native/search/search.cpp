@@ -55,8 +55,7 @@ const Game& Search::game() const {
     return *game_;
 }
 
-// --- The root
-// ---------------------------------------------------------------------------------------------------------
+// --- The root ---
 
 void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
     std::vector<Point> moves;
@@ -140,8 +139,7 @@ void Search::forget_waiting() {
     waiting_.clear();
 }
 
-// --- What was found
-// ---------------------------------------------------------------------------------------------------
+// --- What was found ---
 
 std::vector<float> Search::root_ownership() const {
     std::vector<float> mean(ownership_.begin(), ownership_.end());

@@ -100,10 +100,12 @@ TEST(graph_asks_for_no_position_twice_and_breaks_no_rule) {
                     repeated_by_the_tree += !fresh;
                 });
                 for (const auto& move : one.root_moves()) CHECK(root.is_legal(move.point));
-                Game line = root;
-                for (const Point p : one.line(one.root_moves()[0].point, 30)) {
-                    CHECK(line.is_legal(p));
-                    line.play(p);
+                for (const auto& move : one.root_moves()) {
+                    Game line = root;
+                    for (const Point p : one.line(move.point, 30)) {
+                        CHECK(line.is_legal(p));
+                        line.play(p);
+                    }
                 }
             }
         }
