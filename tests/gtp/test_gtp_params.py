@@ -59,6 +59,12 @@ def test_what_cannot_work_is_named_and_changes_nothing(session: Session, words: 
     assert session.engine.params == SearchParams()
 
 
+def test_a_wrong_value_is_told_once(session: Session) -> None:
+    with pytest.raises(RecipeError) as refused:
+        ask(session, "kata-set-param playout nobody")
+    assert str(refused.value).count("'nobody'") == 1
+
+
 def test_an_unknown_setting_has_no_value(session: Session) -> None:
     with pytest.raises(GtpError, match="kata-list-params"):
         ask(session, "kata-get-param komi")

@@ -205,7 +205,9 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
-        raise RecipeError(f"{where}: {reason} (found {first['input']!r})" if where else reason) from error
+        found = repr(first["input"])
+        told = reason if not where or found in reason else f"{reason} (found {found})"
+        raise RecipeError(f"{where}: {told}" if where else told) from error
 
 
 def _texts(params: SearchParams) -> dict[str, str]:
