@@ -117,7 +117,7 @@ class Search {
         bool refresh;  // an evaluated root once more, for its ownership
     };
 
-    // simulate.cpp. Only explore() leaves the lock of the tree to other threads.
+    // simulate.cpp. All but explore() need the lock of the tree where threads share it.
     void start(Simulation& sim);
     End descend(Simulation& sim);
     int next_edge(Simulation& sim, Node& node, const Link& self);
@@ -126,7 +126,6 @@ class Search {
     void bar_last(Simulation& sim);
     void begin(Simulation& sim);
     void explore(Simulation& sim);
-    void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
     Node* place(Simulation& sim);
     Link& end_of(const Path& path) { return path.empty() ? tree_.root() : path.back().link(); }
     void add_pending(const Path& path, int change);
@@ -134,6 +133,9 @@ class Search {
     void count_again(const Path& path);
     void learn(const Simulation& sim);
     void spread(const Path& path, const PlayoutEnd& end);
+
+    // run.cpp
+    void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
 
     // batch.cpp
     End open(Simulation& sim);

@@ -1,10 +1,5 @@
-// One simulation: down the tree, a look at its end, and back up. Playout-only searches run it in threads.
+// One simulation: down the tree, a look at its end, and back up.
 #include <algorithm>
-#include <chrono>
-#include <exception>
-#include <stdexcept>
-#include <system_error>
-#include <thread>
 
 #include "search/graph.h"
 #include "search/priors.h"
@@ -206,72 +201,6 @@ void Search::spread(const Path& path, const PlayoutEnd& end) {
         for (int i = 0; i < node.edge_count; ++i)
             if (edges[i].move != pass && first[edges[i].move] == mover) amaf[i].add(utility[index(mover)]);
     }
-}
-
-// One simulation by playouts alone. The tree is locked but while the end of the path is explored.
-void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
-    start(sim);
-    for (;;) {
-        if (descend(sim) == End::finished) return count_again(sim.path);
-        begin(sim);
-        add_pending(sim.path, 1);
-        tree.unlock();
-        explore(sim);
-        tree.lock();
-        add_pending(sim.path, -1);
-        if (!sim.illegal) break;
-        bar_last(sim);
-    }
-    Link& end = end_of(sim.path);
-    if (!end.node && tree_.is_graph()) end.node = tree_.known(sim.key);
-    if (!end.node) place(sim);  // another thread may have been here meanwhile
-    count(sim.path, sim.outcome);
-    if (!sim.over) learn(sim);
-}
-
-long Search::run(long simulations, int threads, double seconds) {
-    game();
-    if (params_.asks_network()) throw std::logic_error("this search asks a network: use gather and scatter");
-    if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
-    if (threads < 1) throw std::invalid_argument("a search needs a thread, not " + std::to_string(threads));
-    if (simulations < 1 || root_visits() >= kMostVisits) return 0;
-    while (static_cast<int>(simulations_.size()) < threads) add_simulation();
-
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    long begun = 0;
-    std::exception_ptr error;
-    const auto work = [&](Simulation& sim) {
-        std::unique_lock tree(lock_);
-        try {
-            while (!error && begun < simulations && root_visits() < kMostVisits) {
-                if (begun > 0 && std::chrono::steady_clock::now() >= end) break;
-                ++begun;
-                visit(sim, tree);
-            }
-        } catch (...) {
-            if (!tree.owns_lock()) tree.lock();
-            error = std::current_exception();
-        }
-    };
-    if (!tree_.root().node) {  // one thread makes the root that the others start from
-        std::unique_lock tree(lock_);
-        ++begun;
-        visit(*simulations_[0], tree);
-    }
-    std::vector<std::thread> others;
-    others.reserve(threads - 1);
-    try {
-        for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
-    } catch (const std::system_error&) {  // so many and no more
-    }
-    work(*simulations_[0]);
-    for (auto& thread : others) thread.join();
-    if (error) {
-        tree_.clear();
-        plan(0);
-        std::rethrow_exception(error);
-    }
-    return begun;
 }
 
 }  // namespace tengen

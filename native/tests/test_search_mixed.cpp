@@ -3,23 +3,13 @@
 
 #include "search/search.h"
 #include "tests/check.h"
+#include "tests/searches.h"
 
 using namespace tengen;
+using tengen::test::by_playouts;
+using tengen::test::kForever;
 
 namespace {
-
-constexpr double kForever = 1e9;
-
-SearchParams by_playouts(Selection selection) {
-    SearchParams params;
-    params.selection = selection;
-    params.priors = "uniform";
-    params.playout = "uniform";
-    params.playout_weight = 1;
-    params.playouts = 1;
-    params.ownership = true;
-    return params;
-}
 
 // In threads of its own, or in batches for a network that likes all moves alike where `threads` is 0.
 void search(Search& search, int visits, int threads, int batch) {

@@ -5,22 +5,16 @@
 #include "search/priors.h"
 #include "search/search.h"
 #include "tests/check.h"
+#include "tests/searches.h"
 
 using namespace tengen;
+using tengen::test::kForever;
 
 namespace {
 
-constexpr double kForever = 1e9;
-
 SearchParams by_playouts(Selection selection) {
-    SearchParams params;
-    params.selection = selection;
-    params.priors = "uniform";
-    params.playout = "uniform";
-    params.playout_weight = 1;
-    params.playouts = 1;
+    SearchParams params = test::by_playouts(selection);
     params.expand_visits = 2;
-    params.ownership = true;
     return params;
 }
 
