@@ -154,9 +154,9 @@ void bind_search(nb::module_& m) {
              "Search this position from now on; what the tree knows of it already stays.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
-             "Run up to `limit` simulations and write the positions that need an evaluation; returns their number. It "
-             "is 0 "
-             "when all simulations ended in finished games or in a full tree, which count at once.")
+             "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "
+             "when "
+             "all simulations ended in finished games or in a full tree, which count at once.")
         .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
              "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
         .def(

@@ -488,7 +488,7 @@ class Search:
 
     def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
         """
-        Run up to `limit` simulations and write the positions that need an evaluation; returns their number. It is 0 when all simulations ended in finished games or in a full tree, which count at once.
+        Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 when all simulations ended in finished games or in a full tree, which count at once.
         """
 
     def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
