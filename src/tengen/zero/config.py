@@ -1,0 +1,219 @@
+"""The configuration of a self-play run: what a recipe says, checked and frozen."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from tengen.engine.params import SearchParams, set_params
+from tengen.training.config import Fraction, LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class KomiConfig(Strict):
+    """How komi is drawn around the fair komi of the board, which the run learns from its own results.
+
+    `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
+    `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. With
+    `learn` off the fair komi stays at `start`.
+    """
+
+    start: float = Field(7.0, ge=-400, le=400)
+    deviation: float = Field(1.0, ge=0, le=100)
+    tail: Share = 0.1
+    tail_deviation: float = Field(8.0, ge=0, le=100)
+    whole: bool = False
+    learn: bool = True
+
+
+class GameConfig(Strict):
+    """What is played. `sizes` gives the share of each board size (5 to 19); komi `start` holds for all of them.
+
+    `most_moves` counts for the size of the board: a game that has 2 x size x size moves ends there unless given. With
+    `settle` a game ends when every point is beyond change (pass-alive), and a side passes only when it would. With
+    `forbid_pass` a side passes only when nothing else is legal (published 7x7 system).
+    """
+
+    sizes: dict[int, float] = {7: 1.0}
+    rules: str = "tromp-taylor"
+    komi: KomiConfig = KomiConfig()
+    most_moves: int | None = Field(None, ge=1)
+    settle: bool = True
+    forbid_pass: bool = False
+
+    @model_validator(mode="after")
+    def _sizes(self) -> "GameConfig":
+        for size, share in self.sizes.items():
+            if not 5 <= size <= 19:
+                raise ValueError(f"board size {size} is impossible: 5 to 19")
+            if not share > 0:
+                raise ValueError(f"the share of size {size} must be above 0, not {share:g}")
+        if not self.sizes:
+            raise ValueError("give at least one board size, such as {7: 1}")
+        return self
+
+    @property
+    def edge(self) -> int:
+        """Of the tensors: the largest board."""
+        return max(self.sizes)
+
+
+class OpeningConfig(Strict):
+    """How games are made to differ: the first moves drawn from the raw policy, and starts from hard positions.
+
+    Each game draws its number of policy moves from an exponential distribution of mean `moves_mean` (0: none), with
+    priors to the power 1 / `temperature`. A share `hard` of the games starts from an archived position of an earlier
+    game where the search was most surprised.
+    """
+
+    moves_mean: float = Field(2.0, ge=0, le=100)
+    temperature: Positive = 1.0
+    hard: Share = 0.0
+
+
+class ResignConfig(Strict):
+    """When a side gives up: its winrate was below the threshold for `turns` of its turns.
+
+    Nobody resigns before cycle `after`. The threshold is calibrated at every cycle: the largest at which at most
+    `false_positives` of the games that were played out would have been given up by their winner, but never above
+    `most` (a winrate). A share `played_out` of the games never ends by resignation.
+    """
+
+    after: int = Field(10, ge=0)
+    false_positives: Share = 0.03
+    most: Share = 0.1
+    turns: int = Field(3, ge=1)
+    played_out: Share = 0.2
+
+
+class SearchConfig(Strict):
+    """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
+
+    A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none). `params` are changes
+    to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
+    the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
+    `temperature_halflife` x size moves. With Gumbel search the move is the one that the search chose once t is below
+    0.1. With `reuse` the part of the tree below the move that was played is kept.
+    """
+
+    visits: int = Field(32, ge=1)
+    cheap_visits: int = Field(8, ge=1)
+    cheap_share: float = Field(0.0, ge=0, lt=1)
+    params: dict[str, Any] = {}
+    full: dict[str, Any] = {}
+    temperature: float = Field(0.8, ge=0, le=10)
+    temperature_late: float = Field(0.2, ge=0, le=10)
+    temperature_halflife: Positive = 1.0
+    reuse: bool = True
+
+    def search_params(self, full: bool) -> SearchParams:
+        """The settings of a full or a cheap search; RecipeError for a wrong one."""
+        chosen = {**self.params, **(self.full if full else {})}
+        return set_params(SearchParams(memory=1 << 22), {name: str(value) for name, value in chosen.items()})
+
+
+class WindowConfig(Strict):
+    """How many of the newest recorded positions are learnt from, as their total grows (KataGo, appendix C).
+
+    `size` = least + expand * (total^exponent - least^exponent) / (exponent * least^(exponent - 1)) once there are
+    `least`, and at most `most`.
+    """
+
+    least: int = Field(20_000, ge=1)
+    most: int = Field(2_000_000, ge=1)
+    exponent: float = Field(0.75, gt=0, le=1)
+    expand: float = Field(0.4, ge=0, le=1)
+
+
+class RecordsConfig(Strict):
+    """Records mixed into the batches: a share that falls in a straight line to 0 at cycle `until`."""
+
+    store: str
+    share: Share = 0.5
+    until: int = Field(10, ge=1)
+
+
+class TargetConfig(Strict):
+    """What a position teaches. `surprise` is the share of the weight that follows the policy surprise of the search.
+
+    `value_mix` is the share of the search's root value in the value target; the rest is the result of the game.
+    """
+
+    surprise: Share = 0.5
+    value_mix: Share = 0.0
+
+
+class LearnConfig(Strict):
+    """How networks are made of games. `reuse` is how often each recorded position is drawn, on average.
+
+    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle.
+    """
+
+    batch_size: int = Field(128, ge=1)
+    reuse: Positive = 4.0
+    window: WindowConfig = WindowConfig()
+    optimizer: OptimizerConfig = OptimizerConfig()
+    schedule: ScheduleConfig = ScheduleConfig(decay=0.3)
+    losses: LossWeights = LossWeights()
+    targets: TargetConfig = TargetConfig()
+    clip: float | None = Field(None, gt=0)
+    ema: Fraction = 0.999
+    precision: Literal["auto", "bf16", "f32"] = "auto"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int = Field(0, ge=0)
+    records: RecordsConfig | None = None
+
+
+class GateConfig(Strict):
+    """A new network plays only after it beat the one that plays: `games` of raw policy or `visits` a move.
+
+    It passes with a score of `score` or more; with `confidence` (one-sided binomial test against one half, draws as
+    losses) when the chance of so many wins is below 1 - `confidence`.
+    """
+
+    games: int = Field(128, ge=2)
+    visits: int = Field(1, ge=1)
+    score: Share = 0.5
+    confidence: float | None = Field(None, gt=0.5, lt=1)
+
+
+class RatingConfig(Strict):
+    """Games against anchors outside the run, every `every` cycles and at the end: `games` against each.
+
+    `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts`,
+    `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated before. Anchors that are
+    not installed are left out, and the log says so.
+    """
+
+    every: int = Field(5, ge=1)
+    games: int = Field(100, ge=2)
+    visits: int = Field(1, ge=1)
+    anchors: tuple[str, ...] = ("random", "early", "past")
+
+
+class ZeroConfig(Strict):
+    """A whole self-play recipe. `network` holds the fields of a network family's configuration.
+
+    A run is `cycles` times: `games_per_cycle` games, then learning. Games are played `games_at_once` in flight.
+    `start` is a network file to begin with; `seed` decides everything.
+    """
+
+    name: str
+    kind: Literal["zero"] = "zero"
+    description: str = ""
+    seed: int = 0
+    cycles: int = Field(ge=1)
+    games_per_cycle: int = Field(ge=1)
+    games_at_once: int = Field(256, ge=1)
+    workers: int = Field(0, ge=0)
+    """Threads that play, each with its share of the games in flight and an evaluator of its own; 0 is one a core."""
+    start: str | None = None
+    network: dict[str, Any]
+    game: GameConfig = GameConfig()
+    opening: OpeningConfig = OpeningConfig()
+    search: SearchConfig = SearchConfig()
+    resign: ResignConfig | None = None
+    learn: LearnConfig = LearnConfig()
+    gate: GateConfig | None = None
+    rating: RatingConfig = RatingConfig()
+    card: dict[str, str] = {}
