@@ -1,0 +1,258 @@
+"""Elo ratings of all players of a pool at once, by maximum likelihood, with what the games do not tell said in words.
+
+Bradley and Terry's model: Black beats White with chance 1 / (1 + 10^(-d / 400)), where d is the difference of their
+ratings, plus what the first move is worth where that is asked for. A draw counts as half a win and half a loss
+(Glickman, 1999). A weak normal prior around the mean of the pool keeps those finite who never lost or never won. The
+intervals are of the profile likelihood, so that they are one-sided where the games are. Needs scipy: extra [train].
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.errors import MissingExtra, RecipeError
+
+Floats = NDArray[np.float64]
+ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
+_Z95 = 1.959963984540054
+_FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond is no bound
+_EXACT = 1e-3  # of a bound, in units of log odds
+
+
+@dataclass(frozen=True)
+class Score:
+    """The games between two players with these colours; `wins` and `losses` are Black's."""
+
+    black: str
+    white: str
+    wins: float = 0
+    draws: float = 0
+    losses: float = 0
+
+    @property
+    def games(self) -> float:
+        return self.wins + self.draws + self.losses
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Elo above the anchor with its 95% interval; `points` of `games` were won in all."""
+
+    player: str
+    elo: float
+    low: float
+    high: float
+    games: float
+    points: float
+
+    def __str__(self) -> str:
+        return f"{self.elo:+.0f} [{self.low:+.0f} to {self.high:+.0f}]"
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Of all players that games connect with the anchor, best first. The anchor has 0 by definition.
+
+    `first_move` is what Black's first move is worth in Elo, with its interval, where that was asked for. `warnings` say
+    what the games leave open.
+    """
+
+    anchor: str
+    players: tuple[Rating, ...]
+    first_move: Rating | None
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, player: str) -> Rating:
+        """Raises KeyError for a player whom no games connect with the anchor."""
+        for rating in self.players:
+            if rating.player == player:
+                return rating
+        raise KeyError(player)
+
+    def __contains__(self, player: object) -> bool:
+        return any(rating.player == player for rating in self.players)
+
+
+def fit(
+    scores: Iterable[Score], anchor: str, *, first_move: bool = False, intervals: bool = True, deviation: float = 2000.0
+) -> Ratings:
+    """Rate all players of these games; `anchor` is 0.
+
+    `deviation` of the prior is in Elo. Without `intervals`, which take most of the time, low and high are infinite.
+    Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
+    has no games or a score is impossible, MissingExtra without scipy.
+    """
+    games = [score for score in scores if _checked(score).games > 0]
+    players = sorted({name for score in games for name in (score.black, score.white)})
+    if anchor not in players:
+        raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
+    beyond = _beyond(players, games, anchor)
+    here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
+    inside = [score for score in games if score.black in here]
+    likelihood = _Likelihood(here, inside, first_move, deviation / ELO)
+    best = likelihood.best()
+    points = _points(inside)
+    made: dict[str, Rating] = {}
+    for i, name in enumerate([*here, *(["first move"] if first_move else [])]):
+        low, high = (-math.inf, math.inf)
+        if i == 0:
+            low, high = 0.0, 0.0
+        elif intervals:
+            low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
+        made[name] = Rating(name, ELO * best[i] + 0.0, ELO * low, ELO * high, *points.get(name, (0.0, 0.0)))
+    advantage = made.pop("first move") if first_move else None
+    warnings = [f"{', '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
+    warnings += _open_ends(here, inside, anchor)
+    ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
+    return Ratings(anchor, ranked, advantage, tuple(warnings))
+
+
+class _Likelihood:
+    """Minus the logarithm of the posterior as a function of the ratings [n] (the anchor first, held at 0).
+
+    All in units of log odds. With the first move its worth follows as the last entry.
+    """
+
+    def __init__(self, players: Sequence[str], scores: Sequence[Score], first_move: bool, deviation: float) -> None:
+        number = {name: i for i, name in enumerate(players)}
+        n = len(players)
+        self._design = np.zeros((len(scores), n + first_move))
+        for row, score in enumerate(scores):
+            self._design[row, number[score.black]] += 1
+            self._design[row, number[score.white]] -= 1
+        if first_move:
+            self._design[:, n] = 1
+        self._won = np.array([score.wins + score.draws / 2 for score in scores])
+        self._games = np.array([score.games for score in scores])
+        around_mean = np.eye(n + first_move)
+        around_mean[:n, :n] -= 1 / n
+        self._prior = around_mean / deviation**2
+
+    def value(self, ratings: Floats) -> float:
+        odds = self._design @ ratings
+        loss = self._won * np.logaddexp(0, -odds) + (self._games - self._won) * np.logaddexp(0, odds)
+        return float(loss.sum() + ratings @ self._prior @ ratings / 2)
+
+    def gradient(self, ratings: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-(self._design @ ratings)))
+        slope: Floats = self._design.T @ (self._games * chance - self._won) + self._prior @ ratings
+        return slope
+
+    def curvature(self, ratings: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-(self._design @ ratings)))
+        curve: Floats = (self._design.T * (self._games * chance * (1 - chance))) @ self._design + self._prior
+        return curve
+
+    def best(self, start: Floats | None = None, held: int = 0) -> Floats:
+        """The most likely ratings; those of the anchor and of `held` stay as they are in `start`."""
+        try:
+            from scipy.optimize import minimize
+        except ModuleNotFoundError as error:
+            raise MissingExtra("a rating", "train") from error
+        whole = np.zeros(self._design.shape[1]) if start is None else start.copy()
+        free = np.setdiff1d(np.arange(len(whole)), [0, held])
+        if not len(free):
+            return whole
+
+        def at(values: Floats) -> Floats:
+            whole[free] = values
+            return whole
+
+        found = minimize(
+            lambda x: self.value(at(x)),
+            whole[free],
+            jac=lambda x: self.gradient(at(x))[free],
+            hess=lambda x: self.curvature(at(x))[np.ix_(free, free)],
+            method="trust-exact",
+            options={"gtol": 1e-6, "initial_trust_radius": 4.0, "max_trust_radius": 100.0},
+        )
+        return at(found.x).copy()
+
+    def bound(self, best: Floats, i: int, side: int) -> float:
+        """Where rating i is just not refused at 95%: twice the logarithm of the likelihood ratio is 1.96 squared."""
+        from scipy.optimize import brentq
+
+        least, curve = self.value(best), self.curvature(best)[1:, 1:]
+        step = _Z95 * math.sqrt(np.linalg.inv(curve)[i - 1, i - 1])
+        start = best.copy()
+
+        def excess(distance: float) -> float:
+            """How many standard errors too far; nearly a straight line."""
+            start[i] = best[i] + side * distance
+            start[:] = self.best(start, held=i)
+            return math.sqrt(max(0.0, 2 * (self.value(start) - least))) - _Z95
+
+        far = step
+        while excess(far) < 0:
+            far *= 1.5
+            if far > _FARTHEST:
+                return side * math.inf
+        return float(best[i] + side * brentq(excess, 0.0, far, xtol=_EXACT))
+
+
+def _checked(score: Score) -> Score:
+    if score.black == score.white:
+        raise RecipeError(f"{score.black!r} cannot be rated by games against itself")
+    if min(score.wins, score.draws, score.losses) < 0:
+        raise RecipeError(f"{score.black} against {score.white}: {score} counts fewer than no games")
+    return score
+
+
+def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
+    """Games and points of every player."""
+    found: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for score in scores:
+        for name, won in ((score.black, score.wins), (score.white, score.losses)):
+            found[name][0] += score.games
+            found[name][1] += won + score.draws / 2
+    return {name: (games, points) for name, (games, points) in found.items()}
+
+
+def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
+    """The players whom steps along these edges lead to from `start`, itself included."""
+    try:
+        from scipy.sparse.csgraph import breadth_first_order
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a rating", "train") from error
+    number = {name: i for i, name in enumerate(players)}
+    graph = np.zeros((len(players), len(players)))
+    for one, other in edges:
+        graph[number[one], number[other]] = 1
+    order = breadth_first_order(graph, number[start], directed=not both_ways, return_predecessors=False)
+    return {players[i] for i in order}
+
+
+def _beyond(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
+    """The players from whom no chain of games leads to the anchor."""
+    joined = _reached(players, ((score.black, score.white) for score in scores), anchor, both_ways=True)
+    return [name for name in players if name not in joined]
+
+
+def _open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
+    """Whose distance from the anchor is bounded by the prior alone, to one side or to both.
+
+    A rating has two ends when a chain of points leads from the player to the anchor and another one back (Ford, 1957).
+    """
+    points = []  # (who lost it, who won it)
+    for score in scores:
+        if score.wins or score.draws:
+            points.append((score.white, score.black))
+        if score.losses or score.draws:
+            points.append((score.black, score.white))
+    above = _reached(players, points, anchor)
+    below = _reached(players, [(winner, loser) for loser, winner in points], anchor)
+    told = []
+    for open_, why in (
+        (above - below, "no point was lost on the way to {}: only the low end of the interval comes from games"),
+        (below - above, "no point was won on the way to {}: only the high end of the interval comes from games"),
+        (set(players) - above - below, "no chain of points either way to {}: the interval is a guess"),
+    ):
+        if open_:
+            told.append(f"{', '.join(sorted(open_))}: {why.format(anchor)}")
+    return told
