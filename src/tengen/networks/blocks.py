@@ -18,6 +18,7 @@ ACTIVATIONS: dict[str, Activation] = {"relu": F.relu, "silu": F.silu, "mish": F.
 
 # Root mean square 1 in, through ReLU, and out of a standardised layer again (Brock and others, 2021).
 _RELU_GAIN = math.sqrt(2.0 / (1.0 - 1.0 / math.pi))
+_EPSILON = 1e-4
 # Pooled sums grow with the board; this is the edge at which the scaled mean equals 0, between 9 and 19.
 _MIDDLE_EDGE = 14.0
 
@@ -78,8 +79,17 @@ class ScaledConv2d(nn.Conv2d):
         """The standardised filters, as they are applied."""
         weight = self.weight
         variance, mean = torch.var_mean(weight, dim=(1, 2, 3), keepdim=True)
-        scale = torch.rsqrt(variance * weight[0].numel() + 1e-4)
+        scale = torch.rsqrt(variance * weight[0].numel() + _EPSILON)
         return (weight - mean) * (scale * self.gain * _RELU_GAIN)
+
+    @torch.no_grad()
+    def set_effective_weight(self, effective: Tensor) -> None:
+        """Take filters [outputs, inputs, k, k] of mean 0 as they are to be applied: the inverse of effective_weight."""
+        count = effective[0].numel()
+        norm = effective.square().sum((1, 2, 3), keepdim=True).sqrt()
+        self.weight.copy_(torch.where(norm > 0, effective / norm.clamp(min=1e-30), self.weight))
+        # At norm 1 and mean 0 the variance is 1 / (count - 1).
+        self.gain.copy_(norm * (math.sqrt(count / (count - 1) + _EPSILON) / _RELU_GAIN))
 
     def plain(self) -> nn.Conv2d:
         """An ordinary convolution that computes the same, for a network file."""

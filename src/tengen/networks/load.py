@@ -1,0 +1,89 @@
+"""From a network file back to a module that can be trained on: the inverse of the export."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from torch import Tensor, nn
+
+from tengen.errors import NetworkError
+from tengen.networks.blocks import ScaledConv2d
+from tengen.networks.config import NetConfig
+from tengen.networks.export import OUTPUTS
+from tengen.networks.registry import build, parse_config
+
+_CARD_KEY = "tengen"
+
+
+def load_module(path: str | Path) -> nn.Module:
+    """The network of a file of ours, in evaluation mode on the CPU, which computes what the file does up to rounding.
+
+    The filters of standardised convolutions are those of the file at norm 1, with the gain that makes up for it.
+    Outputs that only training knows are not in the file: their parameters are fresh, from torch's generator. Raises
+    NetworkError for a file that is none of ours or does not hold all that its four outputs need.
+    """
+    path = Path(path)
+    try:
+        model = onnx.load(path)
+    except OSError as error:
+        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    except Exception as error:
+        raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
+    widths = _input_widths(model)
+    if "planes" not in widths or "scalars" not in widths:
+        raise NetworkError(f"{path} takes {sorted(widths)}; a network file of Tengen takes planes, scalars and mask")
+    module = build(_config(model, path), widths["planes"], widths["scalars"])
+    stored = {item.name: torch.from_numpy(onnx.numpy_helper.to_array(item).copy()) for item in model.graph.initializer}
+    _fill(module, stored, path)
+    _require_all(module, set(stored), widths, path)
+    return module.eval()
+
+
+def _input_widths(model: onnx.ModelProto) -> dict[str, int]:
+    """Channels of each input by name."""
+    return {item.name: int(item.type.tensor_type.shape.dim[1].dim_value) for item in model.graph.input}
+
+
+def _config(model: onnx.ModelProto, path: Path) -> NetConfig:
+    try:
+        card = json.loads({entry.key: entry.value for entry in model.metadata_props}[_CARD_KEY])
+        return parse_config(card["config"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise NetworkError(f"{path} carries no card from which its network could be built: {error}") from error
+
+
+@torch.no_grad()
+def _fill(module: nn.Module, stored: dict[str, Tensor], path: Path) -> None:
+    """Copy what the file holds into the parameters and buffers of the same names."""
+    places: dict[str, Tensor] = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    scaled = {f"{name}.weight": part for name, part in module.named_modules() if isinstance(part, ScaledConv2d)}
+    for name in places.keys() & stored.keys():
+        place, values = places[name], stored[name]
+        if place.shape != values.shape:
+            raise NetworkError(
+                f"{path} holds {name} of shape {list(values.shape)}; its card asks for {list(place.shape)}"
+            )
+        if name in scaled:
+            scaled[name].set_effective_weight(values)
+        else:
+            place.copy_(values)
+
+
+def _require_all(module: nn.Module, stored: set[str], widths: dict[str, int], path: Path) -> None:
+    """Raise NetworkError when something was not stored that one of the outputs of a file depends on."""
+    # The gain of a standardised convolution is part of its stored filters.
+    absent = {name: p for name, p in module.named_parameters() if name not in stored and not name.endswith("gain")}
+    lacking = [name for name, p in module.named_buffers() if name not in stored and p.is_floating_point()]
+    if absent:
+        edge = 5
+        inputs = (torch.zeros(1, widths["planes"], edge, edge), torch.zeros(1, widths["scalars"]))
+        output: Any = module.eval()(*inputs, torch.ones(1, edge, edge))
+        total = torch.stack([getattr(output, name).sum() for name in OUTPUTS]).sum()
+        gradients = torch.autograd.grad(total, list(absent.values()), allow_unused=True)
+        lacking += [name for name, gradient in zip(absent, gradients, strict=True) if gradient is not None]
+    if lacking:
+        raise NetworkError(f"{path} does not hold {', '.join(lacking)}, from which its outputs are computed")
