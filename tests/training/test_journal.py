@@ -28,3 +28,17 @@ def test_what_comes_again_is_dropped(tmp_path: Path) -> None:
 
 def test_no_log_is_an_empty_log(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log.jsonl") == []
+
+
+def test_numbers_in_mappings_become_curves(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    journal = Journal(tmp_path, 0)
+    for step in (1, 2):
+        journal.write("cycle", step, {"games": 5 * step, "losses": {"policy": 2.5}, "deep": {"a": {"b": 1, "c": None}}})
+        journal.write("cycle", step, {"maps": [[1, 2]], "name": "x", "ready": True})
+    journal.close()
+    curves = EventAccumulator(str(tmp_path / "tensorboard"))
+    curves.Reload()
+    assert sorted(curves.Tags()["scalars"]) == ["cycle/deep/a/b", "cycle/games", "cycle/losses/policy"]
+    assert [(event.step, event.value) for event in curves.Scalars("cycle/games")] == [(1, 5), (2, 10)]

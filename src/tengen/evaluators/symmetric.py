@@ -30,10 +30,10 @@ class SymmetricEvaluator:
         self._seed = seed
 
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        sizes = np.rint(np.sqrt((mask > 0).sum(axis=(1, 2)))).astype(int)
         if self._mode == "random":
-            return self._under(planes, scalars, mask, sizes, self._choose(planes, scalars))
-        parts = [self._under(planes, scalars, mask, sizes, np.full(len(mask), s)) for s in range(SYMMETRIES)]
+            return evaluate_under(self._inner, planes, scalars, mask, self._choose(planes, scalars))
+        rows = len(mask)
+        parts = [evaluate_under(self._inner, planes, scalars, mask, np.full(rows, s)) for s in range(SYMMETRIES)]
         return Evaluation(
             policy=np.mean([part.policy for part in parts], axis=0, dtype=np.float32),
             value=np.mean([part.value for part in parts], axis=0, dtype=np.float32),
@@ -50,18 +50,21 @@ class SymmetricEvaluator:
         ]
         return np.array([total % SYMMETRIES for total in sums], np.intp)
 
-    def _under(
-        self, planes: Floats, scalars: Floats, mask: Floats, sizes: NDArray[np.int_], chosen: NDArray[np.intp]
-    ) -> Evaluation:
-        turned = planes.copy()
-        for row, (n, s) in enumerate(zip(sizes, chosen, strict=True)):
-            turned[row, :, :n, :n] = symmetry.apply(planes[row, :, :n, :n], int(s))
-        result = self._inner.evaluate(turned, scalars, mask)
-        policy, ownership = result.policy.copy(), result.ownership.copy()
-        edge = mask.shape[-1]
-        boards = policy[:, :-1].reshape(-1, edge, edge).copy()
-        for row, (n, s) in enumerate(zip(sizes, chosen, strict=True)):
-            boards[row, :n, :n] = symmetry.undo(boards[row, :n, :n].copy(), int(s))
-            ownership[row, :n, :n] = symmetry.undo(result.ownership[row, :n, :n], int(s))
-        policy[:, :-1] = boards.reshape(len(mask), -1)
-        return Evaluation(policy, result.value, result.score, ownership)
+
+def evaluate_under(
+    inner: Evaluator, planes: Floats, scalars: Floats, mask: Floats, symmetries: NDArray[np.intp]
+) -> Evaluation:
+    """What `inner` says of each row shown under its symmetry [B], turned back to the board as it was."""
+    sizes = np.rint(np.sqrt((mask > 0).sum(axis=(1, 2)))).astype(int)
+    turned = planes.copy()
+    for row, (n, s) in enumerate(zip(sizes, symmetries, strict=True)):
+        turned[row, :, :n, :n] = symmetry.apply(planes[row, :, :n, :n], int(s))
+    result = inner.evaluate(turned, scalars, mask)
+    policy, ownership = result.policy.copy(), result.ownership.copy()
+    edge = mask.shape[-1]
+    boards = policy[:, :-1].reshape(-1, edge, edge).copy()
+    for row, (n, s) in enumerate(zip(sizes, symmetries, strict=True)):
+        boards[row, :n, :n] = symmetry.undo(boards[row, :n, :n].copy(), int(s))
+        ownership[row, :n, :n] = symmetry.undo(result.ownership[row, :n, :n], int(s))
+    policy[:, :-1] = boards.reshape(len(mask), -1)
+    return Evaluation(policy, result.value, result.score, ownership)

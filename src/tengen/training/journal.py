@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,17 +33,25 @@ class Journal:
             self._board = tensorboard.SummaryWriter(str(folder / "tensorboard"), purge_step=step)
 
     def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
-        """Log one event; numbers among the values become curves named `event/name`."""
+        """Log one event; numbers among the values become curves named `event/name`, of mappings `event/name/key`."""
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
         if self._board is None:
             return
-        for name, value in values.items():
-            if isinstance(value, int | float):
-                self._board.add_scalar(f"{event}/{name}", value, step)
+        for name, number in _numbers(event, values):
+            self._board.add_scalar(name, number, step)
 
     def close(self) -> None:
         self._file.close()
         if self._board is not None:
             self._board.close()
+
+
+def _numbers(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """All numbers of nested mappings with their paths; lists and texts have no curve."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(f"{prefix}/{name}", value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield f"{prefix}/{name}", value

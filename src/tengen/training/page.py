@@ -1,0 +1,114 @@
+"""What every report page is made of: style, tiles, tables and plots as inline SVG. Light and dark. Needs no PyTorch."""
+
+import html
+import io
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK, ACCENT, SECOND, THIRD, FAINT = "#2b2b2b", "#1f6f8b", "#c8553d", "#7d8f2e", "#d9d4c7"
+"""Colours of plots. In the page they follow the reader's light or dark theme."""
+
+Draw = Callable[[Axes], None]
+
+_THEMED = {INK: "var(--ink)", ACCENT: "var(--accent)", SECOND: "var(--second)", THIRD: "var(--third)"} | {
+    FAINT: "var(--faint)"
+}
+_COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
+_SETTINGS: dict[Any, Any] = {
+    **dict.fromkeys(_COLORED, INK),
+    "grid.color": FAINT,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tengen",
+}
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#2b2b2b;--paper:#fbf9f4;--card:#fff;--line:#e5dfd1;--accent:#1f6f8b;
+--second:#c8553d;--third:#7d8f2e;--faint:#e4dfd3;--warn:#fdf3e3;--warn-line:#e3b567}
+@media(prefers-color-scheme:dark){:root{--ink:#e8e4da;--paper:#1a1917;--card:#252421;--line:#3a3732;--accent:#5fb3d1;
+--second:#ee8a70;--third:#b5c860;--faint:#3b3833;--warn:#33291a;--warn-line:#8a6a2c}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:auto;
+padding:2rem 1rem}
+h1{font-weight:600;margin:0}h2{font-weight:600;margin:2.5rem 0 1rem;font-size:1.2rem}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.8rem;margin:1.5rem 0}
+.tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.8rem 1rem}
+.tile b{display:block;font-size:1.7rem;font-weight:600;line-height:1.3}.tile small{opacity:.7}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1rem}
+figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.5rem}
+figure svg{width:100%;height:auto;display:block}figure svg text{font-family:system-ui,sans-serif!important}
+table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.35rem .6rem;vertical-align:top}
+td:first-child{width:12rem;opacity:.75}pre{white-space:pre-wrap;background:var(--card);border:1px solid var(--line);
+border-radius:.6rem;padding:1rem}
+"""
+
+
+def page(title: str, body: str, *, style: str = "", refresh: int | None = None) -> str:
+    """A whole HTML page that needs nothing else; with `refresh` it loads itself again after so many seconds."""
+    again = f'<meta http-equiv="refresh" content="{refresh}">' if refresh else ""
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>{again}'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}{style}</style></head>'
+        f"<body>{body}</body></html>"
+    )
+
+
+def write_page(path: Path, text: str) -> Path:
+    """Write a page under a temporary name and rename it, so that a reader never sees half of one; return `path`."""
+    temporary = path.with_suffix(".partial")
+    temporary.write_text(text, encoding="utf-8")
+    return temporary.replace(path)
+
+
+def tile(label: str, figure: str, below: str = "") -> str:
+    """A figure in large print with what it is above and what belongs to it below; plain text all three."""
+    parts = (html.escape(part) for part in (label, figure, below))
+    return '<div class="tile">{}<b>{}</b><small>{}</small></div>'.format(*parts)
+
+
+def tiles(shown: Iterable[str]) -> str:
+    return f'<div class="tiles">{"".join(shown)}</div>'
+
+
+def figures(shown: Iterable[str]) -> str:
+    """Plots and pictures side by side."""
+    return f'<div class="plots">{"".join(f"<figure>{one}</figure>" for one in shown)}</div>'
+
+
+def table(rows: Iterable[tuple[str, str]]) -> str:
+    """Rows of a name and a text."""
+    cells = (f"<tr><td>{html.escape(name)}</td><td>{html.escape(text)}</td></tr>" for name, text in rows)
+    return f"<table>{''.join(cells)}</table>"
+
+
+def plot(title: str, below: str, draw: Draw) -> str:
+    """An SVG of one pair of axes, the same bytes for the same data."""
+    with matplotlib.rc_context(_SETTINGS):
+        figure = Figure(figsize=(6, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.set_title(title, loc="left", fontweight="bold")
+        axes.set_xlabel(below)
+        axes.grid(linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        draw(axes)
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(frameon=False)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    for color, variable in _THEMED.items():
+        text = text.replace(color, variable)
+    return text[text.index("<svg") :]
+
+
+def smooth(values: Sequence[float], keep: float = 0.9) -> list[float]:
+    """An exponential average without the start's bias."""
+    result, total, weight = [], 0.0, 0.0
+    for value in values:
+        total, weight = keep * total + (1 - keep) * value, keep * weight + (1 - keep)
+        result.append(total / weight)
+    return result
