@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from tengen.zero.probe import (
     batch_dependence,
     draw_probe,
     judge,
+    network_figures,
     symmetry_disagreement,
     training_mode_difference,
 )
@@ -96,7 +98,7 @@ def test_symmetric_answers_do_not_disagree_and_others_do(probe: Probe) -> None:
 def test_the_largest_divergence_is_the_logarithm_of_eight(probe: Probe) -> None:
     """All mass on one corner-side point that eight symmetries take to eight points."""
     one = probe.size == 7
-    part = Probe(*(getattr(probe, f)[one] for f in ("planes", "scalars", "mask", "size", "target", "value")))
+    part = Probe(*(getattr(probe, field.name)[one] for field in fields(Probe)))
     policy = np.zeros((len(part), part.target.shape[1]), np.float32)
     policy[:, 1] = 1
     assert symmetry_disagreement(Fake(policy), part)["policy"] == pytest.approx(np.log(8), abs=1e-5)
@@ -113,6 +115,16 @@ def test_an_empty_probe_says_nothing(store: Store) -> None:
     assert judge(Fake(), empty)["policy"] is None
     assert symmetry_disagreement(Fake(), empty)["value"] is None
     assert batch_dependence(Fake(), empty) is None
+
+
+def test_the_figures_of_a_network_tell_new_games_from_learnt_ones(store: Store) -> None:
+    figures = network_figures(Fake(), store, 20, 40, seed=1, edge=7)
+    assert figures["fresh"] == judge(Fake(), draw_probe(store, "tengen", 20, 40, seed=1, edge=7))
+    assert figures["seen"] == judge(Fake(), draw_probe(store, "tengen", 0, 20, seed=1, edge=7))
+    assert figures["seen"] != figures["fresh"]
+    assert figures["agreement"] == figures["fresh"]["agreement"]
+    assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5), "training": None}
+    assert network_figures(Fake(), store, 0, 20)["seen"]["policy"] is None
 
 
 def test_batch_statistics_make_the_training_mode_another_network(probe: Probe, tmp_path: Path) -> None:

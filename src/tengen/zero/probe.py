@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 _TINY = 1e-9  # keeps logarithms finite
+_TURNED = 64  # positions that are shown eight ways round
 _ALONE = 8  # positions that are also shown by themselves
 
 
@@ -38,6 +39,10 @@ class Probe:
 
     def __len__(self) -> int:
         return len(self.size)
+
+    def head(self, count: int) -> Probe:
+        """The first `count` positions."""
+        return Probe(*(getattr(self, field.name)[:count] for field in fields(self)))
 
 
 def draw_probe(
@@ -148,6 +153,31 @@ def training_mode_difference(evaluator: Evaluator, module: nn.Module, probe: Pro
     policy, value, score, ownership = (part.float().cpu().numpy() for part in parts)
     trained = evaluation_from_outputs(policy, value, score, ownership, probe.mask)
     return _rounded(_mean_change(trained, evaluator.evaluate(probe.planes, probe.scalars, probe.mask)))
+
+
+def network_figures(
+    evaluator: Evaluator, store: Store, first: int, end: int, *, module: nn.Module | None = None, seed: int = 0,
+    edge: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """All figures of the network that played rows first <= row < end and has not learnt from them yet.
+
+    `fresh` judges it on those games, `seen` on as many before them, which it learnt from last; `agreement` is that of
+    `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch and, given
+    the trained `module`, on its mode. All as the report and the warnings read them.
+    """
+    plane_set = evaluator.plane_set
+    fresh = draw_probe(store, plane_set, first, end, seed=seed, edge=edge)
+    seen = draw_probe(store, plane_set, max(0, 2 * first - end), first, seed=seed, edge=edge)
+    few = fresh.head(_TURNED)
+    judged = judge(evaluator, fresh)
+    training = None if module is None else training_mode_difference(evaluator, module, few)
+    return {
+        "agreement": judged["agreement"],
+        "fresh": judged,
+        "seen": judge(evaluator, seen),
+        "symmetry": symmetry_disagreement(evaluator, few),
+        "normalisation": {"batch": batch_dependence(evaluator, few), "training": training},
+    }
 
 
 def _target(record: GameRecord, ply: int, edge: int) -> Floats:
