@@ -5,14 +5,17 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.arena.contest import Conditions, Contest, Outcome, Side, opening
-from tengen.arena.players import Choice, Player, ProgramPlayer, RandomPlayer
+from tengen.arena.players import Choice, Player, ProgramPlayer, RandomPlayer, RawPlayer, Strength, open_player
+from tengen.evaluators import Evaluation, UniformEvaluator
+from tengen.evaluators.protocol import Floats
 from tengen.game import Game
 
 SMALL = Conditions(size=5, komi=0.5, opening=0)
@@ -133,6 +136,61 @@ def test_a_program_that_hangs_loses_on_time() -> None:
 def test_a_program_that_cannot_name_dead_stones_leaves_the_count_to_the_other() -> None:
     outcome = against("polite", ["C3"])
     assert (outcome.reason, outcome.counts) == ("count", {"A": 24.5})
+
+
+def test_a_game_of_given_turns_ends_with_them_and_is_counted_as_it_stands() -> None:
+    outcome = contest(Scripted(["C3"]), Scripted(["A1"]), conditions=replace(SMALL, turns=3))
+    assert (outcome.moves, outcome.reason, outcome.counts) == (6, "limit", {})
+    assert outcome.result == "W+0.5"  # a stone each, and every empty point touches both
+    long = replace(SMALL, turns=40)
+    assert [contest(RandomPlayer(), RandomPlayer(), i, long).moves for i in range(3)] == [80, 80, 80]
+
+
+def test_numbered_games_tell_the_players_the_number_of_their_pair() -> None:
+    assert [replace(SMALL, numbered=True).player_seed(index) for index in range(5)] == [1, 1, 2, 2, 3]
+    assert len({SMALL.player_seed(index) for index in range(5)}) == 5
+
+
+class Fixed(UniformEvaluator):
+    """Nine tenths for pass, the rest for points by their number: the last point of the board has most."""
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        found = super().evaluate(planes, scalars, mask)
+        weights = np.arange(1, found.policy.shape[1])
+        found.policy[:] = np.append(weights / weights.sum() / 10, 0.9)
+        return found
+
+
+def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> None:
+    player = RawPlayer(Fixed())
+    begun: Counter[int] = Counter()
+    for seed in range(300):
+        player.begin(Game(5), seed)
+        begun[player.choose(Game(5)).point] += 1
+    # Point i has weight i + 1 of 325: expected 300 * 205 / 325 = 189 in the lower two fifths of the weights' order.
+    assert 25 not in begun and 165 < sum(begun[point] for point in range(15, 25)) < 225
+    assert player.choose(Game(5)).point == 24
+    assert player.choose(Game(5).play(24)).point == 23
+    player.begin(Game(5), 7)
+    first = player.choose(Game(5)).point
+    player.begin(Game(5), 7)
+    assert player.choose(Game(5)).point == first
+
+
+def test_a_raw_policy_passes_only_where_no_point_is_legal() -> None:
+    full = Game.from_diagram("OOOOO/O.OOO/OOOOO/OOO.O/OOOOO".replace("/", "\n"))
+    assert RawPlayer(Fixed()).choose(full).point == 25
+
+
+def test_a_network_under_symmetries_plays_by_the_seed_of_the_game() -> None:
+    conditions = Conditions(size=7, komi=9, opening=0)
+    player = open_player("policy:default", Strength(symmetries=True), 10)
+    games = []
+    for index in (0, 2, 4, 6, 0):
+        contest = Contest(replace(conditions, turns=8), index, {"A": player, "B": player})
+        contest.play()
+        games.append(tuple(contest.game.moves))
+    assert games[0] == games[4] and len(set(games)) > 1
 
 
 def test_random_games_end() -> None:

@@ -24,18 +24,25 @@ _EDGE = 2  # a random opening keeps off the two outermost lines of a large board
 
 @dataclass(frozen=True)
 class Conditions:
-    """What holds for every game of a match. The games of a pair (0 and 1, 2 and 3, ...) share their opening."""
+    """What holds for every game of a match. The games of a pair (0 and 1, 2 and 3, ...) share their opening.
+
+    With `turns` above 0 a game ends when each side has had so many turns, passes included, and not before; then the
+    board is counted as it stands. With `numbered` the players' seed is 1 in the first pair, 2 in the second and so on;
+    else it is made of `seed` and the number of the game.
+    """
 
     size: int = 19
     komi: float = 7.5
     rules: str = "chinese"
     opening: int = 4  # moves drawn before the players take over
     seed: int = 1
+    turns: int = 0
+    numbered: bool = False
 
     @property
     def longest(self) -> int:
         """Moves after which a game is stopped and counted."""
-        return 3 * self.size**2
+        return 2 * self.turns or 3 * self.size**2
 
     def new_game(self) -> Game:
         return Game(self.size, self.rules, self.komi)
@@ -43,6 +50,10 @@ class Conditions:
     def black(self, index: int) -> Side:
         """Who has Black in this game."""
         return "A" if index % 2 == 0 else "B"
+
+    def player_seed(self, index: int) -> int:
+        """What the players of this game draw by."""
+        return index // 2 + 1 if self.numbered else self.seed * 1_000_003 + index
 
 
 @dataclass(frozen=True)
@@ -87,19 +98,22 @@ class Contest:
         """Play to the end."""
         for side, player in self.players.items():
             try:
-                player.begin(self.game, seed=self.conditions.seed * 1_000_003 + self.index)
+                player.begin(self.game, seed=self.conditions.player_seed(self.index))
             except ProgramError as error:
                 return self._forfeit(side, error)
         for point in opening(self.conditions, self.index // 2, list(self.players.values())):
             self.game.play(point)
             self.comments.append("opening")
-        while not self.game.is_over and len(self.game.moves) < self.conditions.longest:
-            if (margin := referee.sure_margin(self.game)) is not None:
-                detail = f"unconditionally alive points alone win by {abs(margin):g}"
-                return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
+        while len(self.game.moves) < self.conditions.longest:
+            if not self.conditions.turns:
+                if self.game.is_over:
+                    break
+                if (margin := referee.sure_margin(self.game)) is not None:
+                    detail = f"unconditionally alive points alone win by {abs(margin):g}"
+                    return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
             if (outcome := self._turn()) is not None:
                 return outcome
-        return self._count()
+        return self._scored(self.game.score(), "limit") if self.conditions.turns else self._count()
 
     def _turn(self) -> Outcome | None:
         color, side = self.game.to_play, self.side(self.game.to_play)

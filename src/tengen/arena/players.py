@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from tengen.game import COLOR_NAMES, Game
 
 if TYPE_CHECKING:
     from tengen.engine import Engine
+    from tengen.evaluators import Evaluator
 
 Probabilities = NDArray[np.float32]
 _GTP_COLORS = ("b", "w")
@@ -53,10 +54,14 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class Strength:
-    """How long a network thinks about a move: visits, or seconds when they are given."""
+    """How long a network thinks about a move: visits, or seconds when they are given.
+
+    With `symmetries` it sees each position under a symmetry drawn by the seed of the game, so that its games differ.
+    """
 
     visits: int = 400
     seconds: float | None = None
+    symmetries: bool = False
 
     def __post_init__(self) -> None:
         if self.visits < 1:
@@ -69,8 +74,9 @@ def open_player(text: str, strength: Strength, move_seconds: float) -> Player:
     """The player that a word of the command line stands for.
 
     `random`; `gtp:COMMAND LINE`; `playouts` or `playouts:POLICY`, a search that needs no network; `policy:NETWORK`, the
-    best move of a network without search; or a network's name or file, which searches. `move_seconds` is how long a
-    GTP program may take for a move. Raises TengenError when there is no such player.
+    best move of a network without search; `raw:NETWORK`, its policy as it stands (RawPlayer); or a network's name or
+    file, which searches. `move_seconds` is how long a GTP program may take for a move. Raises TengenError when there is
+    no such player.
     """
     kind, colon, rest = text.partition(":")
     if text == "random":
@@ -80,7 +86,11 @@ def open_player(text: str, strength: Strength, move_seconds: float) -> Player:
     if kind == "playouts":
         return EnginePlayer("none", strength, rest or "local")
     if colon and kind == "policy":
-        return EnginePlayer(rest, Strength(visits=1))
+        return EnginePlayer(rest, replace(strength, visits=1, seconds=None))
+    if colon and kind == "raw":
+        from tengen.evaluators import load_evaluator
+
+        return RawPlayer(load_evaluator(rest, threads=1))
     return EnginePlayer(text, strength)
 
 
@@ -118,12 +128,22 @@ class EnginePlayer:
 
         params = None if playouts is None else playout_params(playouts)
         self._engine: Engine = load_engine(network, threads=1, params=params)
+        self._network = self._engine.evaluator if strength.symmetries else None
         visits = None if strength.seconds else strength.visits
         self._limits = Limits(visits=visits, seconds=strength.seconds, early_stop=True)
         self.name = f"{self._engine.name}, " + (f"{strength.seconds:g} s" if strength.seconds else f"{visits} visits")
 
     def begin(self, game: Game, seed: int) -> None:
+        if self._network is not None:
+            self._turn(self._network, seed)
         self._engine.set_position(game)
+
+    def _turn(self, network: Evaluator, seed: int) -> None:
+        from tengen.engine import Engine
+        from tengen.evaluators import SymmetricEvaluator
+
+        self._engine.close()
+        self._engine = Engine(SymmetricEvaluator(network, "random", seed), self._engine.params, seed=seed)
 
     def choose(self, game: Game) -> Choice:
         self._engine.set_position(game)
@@ -135,18 +155,50 @@ class EnginePlayer:
     def policy(self, game: Game) -> Probabilities | None:
         if not self._engine.params.asks_network:
             return None
-        from tengen.data.planes import encode_game
-
-        evaluator = self._engine.evaluator
-        planes, scalars, mask = encode_game(evaluator.plane_set, game)
-        found: Probabilities = evaluator.evaluate(planes[None], scalars[None], mask[None]).policy[0]
-        return found
+        return policy_of(self._engine.evaluator, game)
 
     def dead(self, game: Game) -> frozenset[int]:
         return frozenset(self._engine.count(game).dead)
 
     def close(self) -> None:
         self._engine.close()
+
+
+class RawPlayer:
+    """The policy of a network and nothing else, as networks of self-play are measured.
+
+    Its first move of a game is drawn from the policy over the legal points, all others are the likeliest legal point.
+    It passes only where no point is legal, never resigns and knows no dead stones.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._random = np.random.default_rng(0)
+        self._begins = True
+        self.name = f"{self._evaluator.name}, raw policy"
+
+    def begin(self, game: Game, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._begins = True
+
+    def choose(self, game: Game) -> Choice:
+        legal = game.legal_points()
+        if not legal:
+            return Choice(game.size**2)
+        weights = self.policy(game)[legal].astype(np.float64) + 1e-12  # never all 0
+        begins, self._begins = self._begins, False
+        if begins:
+            return Choice(int(self._random.choice(legal, p=weights / weights.sum())))
+        return Choice(legal[int(weights.argmax())])
+
+    def policy(self, game: Game) -> Probabilities:
+        return policy_of(self._evaluator, game)
+
+    def dead(self, game: Game) -> None:
+        return None
+
+    def close(self) -> None:
+        pass
 
 
 class ProgramPlayer:
@@ -202,6 +254,15 @@ class ProgramPlayer:
 
     def _nonsense(self, detail: str) -> ProgramError:
         return ProgramError(self._client.command_line, "nonsense", detail, self._client.last_words)
+
+
+def policy_of(evaluator: Evaluator, game: Game) -> Probabilities:
+    """Probabilities [size * size + 1] of the next move, as an evaluator gives them."""
+    from tengen.data.planes import encode_game
+
+    planes, scalars, mask = encode_game(evaluator.plane_set, game)
+    found: Probabilities = evaluator.evaluate(planes[None], scalars[None], mask[None]).policy[0]
+    return found
 
 
 def fills_eye(board: NDArray[np.int8], point: int, color: int) -> bool:

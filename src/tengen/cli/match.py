@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from tengen.arena.contest import Outcome
 
-_PLAYER = "a network's name or file, policy:NETWORK (no search), playouts, random, or gtp:COMMAND LINE"
+_PLAYER = "a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, random, or gtp:COMMAND LINE"
 
 
 def command(
