@@ -1,12 +1,14 @@
 // Plane sets and the encoder, for single games and for rows of a store.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings/convert.h"
@@ -46,11 +48,30 @@ std::span<const T> column(const char* name, const In<T>& values, std::size_t row
     return span_of(values);
 }
 
+NestedColumn<std::uint32_t> visits_column(const In<std::uint32_t>& values, const In<std::int32_t>& offsets,
+                                          const In<std::int32_t>& starts, const ListColumn<std::uint16_t>& moves,
+                                          std::size_t rows) {
+    if (!offsets.size()) throw std::invalid_argument("visits: the offsets do not fit the values");
+    const auto lists = list_column("visits", values, offsets, offsets.size() - 1);
+    // Checked as a list column, each of whose values is a list of visits.
+    const bool whole = starts.size() == rows + 1 && starts(0) >= 0 &&
+                       std::is_sorted(starts.data(), starts.data() + starts.size()) &&
+                       static_cast<std::size_t>(starts(rows)) < offsets.size();
+    if (!whole) throw std::invalid_argument("visits: the rows do not fit the lists");
+    const NestedColumn<std::uint32_t> visits{lists, span_of(starts)};
+    for (std::size_t i = 0; i < rows; ++i)
+        if (visits.size(i) && visits.size(i) != moves.row(i).size())
+            throw std::invalid_argument("visits: row " + std::to_string(i) + " has " + std::to_string(visits.size(i)) +
+                                        " lists for " + std::to_string(moves.row(i).size()) + " moves");
+    return visits;
+}
+
 void make_columns(GameColumns* self, In<std::uint8_t> size, In<std::uint16_t> moves, In<std::int32_t> offsets,
                   In<std::uint16_t> black_stones, In<std::int32_t> black_offsets, In<std::uint16_t> white_stones,
                   In<std::int32_t> white_offsets, In<std::uint8_t> ownership, In<std::int32_t> ownership_offsets,
                   In<std::uint8_t> first, In<std::int16_t> rules, In<float> komi, In<float> score, In<float> weight,
-                  In<std::int8_t> winner, const std::vector<std::string>& rule_sets) {
+                  In<std::int8_t> winner, In<std::uint32_t> visits, In<std::int32_t> visit_offsets,
+                  In<std::int32_t> visit_rows, const std::vector<std::string>& rule_sets) {
     const std::size_t rows = size.size();
     GameColumns games;
     games.moves = list_column("moves", moves, offsets, rows);
@@ -64,6 +85,7 @@ void make_columns(GameColumns* self, In<std::uint8_t> size, In<std::uint16_t> mo
     games.score = column("score", score, rows);
     games.weight = column("weight", weight, rows);
     games.winner = column("winner", winner, rows);
+    games.visits = visits_column(visits, visit_offsets, visit_rows, games.moves, rows);
     for (const auto& text : rule_sets) games.rule_sets.push_back(Rules::parse(text));
     new (self) GameColumns(std::move(games));
 }
@@ -133,7 +155,8 @@ void encode_batch(std::string_view name, const std::vector<const GameColumns*>& 
                   In<std::int64_t> row, In<std::int64_t> ply, In<std::int64_t> symmetry, In<bool> other_scoring,
                   In<float> komi_shift, int edge, Out<float, 4> planes, Out<float, 2> scalars, Out<float, 3> mask,
                   Out<std::int64_t, 1> policy, Out<float, 1> value, Out<float, 1> score, Out<float, 3> ownership,
-                  Out<float, 1> weight, int threads) {
+                  Out<float, 1> weight, int threads, std::optional<Out<float, 2>> target,
+                  std::optional<Out<float, 2>> reply) {
     bindings::to_threads(threads);
     const PlaneSet& set = plane_set(name);
     const std::size_t batch = row.size(), width = static_cast<std::size_t>(edge);
@@ -146,9 +169,19 @@ void encode_batch(std::string_view name, const std::vector<const GameColumns*>& 
     check_shape(ownership, "ownership", {batch, width, width});
     check_shape(policy, "policy", {batch});
     for (const auto* target : {&value, &score, &weight}) check_shape(*target, "value, score and weight", {batch});
+    for (const auto* moves : {&target, &reply})
+        if (*moves) check_shape(**moves, "target and reply", {batch, width * width + 1});
     const auto samples = make_samples(shards, shard, row, ply, symmetry, other_scoring, komi_shift, edge);
-    const BatchArrays out{planes.data(), scalars.data(), mask.data(),      policy.data(),
-                          value.data(),  score.data(),   ownership.data(), weight.data()};
+    const BatchArrays out{planes.data(),
+                          scalars.data(),
+                          mask.data(),
+                          policy.data(),
+                          value.data(),
+                          score.data(),
+                          ownership.data(),
+                          weight.data(),
+                          target ? target->data() : nullptr,
+                          reply ? reply->data() : nullptr};
     nb::gil_scoped_release release;
     encode_rows(set, samples, edge, out, threads);
 }
@@ -172,14 +205,17 @@ void register_features(nb::module_& m) {
              "offsets"_a.noconvert(), "black_stones"_a.noconvert(), "black_offsets"_a.noconvert(),
              "white_stones"_a.noconvert(), "white_offsets"_a.noconvert(), "ownership"_a.noconvert(),
              "ownership_offsets"_a.noconvert(), "first"_a.noconvert(), "rules"_a.noconvert(), "komi"_a.noconvert(),
-             "score"_a.noconvert(), "weight"_a.noconvert(), "winner"_a.noconvert(), "rule_sets"_a,
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-             nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(),
-             nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
-             nb::keep_alive<1, 14>(), nb::keep_alive<1, 15>(), nb::keep_alive<1, 16>());
+             "score"_a.noconvert(), "weight"_a.noconvert(), "winner"_a.noconvert(), "visits"_a.noconvert(),
+             "visit_offsets"_a.noconvert(), "visit_rows"_a.noconvert(), "rule_sets"_a, nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+             nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>(),
+             nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>(),
+             nb::keep_alive<1, 15>(), nb::keep_alive<1, 16>(), nb::keep_alive<1, 17>(), nb::keep_alive<1, 18>(),
+             nb::keep_alive<1, 19>());
     m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(),
           "ply"_a.noconvert(), "symmetry"_a.noconvert(), "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
           "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(), "policy"_a.noconvert(),
           "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
+          "target"_a.noconvert().none() = nb::none(), "reply"_a.noconvert().none() = nb::none(),
           "Write a batch of positions and targets straight from the columns of shards.");
 }

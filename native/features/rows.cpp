@@ -85,6 +85,38 @@ void write_ownership(std::span<const std::uint8_t> packed, Color side, const Lay
         out[layout[static_cast<Point>(p)]] = owner[packed[p / 4] >> (p % 4 * 2) & 3];
 }
 
+// Probabilities of the move at `ply`; all 0 where the game has none there.
+void write_target(const Sample& sample, int ply, const Layout& layout, float* out) {
+    const GameColumns& games = *sample.games;
+    const auto row = static_cast<std::size_t>(sample.row), move = static_cast<std::size_t>(ply);
+    const auto index_of = [&](std::uint32_t point) {
+        if (point > static_cast<std::uint32_t>(layout.points()))
+            refuse(sample, "move to point " + std::to_string(point));
+        return layout.policy_index(static_cast<Point>(point));
+    };
+    std::fill_n(out, layout.edge() * layout.edge() + 1, 0.0f);
+    const auto moves = games.moves.row(row);
+    if (move >= moves.size()) return;
+    const auto visits = games.visits.list(row, move);
+    if (visits.empty()) {
+        out[index_of(move_point(moves[move]))] = 1.0f;
+        return;
+    }
+    std::uint64_t total = 0;
+    for (const auto entry : visits) total += entry >> 16;
+    if (!total) refuse(sample, "no visit is counted at move " + std::to_string(ply));
+    for (const auto entry : visits)
+        out[index_of(entry & 0xffff)] += static_cast<float>(entry >> 16) / static_cast<float>(total);
+}
+
+// The opponent's answer to the move of a sample: none where one side plays twice.
+void write_reply(const Sample& sample, const Layout& layout, float* out) {
+    const auto moves = sample.games->moves.row(static_cast<std::size_t>(sample.row));
+    const auto next = static_cast<std::size_t>(sample.ply) + 1;
+    const bool answered = next < moves.size() && move_color(moves[next]) != move_color(moves[next - 1]);
+    write_target(sample, answered ? sample.ply + 1 : static_cast<int>(moves.size()), layout, out);
+}
+
 void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const BatchArrays& out, std::size_t i) {
     const GameColumns& games = *sample.games;
     const Game game = replay(sample);
@@ -103,6 +135,8 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
     const float weight = games.weight[sample.row];
     out.weight[i] = std::isnan(weight) ? 1.0f : weight;
     write_ownership(games.ownership.row(sample.row), side, layout, out.ownership + i * area);
+    if (out.target) write_target(sample, sample.ply, layout, out.target + i * (area + 1));
+    if (out.reply) write_reply(sample, layout, out.reply + i * (area + 1));
 }
 
 }  // namespace

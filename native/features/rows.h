@@ -17,11 +17,23 @@ struct ListColumn {
     std::span<const T> row(std::size_t i) const { return values.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
 };
 
+// Lists of lists of one column: those of row i are lists rows[i] .. rows[i + 1). Without `rows` every row is empty.
+template <class T>
+struct NestedColumn {
+    ListColumn<T> lists;
+    std::span<const std::int32_t> rows;
+    std::size_t size(std::size_t i) const { return rows.empty() ? 0 : static_cast<std::size_t>(rows[i + 1] - rows[i]); }
+    std::span<const T> list(std::size_t i, std::size_t j) const {
+        return j < size(i) ? lists.row(static_cast<std::size_t>(rows[i]) + j) : std::span<const T>();
+    }
+};
+
 // The columns of one shard that batches are made of; the memory is the caller's. Formats as in docs/architecture.md,
-// unknown is NaN in komi, score and weight, -1 in winner and an empty list in ownership.
+// unknown is NaN in komi, score and weight, -1 in winner and an empty list in ownership and visits.
 struct GameColumns {
     ListColumn<std::uint16_t> moves, black_stones, white_stones;
     ListColumn<std::uint8_t> ownership;
+    NestedColumn<std::uint32_t> visits;  // a list a move: point in the low, weight in the high 16 bits
     std::span<const std::uint8_t> size, first;
     std::span<const std::int16_t> rules;  // index into rule_sets
     std::span<const float> komi, score, weight;
@@ -53,7 +65,8 @@ struct Sample {
 // Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.
 // For the side to move: policy [B] index of the move or -1, value [B] in -1..1, score [B] in points and ownership
 // [B, edge, edge] with +1 for its own; NaN where unknown and, in ownership, off the board. weight [B] is 1 unless
-// given.
+// given. Where asked for, target [B, edge * edge + 1] holds the probabilities of the move: the recorded visits, else
+// the move played; reply those of the opponent's next move. Their rows are 0 where there is no such move.
 struct BatchArrays {
     float* planes;
     float* scalars;
@@ -63,6 +76,8 @@ struct BatchArrays {
     float* score;
     float* ownership;
     float* weight;
+    float* target = nullptr;
+    float* reply = nullptr;
 };
 
 // The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a stone
@@ -70,7 +85,8 @@ struct BatchArrays {
 Game replay(const Sample& sample);
 
 // Fills the arrays, on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
-// replay() does, where the move to predict is none, and where an ownership does not cover the board.
+// replay() does, where the move to predict or a recorded visit is none, and where an ownership does not cover the
+// board.
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
 
 }  // namespace tengen

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from data_pipeline.plain_batch import equal, policy_index, turn
 
-from tengen.data import Batch, Rows, Sampler, Store, StoreWriter, encode_game
+from tengen.data import Rows, Sampler, Store, StoreWriter, encode_game
 from tengen.data.record import GameRecord, pack_moves
 from tengen.errors import StoreError
 from tengen.game import Game
@@ -21,10 +22,6 @@ def replayed(record: GameRecord, ply: int) -> Game:
     game = record.game(ply)
     game.komi = UNKNOWN_KOMI if record.komi is None else record.komi
     return game
-
-
-def equal(a: Batch, b: Batch) -> bool:
-    return all(np.array_equal(getattr(a, f.name), getattr(b, f.name), equal_nan=True) for f in fields(Batch))
 
 
 def all_rows(store: Store, games: range, symmetry: int) -> Rows:
@@ -109,21 +106,6 @@ def test_terms_vary_only_where_asked(store: Store) -> None:
     shifts = rows.komi_shift
     assert 0.4 < (shifts != 0).mean() < 0.5 and abs(shifts.mean()) < 0.5 and np.abs(shifts).max() <= 40
     assert np.array_equal(shifts * 2, np.round(shifts * 2))
-
-
-def turn(board: np.ndarray, symmetry: int) -> np.ndarray:
-    board = board[::-1] if symmetry & 1 else board
-    board = board[:, ::-1] if symmetry & 2 else board
-    return board.T if symmetry & 4 else board
-
-
-def policy_index(point: int, size: int, symmetry: int, edge: int) -> int:
-    if point == size * size:
-        return edge * edge
-    board = np.zeros(size * size)
-    board[point] = 1
-    row, column = np.argwhere(turn(board.reshape(size, size), symmetry))[0].tolist()
-    return row * edge + column
 
 
 def test_every_position_once_an_epoch(store: Store) -> None:

@@ -40,6 +40,7 @@ def a_record(i: int) -> GameRecord:
         visits=(np.array([5 | 7 << 16], np.uint32), np.array([], np.uint32)) if i == 4 else None,
         root_values=np.array([0.5, -0.5], np.float32) if i == 4 else None,
         weight=0.25 if i == 4 else None,
+        surprises=np.array([np.nan, 1.5], np.float32) if i == 4 else None,
     )
 
 

@@ -116,7 +116,7 @@ def arrays(name: str, annotation: str) -> SearchStrategy[Any]:
     items = floats if dtype.startswith("float") else st.booleans() if dtype == "bool_" else integers_of(dtype)
 
     def shape(row: int, edge: int) -> list[int]:
-        if name == "policy" and axes == 2:
+        if name in ("policy", "target", "reply") and axes == 2:
             return [row, edge * edge + 1]
         if name.endswith("offsets"):
             return [row + 1]

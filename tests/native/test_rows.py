@@ -25,6 +25,9 @@ GOOD: dict[str, Any] = {
     "score": np.zeros(1, np.float32),
     "weight": np.ones(1, np.float32),
     "winner": np.zeros(1, np.int8),
+    "visits": np.array([40 | 3 << 16, 81 | 1 << 16, 81 | 9 << 16], np.uint32),
+    "visit_offsets": np.array([0, 2, 2, 3], np.int32),
+    "visit_rows": np.array([0, 3], np.int32),
 }
 
 
@@ -37,12 +40,14 @@ def encode(threads: int = 1, ply: int = 3, **changed: list[Any]) -> None:
         "tengen", [games], index, index, index + ply, index, np.zeros(1, bool), floats, 9,
         np.zeros((1, planes, 9, 9), np.float32), np.zeros((1, scalars), np.float32), np.zeros((1, 9, 9), np.float32),
         np.zeros(1, np.int64), floats.copy(), floats.copy(), np.zeros((1, 9, 9), np.float32), floats.copy(), threads,
+        np.zeros((1, 82), np.float32), np.zeros((1, 82), np.float32),
     )  # fmt: skip
 
 
 def test_a_good_row_is_encoded() -> None:
     encode()
     encode(ply=2)
+    encode(visits=[0], visit_offsets=[0], visit_rows=[0, 0])
     encode(komi=[np.nan], score=[np.nan], weight=[np.nan], winner=[-1])
 
 
@@ -70,6 +75,16 @@ def test_a_good_row_is_encoded() -> None:
         ({"offsets": [-1, 3]}, "moves: the offsets do not fit"),
         ({"black_offsets": [1, 0]}, "black_stones: the offsets do not fit"),
         ({"ownership_offsets": [0]}, "ownership: the offsets do not fit"),
+        ({"visits": [82 | 1 << 16] * 3, "ply": 0}, "row 0 is no game: move to point 82"),
+        ({"visits": [0xFFFFFFFF] * 3, "ply": 1}, "row 0 is no game: move to point 65535"),
+        ({"visits": [40, 81, 1 << 16], "ply": 0}, "row 0 is no game: no visit is counted at move 0"),
+        ({"visit_offsets": [0, 2, 2, 4]}, "visits: the offsets do not fit"),
+        ({"visit_offsets": [0, 2, 1, 3]}, "visits: the offsets do not fit"),
+        ({"visit_offsets": []}, "visits: the offsets do not fit"),
+        ({"visit_rows": [0, 4]}, "visits: the rows do not fit"),
+        ({"visit_rows": [-1, 2]}, "visits: the rows do not fit"),
+        ({"visit_rows": [0]}, "visits: the rows do not fit"),
+        ({"visit_rows": [0, 2]}, "visits: row 0 has 2 lists for 3 moves"),
         ({"threads": 0}, "threads must be 1 to 1024, not 0"),
         ({"threads": 1 << 20}, "threads must be 1 to 1024, not 1048576"),
     ],

@@ -16,10 +16,10 @@ from tengen.networks.export import INPUTS, OUTPUTS, export, plain  # noqa: E402
 PLANES, SCALARS = 8, 3
 
 
-@pytest.fixture(scope="module")
-def module() -> torch.nn.Module:
+@pytest.fixture(scope="module", params=[{}, {"reply": True, "soft": True, "pooling": False}], ids=["plain", "more"])
+def module(request: pytest.FixtureRequest) -> torch.nn.Module:
     torch.manual_seed(3)
-    network = build(parse_config({"family": "residual", "size": "b2c16"}), PLANES, SCALARS)
+    network = build(parse_config({"family": "residual", "size": "b2c16", **request.param}), PLANES, SCALARS)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.05 * torch.randn_like(parameter))
@@ -44,8 +44,9 @@ def test_file_and_module_agree(module: torch.nn.Module, file: Path, edge: int, s
     with torch.no_grad():
         expected = module(planes, scalars, mask)
     found = model({"planes": planes.numpy(), "scalars": scalars.numpy(), "mask": mask.numpy()})
-    for name, part in zip(OUTPUTS, expected, strict=True):
-        np.testing.assert_allclose(found[name], part.numpy(), rtol=1e-3, atol=1e-3)
+    assert len(model.outputs) == len(OUTPUTS)
+    for name in OUTPUTS:
+        np.testing.assert_allclose(found[name], getattr(expected, name).numpy(), rtol=1e-3, atol=1e-3)
 
 
 def test_the_file_is_whole_and_alone(file: Path) -> None:
@@ -61,6 +62,7 @@ def test_no_standardising_is_left_in_the_file(module: torch.nn.Module, file: Pat
     """The filters are worked out once, at export; the module keeps its own."""
     assert not any(type(layer).__name__ == "ScaledConv2d" for layer in plain(module).modules())
     assert any(type(layer).__name__ == "ScaledConv2d" for layer in module.modules())
+    assert not any("extra" in name for name, _ in plain(module).named_parameters())
     assert "Sqrt" not in {node.op_type for node in onnx.load(file).graph.node if "stem" in node.name}
 
 

@@ -9,17 +9,28 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from pydantic import ValidationError  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
-from tengen.networks import NetConfig, build, families, parse_config  # noqa: E402
+from tengen.networks import NetConfig, NetOutput, build, families, parse_config  # noqa: E402
 from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
 
 PLANES, SCALARS = 11, 4
 SMALL = {"residual": {"size": "b2c16"}}
+VARIANTS = [*SMALL.items(), ("residual", {"size": "b2c16", "reply": True, "soft": True, "pooling": False})]
 
 
-@pytest.fixture(params=families())
+@pytest.fixture(params=VARIANTS, ids=lambda variant: "-".join([variant[0], *map(str, variant[1])]))
 def config(request: pytest.FixtureRequest) -> NetConfig:
-    return parse_config({"family": request.param, **SMALL[request.param]})
+    family, fields = request.param
+    return parse_config({"family": family, **fields})
+
+
+def test_every_family_is_tested() -> None:
+    assert list(SMALL) == families()
+
+
+def parts(out: NetOutput) -> list[torch.Tensor]:
+    """The outputs that the network has."""
+    return [part for part in out if part is not None]
 
 
 def inputs(edge: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -37,7 +48,8 @@ def test_every_size_has_the_promised_shapes(config: NetConfig, edge: int) -> Non
     assert out.value.shape == (3, 3)
     assert out.score.shape == (3,)
     assert out.ownership.shape == (3, edge, edge)
-    assert all(part.isfinite().all() for part in out)
+    assert all(part.isfinite().all() for part in parts(out))
+    assert all(extra.shape == out.policy.shape for extra in parts(out)[4:])
     assert out.ownership.abs().max() <= 1
 
 
@@ -60,7 +72,7 @@ def test_rows_do_not_see_each_other(config: NetConfig) -> None:
     first = network(planes, scalars, mask)
     planes[1] = 1 - planes[1]
     second = network(planes, scalars + torch.tensor([[0.0], [1.0]]), mask)
-    for before, after in zip(first, second, strict=True):
+    for before, after in zip(parts(first), parts(second), strict=True):
         torch.testing.assert_close(before[0], after[0])
         assert not torch.allclose(before[1], after[1])
 
@@ -76,7 +88,7 @@ def test_the_same_seed_builds_the_same_network(config: NetConfig) -> None:
 def test_every_parameter_is_reached_by_the_outputs(config: NetConfig) -> None:
     network = build(config, PLANES, SCALARS)
     out = network(*inputs(9, 9, 7))
-    sum(part.float().clamp(min=-100).square().sum() for part in out).backward()
+    sum(part.float().clamp(min=-100).square().sum() for part in parts(out)).backward()
     dead = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
     assert not dead
 
@@ -101,6 +113,28 @@ def test_widths_follow_from_the_dial() -> None:
     assert (config.blocks, config.channels, config.pooling_blocks) == (6, 96, (1, 3, 5))
     assert config.derived()["pooled"] == 24
     assert ResidualConfig(size="b1c8").pooling_blocks == (0,)
+
+
+def test_pooling_can_be_left_out_of_the_trunk() -> None:
+    config = ResidualConfig(size="b6c96", pooling=False)
+    assert config.pooling_blocks == () and config.derived()["pooling_blocks"] == ()
+    network = build(ResidualConfig(size="b2c16", pooling=False), PLANES, SCALARS)
+    pooling = [name for name, _ in network.blocks.named_modules() if "global_bias" in name]
+    assert pooling == []
+
+
+def test_heads_for_training_leave_the_rest_as_it_was() -> None:
+    """A network with more heads takes the weights of one without, and its policy is the same."""
+    plain, more = ResidualConfig(size="b2c16"), ResidualConfig(size="b2c16", reply=True, soft=True)
+    one, two = (build(config, PLANES, SCALARS) for config in (plain, more))
+    extra = two.load_state_dict(one.state_dict(), strict=False).missing_keys
+    assert extra and all(name.startswith("policy.extra.") for name in extra)
+    given = inputs(9, 9, 7)
+    first, second = one(*given), two(*given)
+    assert (first.reply, first.soft) == (None, None)
+    assert not torch.allclose(second.reply, second.soft) and not torch.allclose(second.reply, second.policy)
+    for before, after in zip(parts(first), parts(second)[:4], strict=True):
+        assert torch.equal(before, after)
 
 
 def test_costs_agree_with_counting_by_hand() -> None:

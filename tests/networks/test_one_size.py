@@ -16,7 +16,9 @@ PLANES, SCALARS = 6, 3
 
 def network() -> nn.Module:
     torch.manual_seed(4)
-    return build(parse_config({"family": "residual", "size": "b3c16"}), PLANES, SCALARS).eval()
+    return build(
+        parse_config({"family": "residual", "size": "b3c16", "reply": True, "soft": True}), PLANES, SCALARS
+    ).eval()
 
 
 def answer(module: nn.Module, edge: int) -> NetOutput:

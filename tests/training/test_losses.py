@@ -9,9 +9,10 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
-from tengen.training.losses import losses, policy_loss, total, value_loss  # noqa: E402
+from tengen.training.losses import losses, policy_loss, soften, total, value_loss  # noqa: E402
 
 NAN = math.nan
+HEADS = ("policy", "value", "score", "ownership")
 
 
 def batch(**fields: torch.Tensor) -> TensorBatch:
@@ -48,7 +49,22 @@ def test_policy_is_cross_entropy_with_the_move() -> None:
 def test_policy_takes_a_distribution() -> None:
     target = torch.tensor([[0.0] * 5, [0.5, 0.5, 0, 0, 0]])
     expected = 0.5 * math.log(7 / 4) + 0.5 * math.log(7)
-    assert policy_loss(output().policy, batch(policy=target)).item() == pytest.approx(expected)
+    assert policy_loss(output().policy, batch(target=target)).item() == pytest.approx(expected)
+    assert policy_loss(output().policy, batch(policy=torch.tensor([2, 0]), target=target)).item() == pytest.approx(
+        expected
+    )
+
+
+def test_reply_and_soft_are_policies_of_their_own() -> None:
+    logits = output().policy
+    target = torch.tensor([[1 / 17, 0, 0, 16 / 17, 0], [0.0] * 5])
+    assert soften(target).tolist() == [pytest.approx([1 / 3, 0, 0, 2 / 3, 0]), [0.0] * 5]
+    out = output()._replace(reply=logits, soft=logits.flip(0))
+    found = losses(out, batch(target=target, reply=target.flip(0)))
+    assert found["reply"].item() == pytest.approx(math.log(7) - math.log(4) / 17)
+    assert found["soft"].item() == pytest.approx(math.log(7) - math.log(4) / 3)
+    assert set(losses(out, batch())) == set(losses(output(), batch(target=target, reply=target))) == set(HEADS)
+    assert found["policy"].item() == pytest.approx(math.log(5))
 
 
 @pytest.mark.parametrize(
@@ -85,11 +101,11 @@ def test_nothing_known_is_no_loss_and_no_gradient() -> None:
     loss = total(losses(out, batch()), LossWeights())
     loss.backward()
     assert loss.item() == 0
-    for part in out:
+    for part in out[:4]:
         assert part.grad is None or part.grad.abs().sum() == 0
 
 
 def test_total_weighs_the_heads() -> None:
-    parts = {name: torch.tensor(1.0) for name in ("policy", "value", "score", "ownership")}
-    weights = LossWeights(policy=1, value=0.5, score=0.25, ownership=2)
-    assert total(parts, weights).item() == pytest.approx(3.75)
+    parts = {name: torch.tensor(1.0) for name in (*HEADS, "reply", "soft")}
+    weights = LossWeights(policy=1, value=0.5, score=0.25, ownership=2, reply=8, soft=16)
+    assert total(parts, weights).item() == pytest.approx(27.75)

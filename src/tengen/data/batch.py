@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,10 @@ class Batch:
     """[B, H, W]: 1 own, -1 the opponent's, 0 neutral; NaN off the board."""
     weight: Floats
     """[B]: how much the position counts, 1 unless the store says otherwise."""
+    target: Floats | None = None
+    """[B, A]: probabilities of the move, by visits where the store has them, else of the move that was played."""
+    reply: Floats | None = None
+    """[B, A]: the same of the opponent's next move; rows of 0 where there is none."""
 
     def __len__(self) -> int:
         return len(self.policy)
@@ -42,8 +48,9 @@ class Batch:
         return f"<Batch of {size} positions, {channels} planes {edge}x{edge}, {self.scalars.shape[1]} scalars>"
 
     @classmethod
-    def empty(cls, size: int, channels: int, scalars: int, edge: int) -> Batch:
-        """Allocate a batch whose contents are still undefined."""
+    def empty(cls, size: int, channels: int, scalars: int, edge: int, targets: bool = False) -> Batch:
+        """Allocate a batch whose contents are still undefined; with `targets`, also of target and reply."""
+        moves = (size, edge * edge + 1)
         return cls(
             planes=np.empty((size, channels, edge, edge), np.float32),
             scalars=np.empty((size, scalars), np.float32),
@@ -53,4 +60,15 @@ class Batch:
             score=np.empty(size, np.float32),
             ownership=np.empty((size, edge, edge), np.float32),
             weight=np.empty(size, np.float32),
+            target=np.empty(moves, np.float32) if targets else None,
+            reply=np.empty(moves, np.float32) if targets else None,
         )
+
+    @classmethod
+    def join(cls, parts: Sequence[Batch]) -> Batch:
+        """Put batches of one kind one behind the other."""
+        columns: dict[str, Any] = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
+        joined: dict[str, Any] = {
+            name: None if column[0] is None else np.concatenate(column) for name, column in columns.items()
+        }
+        return cls(**joined)

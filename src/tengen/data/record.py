@@ -33,8 +33,10 @@ class GameRecord:
 
     `winner` is 0 black, 1 white, 2 draw, None unknown; `score` is Black minus White in points with komi, None when
     the game was not counted; `komi` None means unknown. `ownership` is uint8 [size * size] by row-major point:
-    0 black, 1 white, 2 neutral. `visits` (self-play) has one array a move with the point in the low and the visit
-    count in the high 16 bits; `root_values` are for the side to move.
+    0 black, 1 white, 2 neutral. Self-play gives, move by move: `visits`, an array with the point in the low and the
+    visit count in the high 16 bits (empty where the move teaches no policy); `root_values`, of the search, -1..1 for
+    the side to move; `surprises`, the Kullback-Leibler divergence of the visits from the raw policy, in nats; NaN
+    where there is none.
     """
 
     size: int
@@ -57,6 +59,7 @@ class GameRecord:
     visits: tuple[npt.NDArray[np.uint32], ...] | None = None
     root_values: npt.NDArray[np.float32] | None = None
     weight: float | None = None
+    surprises: npt.NDArray[np.float32] | None = None
 
     @property
     def points(self) -> npt.NDArray[np.uint16]:

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tengen import _native
 from tengen.data.batch import Batch
+from tengen.data.encoding import Encoder, Ints, Rows
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.split import Permutation, Split, choose, derive, mix
-from tengen.data.store import Shard, Store
+from tengen.data.split import Deal, Split, choose, derive
+from tengen.data.store import Store
 from tengen.errors import StoreError
 
-Ints = npt.NDArray[np.int64]
+__all__ = ["Rows", "Sampler"]
 
 # What a number is drawn for; keeps the draws independent of each other.
-_SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
+SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
 # Half of the positions are told with another komi: a logistic deviation of this scale, in points.
 _KOMI_SCALE = 4.0
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The positions of a batch, each [B] int64: game (global row of the store), ply, symmetry 0..7.
-
-    And how each is told: `other_scoring` [B] bool, as if area had been counted for territory or the reverse;
-    `komi_shift` [B] float32, points added to komi, which holds only where the score is known.
-    """
-
-    game: Ints
-    ply: Ints
-    symmetry: Ints
-    other_scoring: npt.NDArray[np.bool_]
-    komi_shift: npt.NDArray[np.float32]
-
-    @classmethod
-    def as_played(cls, game: Ints, ply: Ints, symmetry: Ints) -> Rows:
-        """Positions told under the rules and komi of their games."""
-        return cls(game, ply, symmetry, np.zeros(len(game), np.bool_), np.zeros(len(game), np.float32))
 
 
 class Sampler:
@@ -55,6 +34,7 @@ class Sampler:
     tensors, the largest board of the store unless given. `threads` encode at once; they change nothing else.
     With `vary_terms` half of the positions are told under the other way of counting, and half of those with a known
     score with another komi and its result: records of one server then teach a network every rule set and komi.
+    With `targets` batches hold `target` and `reply` too.
     Raises StoreError when the split holds no position.
     """
 
@@ -73,23 +53,25 @@ class Sampler:
         one_per_game: bool = False,
         edge: int | None = None,
         vary_terms: bool = False,
+        targets: bool = False,
     ) -> None:
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
         self.seed = seed
         self.symmetries = symmetries
-        self.threads = threads
         self.plies = plies
         self.one_per_game = one_per_game
         self.vary_terms = vary_terms
-        self._shards = [_columns(shard) for shard in store.shards]
+        self.targets = targets
         counts = self._positions_per_game()
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
         self._ends: Ints = np.cumsum(counts[self._games], dtype=np.int64)
         if not len(self._games):
             raise StoreError(f"{store.path}: no position of the split '{split}' passes the filters")
         self.edge = int(store.column("size").max()) if edge is None else edge
+        self._deal = Deal(int(self._ends[-1]), seed)
+        self._encoder = Encoder(store, self.plane_set, self.edge, threads)
 
     @property
     def positions(self) -> int:
@@ -113,40 +95,37 @@ class Sampler:
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step`."""
         start = step * self.batch_size
-        if self.one_per_game:
-            start = step % self.steps_per_epoch * self.batch_size
-            order = np.arange(start, min(start + self.batch_size, self.positions))
-            game = self._games[order]
-            ply = np.array([self._one_ply(int(g)) for g in game], np.int64)
-        else:
-            order = np.arange(start, start + self.batch_size)
-            place = self._deal(order)
-            index = np.searchsorted(self._ends, place, side="right")
-            game = self._games[index]
-            ply = place - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
-        symmetry = np.zeros(len(order), np.int64)
+        if not self.one_per_game:
+            return self.dealt(start, self.batch_size)
+        start %= self.steps_per_epoch * self.batch_size
+        places = np.arange(start, min(start + self.batch_size, self.positions))
+        game = self._games[places]
+        return self._told(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
+
+    def dealt(self, start: int, count: int) -> Rows:
+        """Return the positions at places `start` to `start + count` of the deal."""
+        places = np.arange(start, start + count)
+        position = self._deal(places)
+        index = np.searchsorted(self._ends, position, side="right")
+        ply = position - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
+        return self._told(places, self._games[index], ply)
+
+    def encode(self, rows: Rows, targets: bool | None = None) -> Batch:
+        """Encode any positions of the store: those before move `ply`; at the end of a game there is no policy.
+
+        `targets` are as the sampler's own unless given.
+        """
+        return self._encoder.encode(rows, self.targets if targets is None else targets)
+
+    def _told(self, places: Ints, game: Ints, ply: Ints) -> Rows:
+        symmetry = np.zeros(len(places), np.int64)
         if self.symmetries:
-            symmetry = np.floor(8 * self._chance(order, _SYMMETRY)).astype(np.int64)
+            symmetry = np.floor(8 * self._deal.chance(places, SYMMETRY)).astype(np.int64)
         rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
         if not self.vary_terms:
             return rows
-        scoring, komi = self._chance(order, _SCORING), self._chance(order, _KOMI)
+        scoring, komi = self._deal.chance(places, _SCORING), self._deal.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))
-
-    def _chance(self, order: Ints, purpose: int) -> npt.NDArray[np.float64]:
-        """A number in 0 <= u < 1 for every place in the deal."""
-        return (mix(order.astype(np.uint64), derive(self.seed, purpose)) >> np.uint64(11)) / 2.0**53
-
-    def encode(self, rows: Rows) -> Batch:
-        """Encode any positions of the store: those before move `ply`; at the end of a game there is no policy."""
-        batch = Batch.empty(len(rows.game), len(self.plane_set.planes), len(self.plane_set.scalars), self.edge)
-        shard = np.searchsorted(self.store.starts, rows.game, side="right") - 1
-        _native.encode_rows(
-            self.plane_set.name, self._shards, shard, rows.game - self.store.starts[shard], rows.ply, rows.symmetry,
-            rows.other_scoring, rows.komi_shift, self.edge, batch.planes, batch.scalars, batch.mask,
-            batch.policy, batch.value, batch.score, batch.ownership, batch.weight, self.threads,
-        )  # fmt: skip
-        return batch
 
     def _positions_per_game(self) -> Ints:
         first, last = self.plies
@@ -154,15 +133,6 @@ class Sampler:
         if last is not None:
             ends = np.minimum(ends, last + 1)
         return np.maximum(ends - first, 0)
-
-    def _deal(self, order: Ints) -> Ints:
-        """Return the positions at places of the endless deal of epoch after epoch."""
-        epochs = order // self.positions
-        place = np.empty_like(order)
-        for epoch in np.unique(epochs):
-            here = epochs == epoch
-            place[here] = _permutation(self.positions, self.seed, int(epoch))(order[here] % self.positions)
-        return place
 
     def _one_ply(self, game: int) -> int:
         """Choose the one ply of a game: of a move that is no pass, unless all of them are."""
@@ -182,31 +152,3 @@ def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     inner = np.clip(2 * chance - 1, 1e-4, 1 - 1e-4)
     shift = np.round(2 * _KOMI_SCALE * np.log(inner / (1 - inner))) / 2
     return np.where(chance < 0.5, 0, shift).astype(np.float32)
-
-
-@lru_cache(maxsize=8)
-def _permutation(size: int, seed: int, epoch: int) -> Permutation:
-    return Permutation(size, derive(seed, epoch))
-
-
-def _columns(shard: Shard) -> _native.GameColumns:
-    """Hand the columns of a shard to the encoder, which reads them where they lie."""
-    codes, rule_sets = shard.texts("rules")
-    return _native.GameColumns(
-        size=shard.size,
-        moves=shard.moves,
-        offsets=shard.offsets,
-        black_stones=shard.black_stones,
-        black_offsets=shard.black_offsets,
-        white_stones=shard.white_stones,
-        white_offsets=shard.white_offsets,
-        ownership=shard.ownership,
-        ownership_offsets=shard.ownership_offsets,
-        first=shard.first,
-        rules=codes,
-        komi=shard.komi,
-        score=shard.score,
-        weight=shard.weight,
-        winner=shard.winner,
-        rule_sets=rule_sets,
-    )

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tengen.data.record import GameRecord, pack_ownership
 
 FORMAT = "tengen-games"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE_VERSIONS = (1, 2)
+"""Version 2 added the column `surprises`."""
 
 TEXT_COLUMNS = ("rules", "ending", "black_rank", "white_rank")
 """Columns of few distinct texts, held as dictionaries in a shard."""
@@ -39,6 +42,7 @@ ROWS = pa.schema(
         pa.field("visits", pa.list_(pa.list_(pa.uint32()))),
         pa.field("root_values", pa.list_(pa.float32())),
         pa.field("weight", pa.float32()),
+        pa.field("surprises", pa.list_(pa.float32())),
     ]
 )
 """Schema of a batch of rows on its way to a shard: texts plain."""
@@ -46,6 +50,15 @@ ROWS = pa.schema(
 _CODES = pa.dictionary(pa.int16(), pa.string())
 SHARD = pa.schema([f.with_type(_CODES) if f.name in TEXT_COLUMNS else f for f in ROWS])
 """Schema of a shard file: the columns of ROWS, the texts of TEXT_COLUMNS as dictionaries."""
+
+_SHARD_1 = SHARD.remove(SHARD.get_field_index("surprises"))
+
+
+def current(batch: pa.RecordBatch) -> pa.RecordBatch | None:
+    """What a shard file of any readable version holds, as SHARD: columns that it lacks are null. None for another."""
+    if batch.schema.equals(_SHARD_1):
+        return batch.append_column(SHARD.field("surprises"), pa.nulls(batch.num_rows, pa.list_(pa.float32())))
+    return batch if batch.schema.equals(SHARD) else None
 
 
 def rows_to_batch(rows: Iterable[GameRecord]) -> pa.RecordBatch:
@@ -70,7 +83,7 @@ def columns_to_batch(columns: Mapping[str, list[Any]]) -> pa.RecordBatch:
         elif column.type == pa.list_(pa.uint16()):
             arrays.append(_uint16_lists(values))
         elif column.name == "visits":
-            arrays.append(pa.array([None if v is None else [m.tolist() for m in v] for v in values], column.type))
+            arrays.append(_nested_lists(values))
         else:
             arrays.append(pa.array(values, column.type))
     return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
@@ -90,7 +103,22 @@ def to_shard(rows: pa.Table) -> pa.RecordBatch:
 
 
 def _uint16_lists(values: list[Any]) -> pa.ListArray:
-    offsets = np.zeros(len(values) + 1, np.int32)
-    np.cumsum([len(v) for v in values], out=offsets[1:])
-    flat = np.concatenate(values).astype(np.uint16, copy=False) if offsets[-1] else np.empty(0, np.uint16)
+    return _lists(values, np.uint16)
+
+
+def _nested_lists(values: list[Any]) -> pa.ListArray:
+    """Rows of uint32 lists; None is null."""
+    inner = _lists([visits for row in values if row is not None for visits in row], np.uint32)
+    mask = pa.array([row is None for row in values], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(_ends([len(row or ()) for row in values])), inner, mask=mask)
+
+
+def _lists(values: list[Any], dtype: Any) -> pa.ListArray:
+    offsets = _ends([len(v) for v in values])
+    flat = np.concatenate(values).astype(dtype, copy=False) if offsets[-1] else np.empty(0, dtype)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
+
+
+def _ends(lengths: list[int]) -> npt.NDArray[np.int32]:
+    """Where each list starts in the flat values, and their end."""
+    return np.cumsum([0, *lengths]).astype(np.int32)

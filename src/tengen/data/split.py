@@ -1,7 +1,8 @@
-"""Which games train and which validate, and the keyed permutation that deals positions out."""
+"""Which games train and which validate, and how positions are dealt out."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 Split = Literal["train", "validation", "all"]
 Words = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
 
 _SPLIT_KEY = 0x7E29E5
 _ROUNDS = 6
@@ -74,3 +76,32 @@ class Permutation:
             words = low << high_bits | high
             high_bits, low_bits = low_bits, high_bits
         return words
+
+
+class Deal:
+    """An endless deal of `positions` positions without replacement: every epoch is a fresh permutation of them all.
+
+    What lies at a place of the deal depends on the seed and the place alone.
+    """
+
+    def __init__(self, positions: int, seed: int) -> None:
+        self.positions = positions
+        self.seed = seed
+
+    def __call__(self, places: Ints) -> Ints:
+        """Return the positions at some places of the deal, int64 of the same shape."""
+        epochs = places // self.positions
+        dealt = np.empty_like(places)
+        for epoch in np.unique(epochs):
+            here = epochs == epoch
+            dealt[here] = _permutation(self.positions, self.seed, int(epoch))(places[here] % self.positions)
+        return dealt
+
+    def chance(self, places: Ints, purpose: int) -> npt.NDArray[np.float64]:
+        """Return a number 0 <= u < 1 for every place; `purpose` keeps draws for different ends independent."""
+        return (mix(places.astype(np.uint64), derive(self.seed, purpose)) >> np.uint64(11)) / 2.0**53
+
+
+@lru_cache(maxsize=8)
+def _permutation(size: int, seed: int, epoch: int) -> Permutation:
+    return Permutation(size, derive(seed, epoch))

@@ -6,6 +6,7 @@ import bisect
 import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from tengen.data.manifest import read_manifest
 from tengen.data.record import GameRecord, unpack_ownership
-from tengen.data.schema import ROWS, SHARD
+from tengen.data.schema import ROWS, current
 from tengen.data.writer import StoreWriter
 from tengen.errors import StoreError
 
@@ -29,19 +30,20 @@ class Shard:
     """One mapped file of games as numpy columns; row i of a list column is `values[offsets[i]:offsets[i + 1]]`.
 
     List columns are views of the mapped file and cost no memory. Unknown is NaN in `komi`, `score` and `weight`,
-    -1 in `winner`, `NO_DATE` in `date` and an empty stretch in `ownership` (packed bytes, see `unpack_ownership`).
+    -1 in `winner`, `NO_DATE` in `date` and an empty stretch in `ownership` (packed bytes, see `unpack_ownership`) and
+    in what self-play alone gives.
     """
 
     def __init__(self, path: Path, rows: int) -> None:
         try:
             with pa.memory_map(str(path)) as file:
                 reader = pa.ipc.open_file(file)
-                whole = reader.num_record_batches == 1 and reader.schema.equals(SHARD)
-                self.batch: pa.RecordBatch = reader.get_batch(0) if whole else None
+                batch = current(reader.get_batch(0)) if reader.num_record_batches == 1 else None
         except (OSError, pa.ArrowInvalid) as error:
             raise StoreError(f"{path}: damaged or missing shard ({error}); import the games again") from error
-        if self.batch is None or self.batch.num_rows != rows:
+        if batch is None or batch.num_rows != rows:
             raise StoreError(f"{path}: not the {rows} games that the manifest names; import the games again")
+        self.batch: pa.RecordBatch = batch
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -81,6 +83,37 @@ class Shard:
     @cached_property
     def ownership_offsets(self) -> npt.NDArray[np.int32]:
         return np.frombuffer(self.batch.column("ownership").buffers()[1], np.int32, len(self) + 1)
+
+    @cached_property
+    def visits(self) -> npt.NDArray[np.uint32]:
+        """Visits of all moves of all games, flat: the point in the low and the count in the high 16 bits."""
+        return np.asarray(self.batch.column("visits").values.values.to_numpy())
+
+    @cached_property
+    def visit_offsets(self) -> npt.NDArray[np.int32]:
+        """Start of every move's list in `visits`, int32 [lists + 1]."""
+        return np.asarray(self.batch.column("visits").values.offsets.to_numpy())
+
+    @cached_property
+    def visit_rows(self) -> npt.NDArray[np.int32]:
+        """Start of every game in the lists, int32 [rows + 1]; a game has a list a move or none."""
+        return self._offsets("visits")
+
+    @cached_property
+    def root_values(self) -> npt.NDArray[np.float32]:
+        return self._values("root_values")
+
+    @cached_property
+    def root_offsets(self) -> npt.NDArray[np.int32]:
+        return self._offsets("root_values")
+
+    @cached_property
+    def surprises(self) -> npt.NDArray[np.float32]:
+        return self._values("surprises")
+
+    @cached_property
+    def surprise_offsets(self) -> npt.NDArray[np.int32]:
+        return self._offsets("surprises")
 
     @cached_property
     def size(self) -> npt.NDArray[np.uint8]:
@@ -127,18 +160,27 @@ class Shard:
 
     def row(self, i: int) -> GameRecord:
         """Row i as a record whose moves and stones are views of the mapped file."""
-        plain = {f.name: self.batch.column(f.name)[i].as_py() for f in SHARD if not pa.types.is_list(f.type)}
+        plain = {f.name: self.batch.column(f.name)[i].as_py() for f in ROWS if not pa.types.is_list(f.type)}
         plain["ownership"] = plain["ownership"] and unpack_ownership(plain["ownership"], plain["size"] ** 2)
-        visits = self.batch.column("visits")[i].as_py()
-        values = self.batch.column("root_values")[i].as_py()
         return GameRecord(
             moves=self.moves[self.offsets[i] : self.offsets[i + 1]],
             black_stones=self.black_stones[self.black_offsets[i] : self.black_offsets[i + 1]],
             white_stones=self.white_stones[self.white_offsets[i] : self.white_offsets[i + 1]],
-            visits=None if visits is None else tuple(np.array(v, np.uint32) for v in visits),
-            root_values=None if values is None else np.array(values, np.float32),
+            visits=self._visits(i),
+            root_values=self._floats("root_values", i),
+            surprises=self._floats("surprises", i),
             **plain,
         )
+
+    def _visits(self, i: int) -> tuple[npt.NDArray[np.uint32], ...] | None:
+        if not self.batch.column("visits")[i].is_valid:
+            return None
+        ends = self.visit_offsets[self.visit_rows[i] : self.visit_rows[i + 1] + 1]
+        return tuple(self.visits[start:end] for start, end in pairwise(ends.tolist()))
+
+    def _floats(self, column: str, i: int) -> npt.NDArray[np.float32] | None:
+        values = self.batch.column(column)[i]
+        return np.asarray(values.values.to_numpy()) if values.is_valid else None
 
     def _values(self, column: str) -> npt.NDArray[Any]:
         return np.asarray(self.batch.column(column).values.to_numpy())
@@ -152,7 +194,10 @@ class Shard:
 
 
 class Store:
-    """A finished game store, read-only. Use `Store.open`; pickling it carries the path alone."""
+    """A game store, read-only. Use `Store.open`; pickling it carries the path alone.
+
+    Of a store that grows, it holds the games that were there when it was opened.
+    """
 
     def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
         self.path = path

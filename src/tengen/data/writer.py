@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import datetime
-import errno
-import fcntl
 import os
 import shutil
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from tengen.data.manifest import MANIFEST, write_manifest
+from tengen.data.disk import DISK_FULL, Lock, write_whole
+from tengen.data.manifest import MANIFEST, totals, write_manifest
 from tengen.data.record import GameRecord
 from tengen.data.schema import ROWS, SHARD, rows_to_batch, to_shard
 from tengen.errors import StoreError
 
 ROWS_A_SHARD = 8192
 _ROWS_A_BATCH = 256
-_TOTALS = {"games": "rows", "moves": "moves", "bytes": "bytes"}
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class StoreWriter:
@@ -47,18 +44,15 @@ class StoreWriter:
         self._batches: list[pa.RecordBatch] = []
         self._waiting = 0
         self._shards: list[dict[str, Any]] = []
-        self._lock: IO[bytes] | None = None
+        self._lock: Lock | None = None
 
     def __enter__(self) -> Self:
         check_free(self.path, self._overwrite)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = self.path.with_name(f".{self.path.name}.lock").open("wb")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = Lock(self.path)
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir()
-        except BlockingIOError:
-            raise StoreError(f"{self.path}: another process is writing this store; wait for it to end") from None
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
         return self
@@ -69,15 +63,14 @@ class StoreWriter:
         try:
             if kind is None:
                 self._finish()
-            elif isinstance(error, OSError) and error.errno in _DISK_FULL:
+            elif isinstance(error, OSError) and error.errno in DISK_FULL:
                 raise self._explained(error) from error
         except OSError as problem:
             raise self._explained(problem) from problem
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self._lock is not None:
-                Path(self._lock.name).unlink(missing_ok=True)
-                self._lock.close()
+                self._lock.release()
 
     def add(self, record: GameRecord) -> None:
         """Append one game."""
@@ -100,7 +93,7 @@ class StoreWriter:
         self._pack_records()
         if self._waiting:
             self._write_shard(self._waiting)
-        return {total: sum(s[one] for s in self._shards) for total, one in _TOTALS.items()}
+        return totals(self._shards)
 
     def _pack_records(self) -> None:
         if self._records:
@@ -109,24 +102,17 @@ class StoreWriter:
 
     def _write_shard(self, rows: int) -> None:
         table = pa.Table.from_batches(self._batches, ROWS)
-        shard = to_shard(table.slice(0, rows))
         rest = table.slice(rows)
         self._batches = rest.to_batches()
         self._waiting = rest.num_rows
-        path = self.folder / f"shard-{len(self._shards):05d}.arrow"
         try:
-            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
-                out.write_batch(shard)
-            with path.open("rb") as written:
-                os.fsync(written.fileno())
+            self._shards.append(write_shard(self.folder, len(self._shards), table.slice(0, rows)))
         except OSError as error:
             raise self._explained(error) from error
-        moves = int(np.asarray(shard.column("moves").offsets)[-1])
-        self._shards.append({"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": path.stat().st_size})
 
     def _finish(self) -> None:
-        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        write_manifest(self.folder, self._shards, {"created": created, **self.flush(), **self.facts})
+        self.flush()
+        write_manifest(self.folder, self._shards, {"created": now(), **self.facts})
         old = self.path.with_name(f".{self.path.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         check_free(self.path, self._overwrite)
@@ -136,12 +122,27 @@ class StoreWriter:
         shutil.rmtree(old, ignore_errors=True)
 
     def _explained(self, error: OSError) -> StoreError:
-        if error.errno in _DISK_FULL:
+        if error.errno in DISK_FULL:
             return StoreError(
                 f"the disk is full: {self.path} was not finished and what was written is removed; "
                 "make room or choose another folder"
             )
         return StoreError(f"{self.path} cannot be written: {error.strerror or error}")
+
+
+def write_shard(folder: Path, number: int, rows: pa.Table) -> dict[str, Any]:
+    """Write rows of schema ROWS as shard `number` of a store; return what the manifest says of it."""
+    shard = to_shard(rows)
+    path = folder / f"shard-{number:05d}.arrow"
+    with write_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
+        out.write_batch(shard)
+    moves = int(np.asarray(shard.column("moves").offsets)[-1])
+    return {"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": path.stat().st_size}
+
+
+def now() -> str:
+    """The time as manifests hold it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def check_free(path: Path, overwrite: bool) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from tengen.networks.blocks import ScaledConv2d
+from tengen.networks.heads import PolicyHead
 
 OPSET = 17
 INPUTS = ("planes", "scalars", "mask")
@@ -33,9 +34,14 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
 
 
 def plain(module: nn.Module) -> nn.Module:
-    """A copy on the CPU, in evaluation mode, whose standardised convolutions have become ordinary ones."""
+    """A copy on the CPU, in evaluation mode, whose standardised convolutions have become ordinary ones.
+
+    Maps that serve training alone are gone.
+    """
     result = copy.deepcopy(module).cpu().eval().requires_grad_(False)
     for parent in list(result.modules()):
+        if isinstance(parent, PolicyHead):
+            parent.extra.clear()
         for name, child in list(parent.named_children()):
             if isinstance(child, ScaledConv2d):
                 setattr(parent, name, child.plain())

@@ -1,5 +1,7 @@
 """The heads: from the trunk's last features to policy, value, score and ownership."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -11,24 +13,50 @@ OFF_BOARD = -1e4
 """Logit of a point that is not on the board: finite, so that nothing turns into NaN in half precision."""
 
 
-class PolicyHead(nn.Module):
-    """One logit a point by convolutions that see the whole board through a pooled bias, and one for pass."""
+class MoveMap(nn.Module):
+    """The last layer of a policy: a logit a point and one for pass."""
 
-    def __init__(self, channels: int, width: int, activation: str) -> None:
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        self.point = nn.Conv2d(width, 1, 1, bias=False)
+        self.passing = linear(3 * channels, 1, gain=0.1)
+
+    def forward(self, features: Tensor, pooled: Tensor, board: BoardMask) -> Tensor:
+        """Logits [B, H * W + 1] from features [B, width, H, W] and the pooled trunk [B, 3 C]."""
+        return move_logits(self.point(features), self.passing(pooled), board)
+
+
+class PolicyHead(nn.Module):
+    """One logit a point by convolutions that see the whole board through a pooled bias, and one for pass.
+
+    `extra` names further maps of the same features, for training alone.
+    """
+
+    def __init__(self, channels: int, width: int, activation: str, extra: Sequence[str] = ()) -> None:
         super().__init__()
         self.local = ScaledConv2d(channels, width, 1)
         self.board_bias = GlobalBias(channels, width, width, activation, kernel=1)
         self.point = nn.Conv2d(width, 1, 1, bias=False)
         self.passing = linear(3 * channels, 1, gain=0.1)
         self.activation = ACTIVATIONS[activation]
+        self.extra = nn.ModuleDict({name: MoveMap(channels, width) for name in extra})
 
-    def forward(self, x: Tensor, pooled: Tensor, board: BoardMask) -> Tensor:
-        """Logits [B, H * W + 1] from x [B, C, H, W] that is 0 off the board, and its pooled form [B, 3 C]."""
+    def forward(self, x: Tensor, pooled: Tensor, board: BoardMask) -> tuple[Tensor, dict[str, Tensor]]:
+        """The policy and the extra maps, each as logits [B, H * W + 1].
+
+        x [B, C, H, W] is 0 off the board, `pooled` [B, 3 C] its pooled form.
+        """
         features = self.activation(self.local(x) + self.board_bias(x, board))
-        points = self.point(features).float()
-        if board.cells is not None:
-            points = points + (1.0 - board.cells) * OFF_BOARD
-        return torch.cat([points.flatten(1), self.passing(pooled).float()], dim=1)
+        policy = move_logits(self.point(features), self.passing(pooled), board)
+        return policy, {name: part(features, pooled, board) for name, part in self.extra.items()}
+
+
+def move_logits(points: Tensor, passing: Tensor, board: BoardMask) -> Tensor:
+    """Logits [B, H * W + 1] of points [B, 1, H, W], hugely negative off the board, and of pass [B, 1]."""
+    points = points.float()
+    if board.cells is not None:
+        points = points + (1.0 - board.cells) * OFF_BOARD
+    return torch.cat([points.flatten(1), passing.float()], dim=1)
 
 
 class ValueHead(nn.Module):

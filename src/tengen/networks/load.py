@@ -61,7 +61,7 @@ def _fill(module: nn.Module, stored: dict[str, Tensor], path: Path) -> None:
     """Copy what the file holds into the parameters and buffers of the same names."""
     places: dict[str, Tensor] = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     scaled = {f"{name}.weight": part for name, part in module.named_modules() if isinstance(part, ScaledConv2d)}
-    for name in places.keys() & stored.keys():
+    for name in (name for name in places if name in stored):
         place, values = places[name], stored[name]
         if place.shape != values.shape:
             raise NetworkError(

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.networks.blocks import GlobalBias, width_factor
-from tengen.networks.heads import PolicyHead, ValueHead
+from tengen.networks.heads import MoveMap, PolicyHead, ValueHead
 
 
 @torch.no_grad()
@@ -21,6 +21,8 @@ def forget_width(module: nn.Module, edge: int) -> None:
             _fold(part.mix.weight, part.view.out_channels, factor)
         elif isinstance(part, PolicyHead):
             _fold(part.passing.weight, part.local.in_channels, factor)
+        elif isinstance(part, MoveMap):
+            _fold(part.passing.weight, part.passing.in_features // 3, factor)
         elif isinstance(part, ValueHead):
             _fold(part.hidden.weight, part.local.out_channels, factor)
 

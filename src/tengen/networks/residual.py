@@ -18,13 +18,17 @@ _SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})")
 class ResidualConfig(NetConfig):
     """One dial, `size`, such as b6c96: 6 blocks of 96 channels; all other widths follow from it.
 
-    `stem` is the edge of the first convolution.
+    `stem` is the edge of the first convolution. `reply` and `soft` add policies for training alone (see NetOutput).
+    Without `pooling` no block of the trunk sees the whole board; the heads still do.
     """
 
     family: Literal["residual"] = "residual"
     size: str = "b6c96"
     stem: Literal[3, 5] = 5
     activation: Literal["relu", "silu", "mish", "gelu"] = "relu"
+    reply: bool = False
+    soft: bool = False
+    pooling: bool = True
 
     @field_validator("size")
     @classmethod
@@ -45,6 +49,8 @@ class ResidualConfig(NetConfig):
     @property
     def pooling_blocks(self) -> tuple[int, ...]:
         """Which blocks see the whole board: every second, from the second on; of a single block, that one."""
+        if not self.pooling:
+            return ()
         return tuple(range(1, self.blocks, 2)) or (0,)
 
     @property
@@ -86,7 +92,8 @@ class ResidualNet(nn.Module):
             ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
             for i in range(config.blocks)
         )
-        self.policy = PolicyHead(width, config.head_width, act)
+        extra = [name for name in ("reply", "soft") if getattr(config, name)]
+        self.policy = PolicyHead(width, config.head_width, act, extra)
         self.value = ValueHead(width, scalars, config.head_width, config.hidden, act)
         self.activation = ACTIVATIONS[act]
 
@@ -97,5 +104,5 @@ class ResidualNet(nn.Module):
         for block in self.blocks:
             x = block(x, board)
         x = board.clip(self.activation(x))
-        policy = self.policy(x, board.pool(x), board)
-        return NetOutput(policy, *self.value(x, scalars, board))
+        policy, extra = self.policy(x, board.pool(x), board)
+        return NetOutput(policy, *self.value(x, scalars, board), **extra)

@@ -22,11 +22,14 @@ class TensorBatch(NamedTuple):
     score: Tensor
     ownership: Tensor
     weight: Tensor
+    target: Tensor | None = None
+    reply: Tensor | None = None
 
     @staticmethod
     def of(batch: Batch) -> "TensorBatch":
         """Shares memory with the batch, but for the planes, which become channels-last (measured: a fifth faster)."""
-        fields = {name: torch.from_numpy(getattr(batch, name)) for name in TensorBatch._fields}
+        arrays = {name: getattr(batch, name) for name in TensorBatch._fields}
+        fields = {name: torch.from_numpy(array) for name, array in arrays.items() if array is not None}
         fields["planes"] = fields["planes"].contiguous(memory_format=torch.channels_last)
         return TensorBatch(**fields)
 

@@ -57,12 +57,14 @@ class ScheduleConfig(Strict):
 
 
 class LossWeights(Strict):
-    """What each head's loss counts in the sum."""
+    """What each head's loss counts in the sum. `reply` and `soft` are heads that a network has only if told so."""
 
     policy: float = Field(1.0, ge=0)
     value: float = Field(0.3, ge=0)
     score: float = Field(0.05, ge=0)
     ownership: float = Field(0.15, ge=0)
+    reply: float = Field(0.0, ge=0)
+    soft: float = Field(0.0, ge=0)
 
 
 class TrainConfig(Strict):

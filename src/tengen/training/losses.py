@@ -10,16 +10,26 @@ from tengen.training.config import LossWeights
 
 SCORE_UNIT = 20.0
 """Points that count as 1 in the score loss."""
+SOFTNESS = 4.0
+"""The soft policy's target is the policy's to the power 1 / SOFTNESS, made to sum to 1 again (KataGo)."""
 
 
 def losses(output: NetOutput, targets: TensorBatch) -> dict[str, Tensor]:
-    """The mean loss of each head over the rows whose target is known, weighted by row; 0 where no target is known."""
-    return {
+    """The mean loss of each head over the rows whose target is known, weighted by row; 0 where no target is known.
+
+    `reply` and `soft` are there where the network has these heads and the batch their targets.
+    """
+    parts = {
         "policy": policy_loss(output.policy, targets),
         "value": value_loss(output.value, targets),
         "score": score_loss(output.score, targets),
         "ownership": ownership_loss(output.ownership, targets),
     }
+    if output.reply is not None and targets.reply is not None:
+        parts["reply"] = _move_loss(output.reply, targets.reply, targets.weight)
+    if output.soft is not None and targets.target is not None:
+        parts["soft"] = _move_loss(output.soft, soften(targets.target), targets.weight)
+    return parts
 
 
 def total(parts: dict[str, Tensor], weights: LossWeights) -> Tensor:
@@ -28,12 +38,17 @@ def total(parts: dict[str, Tensor], weights: LossWeights) -> Tensor:
 
 
 def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
-    """Cross-entropy with the move played (int [B], -1 = none) or with a distribution [B, A] (a row of zeros = none)."""
-    if targets.policy.ndim == 1:
-        each = F.cross_entropy(logits.float(), targets.policy, reduction="none", ignore_index=-1)
-        return _mean(each, targets.weight * (targets.policy >= 0))
-    each = F.cross_entropy(logits.float(), targets.policy, reduction="none")
-    return _mean(each, targets.weight * (targets.policy.sum(1) > 0))
+    """Cross-entropy with `target` [B, A] where the batch has it, else with the move played."""
+    if targets.target is not None:
+        return _move_loss(logits, targets.target, targets.weight)
+    each = F.cross_entropy(logits.float(), targets.policy, reduction="none", ignore_index=-1)
+    return _mean(each, targets.weight * (targets.policy >= 0))
+
+
+def soften(target: Tensor) -> Tensor:
+    """Probabilities [B, A] with the small ones raised; a row of zeros stays one."""
+    raised = target.pow(1 / SOFTNESS)
+    return raised / raised.sum(1, keepdim=True).clamp(min=1e-6)
 
 
 def value_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
@@ -57,6 +72,12 @@ def ownership_loss(ownership: Tensor, targets: TensorBatch) -> Tensor:
     error = (ownership.float() - targets.ownership.nan_to_num()).square() * known
     points = known.sum((1, 2))
     return _mean(error.sum((1, 2)) / points.clamp(min=1), targets.weight * (points > 0))
+
+
+def _move_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """Cross-entropy with probabilities [B, A]; a row of zeros is unknown."""
+    each = F.cross_entropy(logits.float(), target, reduction="none")
+    return _mean(each, weight * (target.sum(1) > 0))
 
 
 def _mean(each: Tensor, weight: Tensor) -> Tensor:

@@ -23,6 +23,9 @@ class TrainingModule(L.LightningModule):
 
     `average` is the exponential moving average of the weights: the network that is judged and exported. `parts` holds
     the losses of the last step by head, `seconds` the time spent in training, earlier starts of the run included.
+
+    A run that is not one row of steps (self-play learns cycle by cycle) overrides `steps` and `done`, on which the
+    learning rate and the average depend.
     """
 
     def __init__(self, run: RunConfig, inputs: PlaneSet) -> None:
@@ -43,16 +46,21 @@ class TrainingModule(L.LightningModule):
         return self._earlier + time.monotonic() - self._started
 
     @property
+    def steps(self) -> int:
+        """Steps of the run so far."""
+        return self.global_step
+
+    @property
     def done(self) -> float:
         """How much of the run is behind us, 0 to 1."""
-        return progress(self.run.training, self.global_step, self.seconds / 3600)
+        return progress(self.run.training, self.steps, self.seconds / 3600)
 
     def on_train_start(self) -> None:
         self._started = time.monotonic()
 
     def on_train_batch_start(self, batch: TensorBatch, batch_idx: int) -> None:
         """Set the learning rate: a function of step and progress alone, so that there is no state to lose."""
-        share = factor(self.run.training.schedule, self.global_step, self.done)
+        share = factor(self.run.training.schedule, self.steps, self.done)
         for group in self._optimizer().param_groups:
             group["lr"] = group["initial_lr"] * share
 
@@ -68,7 +76,7 @@ class TrainingModule(L.LightningModule):
         Here and not at the end of the batch, which callbacks that save the state see first.
         """
         super().optimizer_step(*args, **kwargs)
-        step = self.global_step + 1
+        step = self.steps + 1
         keep = min(self.run.training.ema, (1 + step) / (10 + step))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)

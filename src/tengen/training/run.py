@@ -52,6 +52,7 @@ def open_samplers(run: RunConfig) -> Samplers:
         training.seed,
         symmetries=data.symmetries,
         vary_terms=data.vary_terms,
+        targets=training.losses.reply > 0 or training.losses.soft > 0,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
     )
