@@ -11,7 +11,7 @@ import numpy as np
 
 from tengen.arena import referee
 from tengen.arena.gtp_client import ProgramError
-from tengen.arena.players import Player
+from tengen.arena.players import Choice, Player
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game
 
@@ -94,8 +94,20 @@ class Contest:
         black = self.conditions.black(self.index)
         return black if color == BLACK else other(black)
 
+    @property
+    def to_move(self) -> Side:
+        """Whose turn it is."""
+        return self.side(self.game.to_play)
+
     def play(self) -> Outcome:
         """Play to the end."""
+        outcome = self.begin() or self.ended()
+        while outcome is None:
+            outcome = self.turn() or self.ended()
+        return outcome
+
+    def begin(self) -> Outcome | None:
+        """Tell the players of the game and play its opening; the outcome if one of them cannot play."""
         for side, player in self.players.items():
             try:
                 player.begin(self.game, seed=self.conditions.player_seed(self.index))
@@ -104,26 +116,37 @@ class Contest:
         for point in opening(self.conditions, self.index // 2, list(self.players.values())):
             self.game.play(point)
             self.comments.append("opening")
-        while len(self.game.moves) < self.conditions.longest:
-            if not self.conditions.turns:
-                if self.game.is_over:
-                    break
-                if (margin := referee.sure_margin(self.game)) is not None:
-                    detail = f"unconditionally alive points alone win by {abs(margin):g}"
-                    return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
-            if (outcome := self._turn()) is not None:
-                return outcome
-        return self._scored(self.game.score(), "limit") if self.conditions.turns else self._count()
+        return None
 
-    def _turn(self) -> Outcome | None:
-        color, side = self.game.to_play, self.side(self.game.to_play)
+    def ended(self) -> Outcome | None:
+        """The outcome if the game is over, or too long, or decided for good; None while it goes on."""
+        if self.conditions.turns:
+            return self._scored(self.game.score(), "limit") if self._is_longest() else None
+        if self.game.is_over or self._is_longest():
+            return self._count()
+        if (margin := referee.sure_margin(self.game)) is not None:
+            detail = f"unconditionally alive points alone win by {abs(margin):g}"
+            return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
+        return None
+
+    def _is_longest(self) -> bool:
+        return len(self.game.moves) >= self.conditions.longest
+
+    def turn(self) -> Outcome | None:
+        """Ask the player to move; the outcome if that ended the game."""
+        side = self.to_move
         start = time.perf_counter()
         try:
             choice = self.players[side].choose(self.game)
         except ProgramError as error:
-            return self._forfeit(side, error)
-        finally:
             self._seconds[side] += time.perf_counter() - start
+            return self._forfeit(side, error)
+        return self.answer(choice, time.perf_counter() - start)
+
+    def answer(self, choice: Choice, seconds: float) -> Outcome | None:
+        """Take the choice of the player to move, who thought for so long; the outcome if that ended the game."""
+        color, side = self.game.to_play, self.to_move
+        self._seconds[side] += seconds
         if choice.visits:
             self._visits[side].append(choice.visits)
         if choice.resign:
