@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,21 +70,30 @@ class Ratings:
 
     def __getitem__(self, player: str) -> Rating:
         """Raises KeyError for a player whom no games connect with the anchor."""
-        for rating in self.players:
-            if rating.player == player:
-                return rating
-        raise KeyError(player)
+        rating = self.get(player)
+        if rating is None:
+            raise KeyError(player)
+        return rating
+
+    def get(self, player: str) -> Rating | None:
+        return next((rating for rating in self.players if rating.player == player), None)
 
     def __contains__(self, player: object) -> bool:
         return any(rating.player == player for rating in self.players)
 
 
 def fit(
-    scores: Iterable[Score], anchor: str, *, first_move: bool = False, intervals: bool = True, deviation: float = 2000.0
+    scores: Iterable[Score],
+    anchor: str,
+    *,
+    first_move: bool = False,
+    intervals: Collection[str] | None = None,
+    deviation: float = 2000.0,
 ) -> Ratings:
     """Rate all players of these games; `anchor` is 0.
 
-    `deviation` of the prior is in Elo. Without `intervals`, which take most of the time, low and high are infinite.
+    `deviation` of the prior is in Elo. `intervals` names the players whose intervals are wanted, since these take most
+    of the time: all where it is None; the others' are infinite.
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
     has no games or a score is impossible, MissingExtra without scipy.
     """
@@ -103,7 +112,7 @@ def fit(
         low, high = (-math.inf, math.inf)
         if i == 0:
             low, high = 0.0, 0.0
-        elif intervals:
+        elif intervals is None or name in intervals:
             low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
         made[name] = Rating(name, ELO * best[i] + 0.0, ELO * low, ELO * high, *points.get(name, (0.0, 0.0)))
     advantage = made.pop("first move") if first_move else None

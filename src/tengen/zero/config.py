@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
 from tengen.training.config import Fraction, LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
@@ -180,15 +180,25 @@ class GateConfig(Strict):
 class RatingConfig(Strict):
     """Games against anchors outside the run, every `every` cycles and at the end: `games` against each.
 
-    `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts`,
-    `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated before. Anchors that are
-    not installed are left out, and the log says so.
+    `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts` (also
+    `playouts:VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
+    before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
+    games are drawn from the network's policy.
     """
 
     every: int = Field(5, ge=1)
     games: int = Field(100, ge=2)
     visits: int = Field(1, ge=1)
     anchors: tuple[str, ...] = ("random", "early", "past")
+    opening: int = Field(4, ge=0, le=100)
+
+    @field_validator("anchors")
+    @classmethod
+    def _known(cls, anchors: tuple[str, ...]) -> tuple[str, ...]:
+        from tengen.zero.anchors import check_anchors
+
+        check_anchors(anchors)
+        return anchors
 
 
 class ZeroConfig(Strict):

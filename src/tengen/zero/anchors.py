@@ -1,0 +1,176 @@
+"""Who a run is rated against: players that do not belong to it, and its own past.
+
+An anchor is a word of the recipe, as `tengen match` names players: `random`; `playouts`, also `playouts:POLICY`,
+`playouts:VISITS` or `playouts:POLICY:VISITS`; `gtp:COMMAND LINE`; a network's name or file, which searches, and
+`policy:NETWORK`, which does not. Two words stand for networks of the run itself: `early` for some of the first, as raw
+policies, and `past` for the one that was rated before.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tengen.engine.params import SearchParams, playout_params
+from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.network_file import find_network
+from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.zero.player import Player
+
+Kind = Literal["random", "playouts", "network", "program"]
+
+PLAYOUTS = 1000  # visits of the playout engine, where the word does not say
+_OWN = ("early", "past")
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One opponent. `name` is what its games are filed under; `word` is what the recipe says.
+
+    `own` says that it is a network of the run, the one of this `number`. `network` with its `visits`, `policy` (of
+    playouts) and `command` hold for their kinds alone.
+    """
+
+    word: str
+    name: str
+    kind: Kind
+    own: bool = False
+    number: int | None = None
+    visits: int = 1
+    network: Path | None = None
+    policy: str = "local"
+    command: str = ""
+
+    def player(self, evaluator: Evaluator | None, params: SearchParams) -> Player:
+        """For a duel. `evaluator` is the network's, if it is one, and `params` are those of its search."""
+        if self.kind == "random":
+            return Player(UniformEvaluator(), temperature=1.0, never_pass=True)
+        if self.kind == "playouts":
+            return Player(UniformEvaluator(), playout_params(self.policy), self.visits, never_pass=True)
+        if self.kind == "program" or evaluator is None:
+            raise ValueError(f"{self.name} has no evaluator to play a duel with")
+        return Player(evaluator, params, self.visits)
+
+
+def network_name(number: int, visits: int) -> str:
+    """What the games of the run's network of this number are filed under."""
+    return f"network {number}, {_thinks(visits)}"
+
+
+def parse(word: str, visits: int) -> Anchor:
+    """The anchor that a word stands for, but for `early` and `past`; networks search with `visits`.
+
+    Raises TengenError for a word that can stand for nobody, or for a network that is not there.
+    """
+    kind, colon, rest = word.partition(":")
+    if word == "random":
+        return Anchor(word, word, "random")
+    if kind == "playouts":
+        return _playouts(word, rest.split(":") if colon else [])
+    if kind == "gtp" and colon:
+        return _program(word, rest)
+    if not word or word in _OWN:
+        raise RecipeError(f"{word!r} names no player")
+    raw = kind == "policy" and bool(colon)
+    path = find_network(rest if raw else word)
+    visits = 1 if raw else visits
+    return Anchor(word, f"{path.stem}, {_thinks(visits)}", "network", visits=visits, network=path)
+
+
+def check_anchors(words: Iterable[str]) -> None:
+    """Refuse words that can never stand for a player, before a run begins: RecipeError. What may merely be absent, a
+    program or a network, is no mistake.
+    """
+    for word in words:
+        if word not in _OWN and (word == "" or word.startswith(("playouts", "gtp:"))):
+            parse(word, 1)
+
+
+def find_anchors(
+    words: Iterable[str], number: int, networks: Mapping[int, Path], rated: Iterable[int], visits: int
+) -> tuple[list[Anchor], list[str]]:
+    """The anchors of the network of this number, and the reasons why others are left out.
+
+    `networks` are the run's files by number, `rated` the numbers that were rated before. Nobody is met twice, and no
+    network meets itself.
+    """
+    found: dict[str, Anchor] = {}
+    missing = []
+    for word in sorted(dict.fromkeys(words), key=lambda word: word == "early"):  # `past` goes before `early`
+        if word == "past":
+            before = [k for k in rated if k < number and k in networks]
+            chosen = [_own(word, max(before), networks, visits)] if before else []
+        elif word == "early":
+            chosen = [_own(word, k, networks, 1) for k in early_numbers(number, networks)]
+        else:
+            try:
+                chosen = [parse(word, visits)]
+            except TengenError as error:
+                missing.append(f"{word} is left out: {error}")
+                chosen = []
+        for anchor in chosen:
+            if anchor.name != network_name(number, visits):
+                found.setdefault(anchor.name, anchor)
+    return list(found.values()), missing
+
+
+def early_numbers(number: int, networks: Iterable[int]) -> list[int]:
+    """Which early networks the network of this number meets: the first that learnt, and one from its past.
+
+    The latter is the largest power of 4 up to half the number, so that it stays the same for a long time. A network
+    whose file is gone is replaced by the next one.
+    """
+    there = sorted(k for k in networks if 0 < k < number)
+    power = 1
+    while 4 * power <= number / 2:
+        power *= 4
+    chosen = (min((k for k in there if k >= wanted), default=None) for wanted in (1, power))
+    return sorted({k for k in chosen if k is not None})
+
+
+def _own(word: str, number: int, networks: Mapping[int, Path], visits: int) -> Anchor:
+    return Anchor(word, network_name(number, visits), "network", True, number, visits, networks[number])
+
+
+def _playouts(word: str, parts: list[str]) -> Anchor:
+    policy = parts.pop(0) if parts and not parts[0].isdigit() else "local"
+    visits = int(parts.pop(0)) if parts and parts[0].isdigit() else PLAYOUTS
+    if parts or visits < 2:
+        raise RecipeError(
+            f"{word!r} is no player: give playouts, playouts:POLICY:VISITS or one of both, visits 2 or more"
+        )
+    try:
+        playout_params(policy)
+    except TengenError as error:
+        raise RecipeError(f"{word!r} is no player: {error}") from error
+    told = "" if policy == "local" else f" ({policy})"
+    return Anchor(word, f"playouts{told}, {_thinks(visits)}", "playouts", visits=visits, policy=policy)
+
+
+def _program(word: str, command: str) -> Anchor:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise RecipeError(f"{word!r} is no command line: {error}") from error
+    if not words:
+        raise RecipeError("the anchor 'gtp:' names no program: give its command line, such as gtp:gnugo --mode gtp")
+    return Anchor(word, _program_name(words), "program", command=command)
+
+
+def _program_name(words: list[str]) -> str:
+    """`GNU Go level 10` and what else its command line says beyond the usual; else the command line itself."""
+    if Path(words[0]).name != "gnugo":
+        return shlex.join(words)
+    rest = re.sub(r"--mode[ =]gtp|--chinese-rules", " ", " ".join(words[1:]))
+    level = re.search(r"--level[ =](\d+)", rest)
+    rest = rest.replace(level[0], " ") if level else rest
+    return " ".join([f"GNU Go level {level[1] if level else 10}", *rest.split()])
+
+
+def _thinks(visits: int) -> str:
+    return "raw policy" if visits == 1 else f"{visits} visits"
