@@ -52,8 +52,8 @@ def history(cycles: int = 8, **changes: Any) -> list[dict[str, Any]]:
     return events
 
 
-def kinds(events: list[dict[str, Any]], **more: Any) -> list[str]:
-    return [warning.kind for warning in diagnose(events, CONFIG, **more)]
+def kinds(events: list[dict[str, Any]]) -> list[str]:
+    return [warning.kind for warning in diagnose(events, CONFIG)]
 
 
 def test_a_healthy_run_raises_no_warning() -> None:
@@ -93,11 +93,10 @@ def test_each_disease_has_its_warning_and_no_other(kind: str, changes: dict[str,
     assert RunWarning(**found[0].as_dict()) == found[0]
 
 
-@pytest.mark.parametrize("rated", [True, "Networks of cycle 40 beat those of 20, the anchors they do not."])
-def test_a_run_that_only_beats_itself_is_told_by_its_rating(rated: bool | str) -> None:
-    assert kinds(history(), rating={"only_beats_itself": rated}) == ["only beats itself"]
-    assert kinds(history(), rating={"only_beats_itself": False}) == []
-    assert kinds(history(), rating={"cycle": 5}) == []
+def test_a_run_that_only_beats_itself_is_told_by_its_ratings() -> None:
+    (warning,) = diagnose(history(), CONFIG, "it learns to beat itself alone")
+    assert warning.kind == "only beats itself"
+    assert warning.text == "It learns to beat itself alone."
 
 
 def test_a_young_network_may_know_nothing() -> None:

@@ -25,7 +25,7 @@ def write_report(folder: Path, card: Card, judgement: Judgement) -> Path:
         plot("Moves predicted", "training step", lambda axes: _shares(axes, validation, ("top1", "top5"))),
         plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, ("value_accuracy",))),
         plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
-        plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement)),
+        plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
         plot("Calibration of the value", "predicted chance to win", lambda axes: _calibration(axes, judgement)),
     ]
     recipe = (folder / "recipe.yaml").read_text(encoding="utf-8") if (folder / "recipe.yaml").exists() else ""

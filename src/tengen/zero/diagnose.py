@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from tengen.arena.statistics import wilson
 from tengen.zero.config import ZeroConfig
-
-Event = Mapping[str, Any]
+from tengen.zero.events import Event, at, games, number
 
 YOUNG = 5
 """Cycles before which a network may know nothing; what it must have learnt is not asked for earlier."""
@@ -46,14 +44,15 @@ class RunWarning:
         return asdict(self)
 
 
-def diagnose(history: Sequence[Event], config: ZeroConfig, rating: Event | None = None) -> list[RunWarning]:
-    """The warnings after the last cycle of `history`, one event `cycle` each, oldest first; `rating` is the last event.
+def diagnose(history: Sequence[Event], config: ZeroConfig, only_itself: str | None = None) -> list[RunWarning]:
+    """The warnings after the last cycle of `history`, one event `cycle` each, oldest first.
 
+    `only_itself` is what the ratings say of a run that beats nobody but itself (`rating_book.only_beats_itself`).
     Figures that an event lacks, or that are None, raise no warning.
     """
     if not history:
         return []
-    found = [check(history, config) for check in _CHECKS] + [_only_itself(rating or {})]
+    found = [check(history, config) for check in _CHECKS] + [_only_itself(only_itself)]
     return [warning for warning in found if warning is not None]
 
 
@@ -61,13 +60,13 @@ def _value_collapse(history: Sequence[Event], config: ZeroConfig) -> RunWarning 
     recent = _recent(history)
     if len(history) < YOUNG or len(recent) < _LASTING:
         return None
-    movers = [_number(event, 0.5, "statistics", "values", "mover_ahead") for event in recent]
+    movers = [number(event, 0.5, "statistics", "values", "mover_ahead") for event in recent]
     if min(movers) > _ONE_SIGN:
         sign = "the side to move is believed to be winning nearly everywhere, whoever it is"
     elif max(movers) < 1 - _ONE_SIGN:
         sign = "the side to move is believed to be losing nearly everywhere, whoever it is"
     elif all(_one_sided(e) for e in recent):
-        ahead, won = (_at(recent[-1], "statistics", *path) for path in (("values", "black_ahead"), ("black_share",)))
+        ahead, won = (at(recent[-1], "statistics", *path) for path in (("values", "black_ahead"), ("black_share",)))
         sign = f"Black is believed to be ahead at {ahead:.0%} of the moves, but won {won:.0%} of the games"
     else:
         correlations = [_correlation(event) for event in recent]
@@ -84,33 +83,33 @@ def _value_collapse(history: Sequence[Event], config: ZeroConfig) -> RunWarning 
 
 def _one_sided(event: Event) -> bool:
     """Whether nearly all values favour one colour although the other wins games too."""
-    ahead = _number(event, 0.5, "statistics", "values", "black_ahead")
-    won = _number(event, 0.5, "statistics", "black_share")
+    ahead = number(event, 0.5, "statistics", "values", "black_ahead")
+    won = number(event, 0.5, "statistics", "black_share")
     return (ahead > _ONE_SIGN and won < 0.7) or (ahead < 1 - _ONE_SIGN and won > 0.3)
 
 
 def _correlation(event: Event) -> float:
     """Of root values and results; 0 for values that are all the same, 1 where nothing is known."""
-    constant = _number(event, 1.0, "statistics", "values", "deviation") < _CONSTANT
-    return 0.0 if constant else _number(event, 1.0, "statistics", "values", "correlation")
+    constant = number(event, 1.0, "statistics", "values", "deviation") < _CONSTANT
+    return 0.0 if constant else number(event, 1.0, "statistics", "values", "correlation")
 
 
 def _both_win(event: Event) -> bool:
-    return 0.1 < _number(event, 0.0, "statistics", "black_share") < 0.9
+    return 0.1 < number(event, 0.0, "statistics", "black_share") < 0.9
 
 
 def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
     last = history[-1]
-    same, repeated = (_number(last, 0.0, "statistics", name) for name in ("duplicates", "repeated"))
-    openings = _number(last, 1.0, "statistics", "distinct_openings", "10")
-    if _games(last) < _FEWEST:
+    same, repeated = (number(last, 0.0, "statistics", name) for name in ("duplicates", "repeated"))
+    openings = number(last, 1.0, "statistics", "distinct_openings", "10")
+    if games(last) < _FEWEST:
         return None
     if same > _DUPLICATES:
         sign = f"{same:.0%} of the games of the cycle repeat another one move for move (up to symmetry)"
     elif repeated > _DUPLICATES:
         sign = f"{repeated:.0%} of the games were played before, move for move (up to symmetry)"
     elif openings < _FEW_OPENINGS:
-        sign = f"its {_games(last)} games have only {round(openings * _games(last))} different openings of ten moves"
+        sign = f"its {games(last)} games have only {round(openings * games(last))} different openings of ten moves"
     else:
         return None
     return RunWarning(
@@ -154,16 +153,16 @@ def _overfit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
 
 def _overfitted(event: Event) -> bool:
     (value, policy), (learnt_value, learnt_policy) = (
-        [_number(event, 0.0, part, name) for name in ("value", "surprise")] for part in ("fresh", "seen")
+        [number(event, 0.0, part, name) for name in ("value", "surprise")] for part in ("fresh", "seen")
     )
-    if _at(event, "seen", "value") is None or _at(event, "fresh", "value") is None:
+    if at(event, "seen", "value") is None or at(event, "fresh", "value") is None:
         return False  # nothing learnt yet
     times, above = _OVERFIT_VALUE
     return (value > times * learnt_value and value > learnt_value + above) or policy > learnt_policy + _OVERFIT_POLICY
 
 
 def _normalisation(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
-    batch, mode = (_number(history[-1], 0.0, "normalisation", name) for name in ("batch", "training"))
+    batch, mode = (number(history[-1], 0.0, "normalisation", name) for name in ("batch", "training"))
     if batch > _BATCH:
         sign = f"its answers change by up to {batch:.2f} with what else is in the batch"
     elif mode > _MODE:
@@ -181,28 +180,28 @@ def _normalisation(history: Sequence[Event], config: ZeroConfig) -> RunWarning |
 def _resign(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
     if config.resign is None:
         return None
-    share, games = (_at(history[-1], "statistics", "resign", name) for name in ("false_positives", "played_out"))
+    share, played = (at(history[-1], "statistics", "resign", name) for name in ("false_positives", "played_out"))
     asked = config.resign.false_positives
-    if share is None or not games or games < _FEWEST or share <= _RESIGN * asked:
+    if share is None or not played or played < _FEWEST or share <= _RESIGN * asked:
         return None
-    if wilson(share * games, games)[0] <= asked:
+    if wilson(share * played, played)[0] <= asked:
         return None  # within what chance gives
     return RunWarning(
         "resign false positives",
-        f"{share:.1%} of the {games} games that were played out would have been given up by their winner; {asked:.1%} "
+        f"{share:.1%} of the {played} games that were played out would have been given up by their winner; {asked:.1%} "
         "are asked for.",
         "Lower resign.most or raise resign.turns; won games that are given up teach wrong values.",
     )
 
 
 def _move_limit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
-    ended = _at(history[-1], "statistics", "endings", "move limit") or 0
-    games = _games(history[-1])
-    if games < _FEWEST or ended <= _AT_LIMIT * games or len(history) < YOUNG:
+    ended = at(history[-1], "statistics", "endings", "move limit") or 0
+    played = games(history[-1])
+    if played < _FEWEST or ended <= _AT_LIMIT * played or len(history) < YOUNG:
         return None
     return RunWarning(
         "move limit",
-        f"{ended / games:.0%} of the games end at the limit of moves, not by passes.",
+        f"{ended / played:.0%} of the games end at the limit of moves, not by passes.",
         "Turn game.settle on and game.forbid_pass off so that finished games end, or raise game.most_moves; games cut "
         "short are counted with dead stones on the board.",
     )
@@ -212,13 +211,13 @@ def _one_colour(history: Sequence[Event], config: ZeroConfig) -> RunWarning | No
     recent = _recent(history)
     if len(history) < YOUNG or len(recent) < _LASTING:
         return None
-    for size, fair in (_at(recent[-1], "statistics", "fair") or {}).items():
-        parts = [_at(event, "statistics", "fair", size) or {} for event in recent]
-        games = sum(part.get("games") or 0 for part in parts)
+    for size, fair in (at(recent[-1], "statistics", "fair") or {}).items():
+        parts = [at(event, "statistics", "fair", size) or {} for event in recent]
+        played = sum(part.get("games") or 0 for part in parts)
         wins = sum((part.get("black_share") or 0.0) * (part.get("games") or 0) for part in parts)
-        if games < _FEWEST or 1 - _ONE_COLOUR <= wins / games <= _ONE_COLOUR:
+        if played < _FEWEST or 1 - _ONE_COLOUR <= wins / played <= _ONE_COLOUR:
             continue
-        winner, share = ("Black", wins / games) if wins > games / 2 else ("White", 1 - wins / games)
+        winner, share = ("Black", wins / played) if wins > played / 2 else ("White", 1 - wins / played)
         remedy = (
             "The fair komi lags behind: draw komi more widely (game.komi.deviation, tail), or play more games a cycle."
             if config.game.komi.learn
@@ -233,14 +232,12 @@ def _one_colour(history: Sequence[Event], config: ZeroConfig) -> RunWarning | No
     return None
 
 
-def _only_itself(rating: Event) -> RunWarning | None:
-    sign = rating.get("only_beats_itself")
+def _only_itself(sign: str | None) -> RunWarning | None:
     if not sign:
         return None
-    text = sign if isinstance(sign, str) else "The newest networks beat the earlier ones, but not the anchors outside."
     return RunWarning(
         "only beats itself",
-        text,
+        f"{sign[0].upper()}{sign[1:].rstrip('.')}.",
         "Make the games differ more (openings, noise, komi), and look at the sample games: such a run often plays one "
         "line again and again.",
     )
@@ -261,21 +258,3 @@ _CHECKS: tuple[_Check, ...] = (
 
 def _recent(history: Sequence[Event]) -> Sequence[Event]:
     return history[-_LASTING:]
-
-
-def _games(event: Event) -> int:
-    return int(_at(event, "statistics", "games") or 0)
-
-
-def _at(event: Any, *path: str) -> Any:
-    """What lies at a path of keys, None where a key is missing."""
-    for name in path:
-        if not isinstance(event, Mapping):
-            return None
-        event = event.get(name)
-    return event
-
-
-def _number(event: Event, default: float, *path: str) -> float:
-    found = _at(event, *path)
-    return default if found is None else float(found)

@@ -1,0 +1,51 @@
+"""Reading figures out of the events of a run's log, some of which may lack them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Event = Mapping[str, Any]
+
+
+def at(event: Any, *path: str) -> Any:
+    """What lies at a path of keys, None where a key is missing."""
+    for name in path:
+        if not isinstance(event, Mapping):
+            return None
+        event = event.get(name)
+    return event
+
+
+def number(event: Event, default: float, *path: str) -> float:
+    """The number at a path, `default` where there is none."""
+    found = at(event, *path)
+    return default if found is None else float(found)
+
+
+def series(events: Sequence[Event], *path: str) -> tuple[list[int], list[float]]:
+    """Cycles, counted from 1, and the numbers at a path, of the events `cycle` that have one."""
+    found = [(int(event["cycle"]) + 1, at(event, *path)) for event in events]
+    known = [(cycle, float(value)) for cycle, value in found if value is not None]
+    return [cycle for cycle, _ in known], [value for _, value in known]
+
+
+def games(event: Event) -> int:
+    """Games of one cycle."""
+    return int(number(event, 0.0, "statistics", "games"))
+
+
+def window_ages(events: Sequence[Event]) -> tuple[list[int], list[float]]:
+    """For each cycle, counted from 1, how many cycles the window of what is learnt from reaches back; 1: itself alone."""
+    cycles, ages = [], []
+    for place, event in enumerate(events):
+        left, age = number(event, 0.0, "window_games"), 0.0
+        for earlier in reversed(events[: place + 1]):
+            if left <= 0 or not games(earlier):
+                break
+            age += min(1.0, left / games(earlier))
+            left -= games(earlier)
+        if age:
+            cycles.append(int(event["cycle"]) + 1)
+            ages.append(round(age, 2))
+    return cycles, ages

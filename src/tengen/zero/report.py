@@ -1,0 +1,253 @@
+"""report.html of a self-play run: one self-contained page that grows while the run goes on."""
+
+from __future__ import annotations
+
+import html
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tengen.data.store import Store
+from tengen.training.log import read_log
+from tengen.training.page import figures, page, tile, tiles, write_page
+from tengen.zero import curves, pictures
+from tengen.zero.clock import Clock, Milestone, duration, rate
+from tengen.zero.config import ZeroConfig
+from tengen.zero.events import Event, at, games, number
+
+REFRESH = 30
+"""Seconds after which the page of a run that goes on loads itself again."""
+
+_SAMPLES = 8  # games shown
+_MAPS = 6  # cycles whose first moves are shown
+_LOOKED_AT = 32  # games of a cycle among which the sample is chosen
+_SHARE = 0.02  # of the run's time that its report may take
+
+_STYLE = """
+.state{opacity:.75;margin:.3rem 0 .8rem}.warning{background:#fdf3e3;border:1px solid #e3b567;border-radius:.6rem;
+padding:.7rem 1rem;margin:.6rem 0}.warning b{text-transform:capitalize}.warning p{margin:.2rem 0 0}
+.well{color:#3f7d4e}@media(prefers-color-scheme:dark){.warning{background:#33291a;border-color:#8a6a2c}.well{color:#8fce9d}}
+details summary{cursor:pointer;font-weight:600;font-size:1.2rem;margin:2.5rem 0 1rem}
+"""
+
+
+class Reporter:
+    """Rebuilds the report of a run as often as it costs at most a fiftieth of the run's time."""
+
+    def __init__(self, folder: Path, config: ZeroConfig, now: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._config = config
+        self._now = now
+        self._next = now()
+
+    def update(self, clock: Clock) -> bool:
+        """Write the page if it is due; whether it was."""
+        began = self._now()
+        if began < self._next:
+            return False
+        write_report(self._folder, self._config, clock)
+        ended = self._now()
+        self._next = ended + (ended - began) / _SHARE
+        return True
+
+
+def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -> Path:
+    """Write FOLDER/report.html from the run's log, games and ratings; return its path.
+
+    With a `clock` the run goes on: the page tells when it ends and loads itself again. What the folder lacks is left
+    out.
+    """
+    log = read_log(folder / "log.jsonl")
+    events = [entry for entry in log if entry["event"] == "cycle"]
+    rated = _ratings(folder / "ratings.json")
+    body = "".join(
+        (
+            pictures.DEFINITIONS,
+            _head(config, events, clock),
+            _warnings(events),
+            tiles(_tiles(config, events, rated, clock)),
+            _section("Strength", figures(curves.ratings(rated)) + _told(rated)),
+            _section("Learning", figures(curves.curves(curves.LEARNING, events) + _losses(events))),
+            _section("Games", figures(curves.results(events) + curves.curves(curves.GAMES, events))),
+            _section("Where games begin", _first_moves(events)),
+            _section("Sample games", _samples(folder / "games", events)),
+            _section("Health", figures(curves.health(events))),
+            _section("Speed", figures(curves.throughput(events))),
+            _milestones(clock),
+            _recipe(folder / "recipe.yaml"),
+        )
+    )
+    refresh = REFRESH if clock is not None else None
+    text = page(f"{config.name}: self-play report", body, style=_STYLE + pictures.STYLE, refresh=refresh)
+    return write_page(folder / "report.html", text)
+
+
+def _head(config: ZeroConfig, events: Sequence[Event], clock: Clock | None) -> str:
+    if clock is not None:
+        state = clock.words()
+    elif len(events) >= config.cycles:
+        state = f"The run is over: {config.cycles} cycles."
+    else:
+        state = f"The run stopped after {len(events)} of {config.cycles} cycles; the same command goes on with it."
+    return f'<h1>{html.escape(config.name)}</h1><p>{html.escape(config.description)}</p><p class="state">{state}</p>'
+
+
+def _warnings(events: Sequence[Event]) -> str:
+    """The warnings that hold now, and those of earlier cycles in a line each."""
+    if not events:
+        return ""
+    held = events[-1].get("warnings") or []
+    cards = "".join(
+        f'<div class="warning"><b>{html.escape(one["kind"])}</b><p>{html.escape(one["text"])} '
+        f"<i>{html.escape(one['remedy'])}</i></p></div>"
+        for one in held
+    )
+    over = _earlier(events, {one["kind"] for one in held})
+    calm = "" if held else '<p class="well">No warnings.</p>'
+    return cards + calm + (f'<p class="state">Over: {html.escape("; ".join(over))}.</p>' if over else "")
+
+
+def _earlier(events: Sequence[Event], held: set[str]) -> list[str]:
+    """Warnings that no longer hold: `overfit (cycles 4 to 9)`."""
+    cycles: dict[str, list[int]] = {}
+    for event in events:
+        for one in event.get("warnings") or []:
+            cycles.setdefault(one["kind"], []).append(int(event["cycle"]) + 1)
+    spans = {
+        kind: f"{min(found)} to {max(found)}" if len(found) > 1 else f"{found[0]}" for kind, found in cycles.items()
+    }
+    return [f"{kind} (cycle {span})" for kind, span in spans.items() if kind not in held]
+
+
+def _tiles(config: ZeroConfig, events: Sequence[Event], rated: Sequence[Event], clock: Clock | None) -> list[str]:
+    if not events:
+        return [tile("cycles", f"0 of {config.cycles}")]
+    last, played = events[-1], sum(map(games, events))
+    spent = sum(number(event, 0.0, "evaluations") for event in events)
+    shown = [tile("cycle", f"{len(events)} / {config.cycles}", f"{duration(3600 * number(last, 0, 'hours'))} so far")]
+    shown.append(tile("games", f"{played:,}", f"{spent / max(1, played):,.0f} evaluations each" if spent else ""))
+    known = [event for event in rated if at(event, "elo", "elo") is not None]
+    if known:
+        low, high = (known[-1]["elo"][end] for end in ("low", "high"))
+        ends = " to ".join("?" if end is None else f"{end:+,.0f}" for end in (low, high))
+        shown.append(tile("rating", f"{known[-1]['elo']['elo']:+,.0f}", f"{ends}, network {known[-1]['number']}"))
+    if last.get("agreement") is not None:
+        shown.append(tile("agreement", f"{last['agreement']:.0%}", "best move of network and search"))
+    if at(last, "statistics", "black_share") is not None:
+        fair = ", ".join(f"{komi:.1f} on {size}x{size}" for size, komi in (last.get("fair_komi") or {}).items())
+        shown.append(
+            tile("Black's share", f"{last['statistics']['black_share']:.0%}", f"fair komi {fair}" if fair else "")
+        )
+    seconds = number(last, 0.0, "seconds", "generate")
+    if seconds:
+        shown.append(
+            tile(
+                "games/s", rate(games(last) / seconds), f"{number(last, 0, 'evaluations') / seconds:,.0f} evaluations/s"
+            )
+        )
+    if clock is not None:
+        shown.append(
+            tile("ends in", duration(clock.run_ends().seconds), "at least" if clock.run_ends().at_least else "")
+        )
+    return shown
+
+
+def _losses(events: Sequence[Event]) -> list[str]:
+    names = sorted({name for event in events for name in event.get("losses") or {}} - {"policy", "total"})
+    lines = {name: f"losses.{name}" for name in names}
+    return curves.curves([curves.Curve("Other training losses", lines)], events) if names else []
+
+
+def _first_moves(events: Sequence[Event]) -> str:
+    """Maps of some cycles, of the board size that is played most."""
+    known = [event for event in events if at(event, "statistics", "first_moves")]
+    if not known:
+        return ""
+    size = max(at(known[-1], "statistics", "sizes") or {"": 0}, key=lambda name: known[-1]["statistics"]["sizes"][name])
+    shown = []
+    for event in _spread(known, _MAPS):
+        counts = at(event, "statistics", "first_moves", size)
+        if counts and np.sum(counts):
+            shown.append(pictures.figure(pictures.first_move_picture(counts), f"cycle {event['cycle'] + 1}"))
+    note = "The area of a spot is its share of the first moves of the cycle, in percent."
+    return f'<p class="state">{note}</p><div class="maps">{"".join(shown)}</div>' if shown else ""
+
+
+def _samples(path: Path, events: Sequence[Event]) -> str:
+    """A game of some cycles: one whose length is the median of the cycle's first games."""
+    if not (path / "manifest.json").exists():
+        return ""
+    store, shown = Store.open(path), []
+    for event in _spread(events, _SAMPLES):
+        first = first_row(store, int(event["cycle"]))
+        lengths = store.lengths[first : min(first + _LOOKED_AT, first + games(event))]
+        if not len(lengths):
+            continue
+        middle = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
+        record = store.row(first + middle)
+        below = f"{len(record.moves)} moves, komi {record.komi or 0:g}"
+        shown.append(
+            pictures.figure(pictures.game_picture(record), f"cycle {event['cycle'] + 1}: {record.result}", below)
+        )
+    note = "Final positions: a stone bears the number of its move, a point the tint of its final owner."
+    return f'<p class="state">{note}</p><div class="boards">{"".join(shown)}</div>' if shown else ""
+
+
+def first_row(store: Store, cycle: int) -> int:
+    """The first row of a cycle in a run's store, whose sources `cycle/game` rise; its length where there is none."""
+    low, high = 0, len(store)
+    while low < high:
+        middle = (low + high) // 2
+        shard, row = store.locate(middle)
+        source = str(store.shards[shard].batch.column("source")[row].as_py())
+        if int(source.split("/")[0]) < cycle:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _spread(events: Sequence[Event], count: int) -> list[Event]:
+    """At most `count` events, evenly spread, the first and the last among them."""
+    places = np.unique(np.linspace(0, len(events) - 1, min(count, len(events))).round().astype(int))
+    return [events[place] for place in places.tolist()]
+
+
+def _milestones(clock: Clock | None) -> str:
+    if clock is None:
+        return ""
+    rows = "".join(f"<tr><td>{html.escape(m.name)}</td><td>in {_until(m)}</td></tr>" for m in clock.milestones())
+    return _section("Still to come", f"<table>{rows}</table>")
+
+
+def _until(milestone: Milestone) -> str:
+    return ("at least " if milestone.at_least else "") + duration(milestone.seconds)
+
+
+def _recipe(path: Path) -> str:
+    if not path.exists():
+        return ""
+    text = html.escape(path.read_text(encoding="utf-8"))
+    return f"<details><summary>Recipe</summary><pre>{text}</pre></details>"
+
+
+def _ratings(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    events: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["events"]
+    return events
+
+
+def _told(rated: Sequence[Event]) -> str:
+    """What the last rating says in words."""
+    sentences = [*rated[-1].get("left_out", ()), *rated[-1].get("warnings", ())] if rated else []
+    return "".join(f'<p class="state">{html.escape(sentence)}</p>' for sentence in sentences)
+
+
+def _section(title: str, inside: str) -> str:
+    empty = not inside or inside == figures([])
+    return "" if empty else f"<h2>{title}</h2>{inside}"
