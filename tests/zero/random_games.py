@@ -30,7 +30,7 @@ def played_game(
 ) -> GameRecord:
     """A game to two passes or 2 x size x size moves. Values are `skill` of the truth and noise for the rest.
 
-    Every move has visits: three quarters on the move that was played.
+    Every move has visits: three quarters on the move that was played; every second one a surprise of its ply / 100.
     """
     random = np.random.default_rng(seed)
     game = Game(size, "tromp-taylor", komi)
@@ -61,6 +61,7 @@ def played_game(
             for point, second in zip(points.tolist(), other.tolist(), strict=True)
         ),
         root_values=(skill * black + (1 - skill) * noise).astype(np.float32),
+        surprises=np.where(np.arange(len(colors)) % 2, np.arange(len(colors)) / 100, np.nan).astype(np.float32),
     )
 
 

@@ -43,6 +43,9 @@ def test_plain_figures_are_those_counted_game_by_game(store: Store) -> None:
     assert figures["black_share"] == pytest.approx(np.mean([{0: 1, 1: 0, 2: 0.5}[g.winner] for g in games]))
     passes = sum(int((g.points == g.size**2).sum()) for g in games)
     assert figures["passes"] == pytest.approx(passes / sum(len(g.moves) for g in games), abs=1e-6)
+    surprises = [ply / 100 for g in games for ply in range(1, len(g.moves), 2)]
+    assert figures["surprise"]["mean"] == pytest.approx(np.mean(surprises), abs=1e-5)
+    assert figures["surprise"]["high"] == pytest.approx(np.quantile(surprises, 0.9), abs=1e-5)
     near = [g for g in games if g.size == 5 and abs(g.komi - 0.5) <= 1]
     assert figures["fair"]["5"]["games"] == len(near) == 6
     assert figures["fair"]["5"]["black_share"] == pytest.approx(np.mean([g.winner == 0 for g in near]))
@@ -125,6 +128,17 @@ def test_a_long_game_ended_at_the_limit(store: Store) -> None:
     endings = game_statistics(store, most_moves=limit)["endings"]
     assert endings["move limit"] == sum(len(g.moves) >= limit for g in GAMES)
     assert sum(endings.values()) == len(GAMES)
+
+
+def test_games_without_values_stand_beside_games_with_them(tmp_path: Path) -> None:
+    bare = replace(GAMES[0], root_values=None, surprises=None)
+    games = Games.of(write_store(tmp_path / "bare", [bare, GAMES[1], bare]))
+    first, last = len(bare.moves), len(bare.moves) + len(GAMES[1].moves)
+    assert np.isnan(games.values[:first]).all()
+    assert np.isnan(games.values[last:]).all()
+    assert np.array_equal(games.values[first:last], GAMES[1].root_values)
+    only = game_statistics(write_store(tmp_path / "only", [bare, bare]))
+    assert only["surprise"]["mean"] is only["values"]["start"] is None
 
 
 def test_no_games_give_no_figures(store: Store) -> None:

@@ -113,14 +113,14 @@ def _joined(parts: list[pa.RecordBatch], name: str, change: Any, kind: Any, unkn
 def _per_move(store: Store, parts: list[pa.RecordBatch], name: str, lengths: Ints) -> Floats:
     """A list column with one number a move, or none at all for a game: NaN there."""
     result = np.full(int(lengths.sum()), np.nan, np.float32)
-    if not parts or name not in parts[0].schema.names:
-        return result
     found = _joined(parts, name, pc.list_value_length, np.int64)
     if np.any((found != lengths) & (found != 0)):
         game = int(np.flatnonzero((found != lengths) & (found != 0))[0])
         raise StoreError(
             f"{store.path}: {found[game]} {name} for a game of {lengths[game]} moves; one a move is needed"
         )
+    if not found.any():
+        return result
     known = np.repeat(found == lengths, lengths)
     result[known] = _joined(parts, name, lambda column: column.flatten(), np.float32, np.nan)
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -139,14 +141,12 @@ def training_mode_difference(evaluator: Evaluator, module: nn.Module, probe: Pro
     A network without batch statistics and dropout gives 0 but for rounding. The module's mode, weights and running
     statistics are left as they were.
     """
-    import copy
-
     import torch
 
     if not len(probe):
         return None
     twin = copy.deepcopy(module).train()
-    device = next(twin.parameters()).device
+    device = next(itertools.chain(twin.parameters(), twin.buffers())).device
     with torch.no_grad():
         outputs = twin(*(torch.from_numpy(part).to(device) for part in (probe.planes, probe.scalars, probe.mask)))
     parts = (outputs.policy, outputs.value, outputs.score, outputs.ownership)
