@@ -9,6 +9,7 @@ void register_linear(nb::module_& m);
 void register_playout(nb::module_& m);
 void register_search(nb::module_& m);
 void register_pool(nb::module_& m);
+void register_selfplay(nb::module_& m);
 
 NB_MODULE(_native, m) {
     // Games that are alive when the interpreter ends are no leak, and the last line of a test run is not ours.
@@ -18,6 +19,7 @@ NB_MODULE(_native, m) {
     register_features(m);
     register_search(m);
     register_pool(m);
+    register_selfplay(m);
     register_playout(m);
     register_linear(m);
 }

@@ -1,30 +1,16 @@
 #include "pool/pool.h"
 
-#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <string>
 
 namespace tengen {
 
-namespace {
-
-// More runs than threads, so that a thread with easy games takes over from one with hard ones; few, because every run
-// but the first may have to be moved.
-constexpr int kRunsPerThread = 4;
-
-void move_rows(float* array, std::size_t width, int from, int to, int rows) {
-    std::copy(array + from * width, array + (from + rows) * width, array + to * width);
-}
-
-}  // namespace
-
 SearchPool::SearchPool(const SearchParams& params, std::span<const std::uint64_t> seeds, int threads)
     : workers_(threads) {
     if (seeds.empty()) throw std::invalid_argument("a pool needs at least one game");
     for (const auto seed : seeds) searches_.push_back(std::make_unique<Search>(params, seed));
-    const int count = threads == 1 ? 1 : std::min(games(), kRunsPerThread * threads);
-    for (int i = 0; i < count; ++i) runs_.push_back({games() * i / count, games() * (i + 1) / count, 0, 0});
+    runs_ = make_runs(games(), threads);
 }
 
 int SearchPool::gather(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out) {
@@ -41,7 +27,7 @@ int SearchPool::gather(const PlaneSet& set, int edge, std::span<const int> limit
         forget_waiting();
         throw;
     }
-    return close_gaps(set, edge, out);
+    return close_gaps(runs_, set, edge, out);
 }
 
 void SearchPool::check(int edge, std::span<const int> limits) const {
@@ -61,29 +47,13 @@ void SearchPool::check(int edge, std::span<const int> limits) const {
 
 int SearchPool::fill(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out,
                      const Run& run) {
-    const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    std::size_t row = run.first_row;
+    int row = run.first_row;
     for (int i = run.begin; i < run.end; ++i) {
         if (limits[i] == 0) continue;
-        row += searches_[i]->gather(set, edge, out.planes + row * set.planes.size() * area,
-                                    out.scalars + row * set.scalars.size(), out.mask + row * area, limits[i]);
+        const auto [planes, scalars, mask] = out.from(set, edge, row);
+        row += searches_[i]->gather(set, edge, planes, scalars, mask, limits[i]);
     }
-    return static_cast<int>(row) - run.first_row;
-}
-
-// Moves every run up to the one before; returns the number of rows.
-int SearchPool::close_gaps(const PlaneSet& set, int edge, const LeafArrays& out) const {
-    const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    int end = 0;
-    for (const Run& run : runs_) {
-        if (run.first_row != end && run.rows) {
-            move_rows(out.planes, set.planes.size() * area, run.first_row, end, run.rows);
-            move_rows(out.scalars, set.scalars.size(), run.first_row, end, run.rows);
-            move_rows(out.mask, area, run.first_row, end, run.rows);
-        }
-        end += run.rows;
-    }
-    return end;
+    return row - run.first_row;
 }
 
 void SearchPool::scatter(const LeafResults& results, int edge) {

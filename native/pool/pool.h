@@ -6,15 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "pool/leaf_arrays.h"
 #include "pool/workers.h"
 #include "search/search.h"
 
 namespace tengen {
-
-// Arrays that a gather fills, row by row: planes [rows, C, edge, edge], scalars [rows, S] and mask [rows, edge, edge].
-struct LeafArrays {
-    float *planes, *scalars, *mask;
-};
 
 // The searches know nothing of each other: each finds what it would find alone, whatever else is in the pool and
 // however many threads there are, as long as a result depends on nothing but its own row. Boards may differ in size.
@@ -45,15 +41,8 @@ class SearchPool {
     int waiting() const;
 
   private:
-    // Games that one thread takes one after another.
-    struct Run {
-        int begin, end;
-        int first_row, rows;
-    };
-
     void check(int edge, std::span<const int> limits) const;
     int fill(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out, const Run& run);
-    int close_gaps(const PlaneSet& set, int edge, const LeafArrays& out) const;
     void take(const Run& run, const LeafResults& results, int edge);
 
     std::vector<std::unique_ptr<Search>> searches_;

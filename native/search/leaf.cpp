@@ -26,13 +26,17 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool
     moves.push_back(board.pass());
 }
 
-Outcome outcome_of(const Game& game) {
-    if (game.is_no_result()) return {0, 0};
+PointSet dead_stones(const Game& game) {
     const Board& board = game.board();
     PointSet dead;
     for (const Color color : {Color::black, Color::white})
         dead |= pass_alive(board, color, game.rules().suicide).territory & board.stones(opponent(color));
-    const float black = score(game, dead), own = game.to_play() == Color::black ? black : -black;
+    return dead;
+}
+
+Outcome outcome_of(const Game& game) {
+    if (game.is_no_result()) return {0, 0};
+    const float black = score(game, dead_stones(game)), own = game.to_play() == Color::black ? black : -black;
     return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 
 #include "search/gumbel.h"
 #include "search/leaf.h"
@@ -33,13 +34,22 @@ void refuse_contradictions(const SearchParams& params) {
         throw std::invalid_argument("a node needs a candidate: candidate_least must be 1 or more");
 }
 
+// What decides how a node is made, and so whether two settings can share a tree.
+auto making(const SearchParams& p) {
+    return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
+                      p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_most,
+                      p.candidate_least, p.prune_eyes);
+}
+
+std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
+
 }  // namespace
 
 Search::Search(const SearchParams& params, std::uint64_t seed)
     : params_(params),
       select_(selection_rule(params.selection)),
       random_(seed),
-      salt_(SplitMix64(seed ^ 0x5e1ec7ULL).next()),
+      salt_(salt_of(seed)),
       seeds_(~seed),
       tree_(params.memory, params.selection == Selection::rave, params.transpositions) {
     refuse_contradictions(params);
@@ -49,6 +59,34 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
 
 // Its chance is its own, so that what the root draws does not depend on the number of threads.
 void Search::add_simulation() { simulations_.push_back(std::make_unique<Simulation>(params_, seeds_.next())); }
+
+void Search::restart(std::uint64_t seed) {
+    clear();
+    random_ = Random(seed);
+    salt_ = salt_of(seed);
+    seeds_ = SplitMix64(~seed);
+    simulations_.clear();
+    add_simulation();
+}
+
+void Search::clear() {
+    waiting_.clear();
+    tree_.clear();
+    game_.reset();
+    ownership_.clear();
+    ownership_count_ = 0;
+    refresh_ = false;
+}
+
+void Search::change(const SearchParams& params) {
+    refuse_contradictions(params);
+    if (making(params) != making(params_))
+        throw std::invalid_argument(
+            "settings that share a tree must agree in memory, transpositions, priors, playouts, candidates, prune_eyes "
+            "and on whether the selection is rave");
+    params_ = params;
+    select_ = selection_rule(params.selection);
+}
 
 const Game& Search::game() const {
     if (!game_) throw std::logic_error("the search has no root yet");
@@ -181,13 +219,19 @@ Point Search::choose(std::optional<float> temperature) {
 }
 
 std::vector<float> Search::policy_target() const {
+    std::vector<float> target = policy_weights();
+    const float total = std::accumulate(target.begin(), target.end(), 0.0f);
+    if (!(total > 0)) throw std::logic_error("no allowed move has a visit that could tell a policy anything");
+    for (float& weight : target) weight /= total;
+    return target;
+}
+
+std::vector<float> Search::policy_weights() const {
     if (root_visits() < 2) throw std::logic_error("no move has a visit that could tell a policy anything");
     const Node& root = *tree_.root().node;
-    std::vector<float> weights = target_rule(params_.selection)(at_root(), params_),
-                       target(game_->board().points() + 1);
-    const float total = std::accumulate(weights.begin(), weights.end(), 0.0f);
-    if (!(total > 0)) throw std::logic_error("no allowed move has a visit that could tell a policy anything");
-    for (int i = 0; i < root.edge_count; ++i) target[root.edges()[i].move] = weights[i] / total;
+    const std::vector<float> weights = target_rule(params_.selection)(at_root(), params_);
+    std::vector<float> target(game_->board().points() + 1);
+    for (int i = 0; i < root.edge_count; ++i) target[root.edges()[i].move] = weights[i];
     if (representative_.empty()) return target;
     std::vector<float> members(target.size());
     for (int i = 0; i < root.edge_count; ++i) ++members[representative_[root.edges()[i].move]];

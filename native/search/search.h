@@ -34,6 +34,15 @@ class Search {
     // Throws std::invalid_argument if params.memory is less than kLeastMemory, or on params that contradict each other.
     Search(const SearchParams& params, std::uint64_t seed);
 
+    // As if newly made with this seed, with the memory that it has.
+    void restart(std::uint64_t seed);
+    // Gives up the tree and the root.
+    void clear();
+    // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
+    // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates and prune_eyes must be as they were.
+    void change(const SearchParams& params);
+
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
     // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root. Throws
     // std::invalid_argument, and keeps the old root, when they leave no legal move.
@@ -83,8 +92,12 @@ class Search {
     // without forced ones, or the improved policy of Gumbel search; symmetric moves share alike. Throws
     // std::logic_error when no move has a visit.
     std::vector<float> policy_target() const;
+    // The same before it is scaled to sum 1: visits, or the improved policy.
+    std::vector<float> policy_weights() const;
 
     const Tree& tree() const { return tree_; }
+    // Of the tree, as held from the system, and of all that is as large for every tree; about.
+    std::size_t bytes() const { return sizeof *this + simulations_.size() * sizeof(Simulation) + tree_.held(); }
 
   private:
     // How a way down the tree ends: at a finished game or where nothing may be tried, at a move without a node, at a

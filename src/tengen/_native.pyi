@@ -575,6 +575,200 @@ class SearchPool:
     def waiting(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
         """int64 [games]: positions of the last gather."""
 
+class PlayParams:
+    """
+    How games of self-play are played; tengen.zero.config.SearchConfig explains most of it.
+    """
+
+    def __init__(self) -> None: ...
+
+    @property
+    def full(self) -> SearchParams: ...
+
+    @full.setter
+    def full(self, arg: SearchParams, /) -> None: ...
+
+    @property
+    def cheap(self) -> SearchParams: ...
+
+    @cheap.setter
+    def cheap(self, arg: SearchParams, /) -> None: ...
+
+    @property
+    def visits(self) -> int: ...
+
+    @visits.setter
+    def visits(self, arg: int, /) -> None: ...
+
+    @property
+    def cheap_visits(self) -> int: ...
+
+    @cheap_visits.setter
+    def cheap_visits(self, arg: int, /) -> None: ...
+
+    @property
+    def cheap_share(self) -> float: ...
+
+    @cheap_share.setter
+    def cheap_share(self, arg: float, /) -> None: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    @temperature.setter
+    def temperature(self, arg: float, /) -> None: ...
+
+    @property
+    def temperature_late(self) -> float: ...
+
+    @temperature_late.setter
+    def temperature_late(self, arg: float, /) -> None: ...
+
+    @property
+    def temperature_halflife(self) -> float: ...
+
+    @temperature_halflife.setter
+    def temperature_halflife(self, arg: float, /) -> None: ...
+
+    @property
+    def opening_temperature(self) -> float: ...
+
+    @opening_temperature.setter
+    def opening_temperature(self, arg: float, /) -> None: ...
+
+    @property
+    def reuse(self) -> bool: ...
+
+    @reuse.setter
+    def reuse(self, arg: bool, /) -> None: ...
+
+    @property
+    def resign_winrate(self) -> float: ...
+
+    @resign_winrate.setter
+    def resign_winrate(self, arg: float, /) -> None: ...
+
+    @property
+    def resign_turns(self) -> int: ...
+
+    @resign_turns.setter
+    def resign_turns(self, arg: int, /) -> None: ...
+
+    @property
+    def settle(self) -> bool: ...
+
+    @settle.setter
+    def settle(self, arg: bool, /) -> None: ...
+
+    @property
+    def forbid_pass(self) -> bool: ...
+
+    @forbid_pass.setter
+    def forbid_pass(self, arg: bool, /) -> None: ...
+
+    @property
+    def most_moves(self) -> int: ...
+
+    @most_moves.setter
+    def most_moves(self, arg: int, /) -> None: ...
+
+class PlayedGame:
+    """
+    A finished game of self-play. Arrays have an entry for each move, those of the start included; every access makes a new one.
+    """
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def given(self) -> int:
+        """Moves of the start."""
+
+    @property
+    def moves(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C')]:
+        """uint16: the point, bit 15 set where White played."""
+
+    @property
+    def targets(self) -> list[Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C')]]:
+        """
+        uint32 arrays: point in the low 16 bits, weight above (visits, or improved policy x 10000); empty where no full search was made.
+        """
+
+    @property
+    def root_values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+        """float32, -1 to 1 for the side to move; NaN where nothing was searched."""
+
+    @property
+    def surprises(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
+        """
+        float32, nats: KL divergence of the target from the raw policy; NaN without a target.
+        """
+
+    @property
+    def score(self) -> float:
+        """Black minus White with komi; NaN where the game was not counted."""
+
+    @property
+    def winner(self) -> int:
+        """0 black, 1 white, 2 draw, -1 no result."""
+
+    @property
+    def ending(self) -> str:
+        """passes, resignation, move limit, long cycle or settled."""
+
+    @property
+    def ownership(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]:
+        """
+        uint8 by point: 0 black, 1 white, 2 neutral; empty where the game was not counted.
+        """
+
+    @property
+    def evaluations(self) -> int:
+        """Positions that the network was asked about."""
+
+class SelfPlay:
+    """Many games of self-play at once; tengen.zero.generate drives it."""
+
+    def __init__(self, params: PlayParams, slots: int, threads: int = 1) -> None: ...
+
+    def add(self, index: int, seed: int, size: int, rules: str, komi: float, start: Sequence[int] = [], opening_moves: int = 0, may_resign: bool = False) -> None:
+        """
+        Queue a game; it depends on these values, the params and the answers for its positions alone.
+        """
+
+    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
+        """
+        Search and play on until every game has a position to be evaluated, and write these into arrays of a row for each slot; returns their number, 0 when all games are over.
+        """
+
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
+        """Results for the n positions of the last gather."""
+
+    def forget_waiting(self) -> None:
+        """
+        Give up the positions of the last gather; the next one finds them again.
+        """
+
+    def take(self) -> list[PlayedGame]:
+        """Games that are over since the last call, by their index."""
+
+    def playing(self) -> int:
+        """Games that are played now."""
+
+    def queued(self) -> int:
+        """Games that wait for a slot."""
+
+    def waiting(self) -> int:
+        """Positions that wait for their results."""
+
+    def slots(self) -> int: ...
+
+    def bytes(self) -> int:
+        """Of all slots, about."""
+
 def ownership_by_playouts(game: Game, playouts: int, seed: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]:
     """
     Mean owner of each point when the playouts end: float32 [size, size], +1 black, -1 white.

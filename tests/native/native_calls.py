@@ -92,12 +92,24 @@ def serve(line: Connection) -> None:
             rule_sets=["chinese"],
         )  # fmt: skip
 
+    def played() -> Any:
+        params = _native.PlayParams()
+        params.most_moves = 1  # so that the start is the whole game
+        pool = _native.SelfPlay(params, 1)
+        pool.add(0, 0, 5, "chinese", 0.5, [12])
+        planes, scalars = _native.plane_set("tengen")
+        arrays = [np.zeros(shape, np.float32) for shape in ((1, len(planes), 5, 5), (1, len(scalars)), (1, 5, 5))]
+        pool.gather("tengen", *arrays)
+        return pool.take()[0]
+
     # An object of each class whose constructor needs arguments, for calls that come before any constructor.
     defaults = {
         "Game": lambda make: _native.Game(5, "tromp-taylor", 6.5),
         "GameColumns": lambda make: games(),
         "Search": lambda make: _native.Search(make("SearchParams"), 1),
         "SearchPool": lambda make: _native.SearchPool(make("SearchParams"), [1, 2], 2),
+        "PlayedGame": lambda make: played(),
+        "SelfPlay": lambda make: _native.SelfPlay(make("PlayParams"), 2, 2),
     }
     while True:
         try:

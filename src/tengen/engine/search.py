@@ -116,7 +116,9 @@ def leaf_buffers(evaluator: Evaluator, rows: int, edge: int) -> tuple[Floats, Fl
     )
 
 
-def scatter(native: _native.Search | _native.SearchPool, evaluator: Evaluator, result: Evaluation, n: int) -> None:
+def scatter(
+    native: _native.Search | _native.SearchPool | _native.SelfPlay, evaluator: Evaluator, result: Evaluation, n: int
+) -> None:
     """Hand the first n results to the positions that wait; NetworkError when they cannot be right."""
     arrays = (result.policy, result.value, result.score, result.ownership)
     policy, value, score, ownership = (np.ascontiguousarray(array, np.float32) for array in arrays)

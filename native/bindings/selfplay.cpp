@@ -1,0 +1,163 @@
+// Games of self-play for Python.
+#include "pool/selfplay.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "bindings/locked_search.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tengen::bindings {
+
+namespace {
+
+constexpr int kMostSlots = 1 << 20;
+
+int to_slots(int value) {
+    if (value < 1 || value > kMostSlots)
+        throw nb::value_error(
+            ("slots must be 1 to " + std::to_string(kMostSlots) + ", not " + std::to_string(value)).c_str());
+    return value;
+}
+
+// Every call leaves the GIL and takes the lock.
+class LockedSelfPlay {
+  public:
+    LockedSelfPlay(const PlayParams& params, int slots, int threads)
+        : pool_(params, to_slots(slots), to_threads(threads)) {}
+
+    template <class F>
+    auto with(F f) {
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(mutex_);
+        return f(pool_);
+    }
+
+  private:
+    SelfPlay pool_;
+    std::mutex mutex_;
+};
+
+void add(LockedSelfPlay& self, std::int64_t index, std::uint64_t seed, int size, const std::string& rules, float komi,
+         std::vector<std::uint16_t> start, int opening_moves, bool may_resign) {
+    GamePlan plan{index, seed, size, Rules::parse(rules), komi, std::move(start), opening_moves, may_resign};
+    self.with([&](SelfPlay& pool) { pool.add(std::move(plan)); });
+}
+
+int gather(LockedSelfPlay& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+           Array<float, 3> mask) {
+    const PlaneSet& set = plane_set(name);
+    return self.with([&](SelfPlay& pool) {
+        check_leaf_arrays(set, planes, scalars, mask, pool.slots());
+        return pool.gather(set, static_cast<int>(mask.shape(1)), {planes.data(), scalars.data(), mask.data()});
+    });
+}
+
+void scatter(LockedSelfPlay& self, Array<const float, 2> policy, Array<const float, 1> value,
+             Array<const float, 1> score, Array<const float, 3> ownership, std::size_t n) {
+    const LeafResults results = leaf_results(policy, value, score, ownership, n);
+    self.with([&](SelfPlay& pool) { pool.scatter(results, static_cast<int>(ownership.shape(1))); });
+}
+
+template <auto kMember>
+auto ask(LockedSelfPlay& self) {
+    return self.with([](SelfPlay& pool) { return (pool.*kMember)(); });
+}
+
+template <class T>
+auto to_array(const std::vector<T>& values) {
+    auto array = new_array<T>(values.size());
+    std::copy(values.begin(), values.end(), array.data());
+    return array;
+}
+
+template <auto kMember>
+auto array_of(const PlayedGame& game) {
+    return to_array(game.*kMember);
+}
+
+nb::typed<nb::list, nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>, nb::c_contig>> targets(const PlayedGame& game) {
+    nb::list all;
+    for (const auto& target : game.targets) all.append(to_array(target));
+    return nb::borrow<nb::typed<nb::list, nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>, nb::c_contig>>>(all);
+}
+
+void bind_params(nb::module_& m) {
+    nb::class_<PlayParams>(m, "PlayParams",
+                           "How games of self-play are played; tengen.zero.config.SearchConfig explains most of it.")
+        .def(nb::init<>())
+        .def_rw("full", &PlayParams::full)
+        .def_rw("cheap", &PlayParams::cheap)
+        .def_rw("visits", &PlayParams::visits)
+        .def_rw("cheap_visits", &PlayParams::cheap_visits)
+        .def_rw("cheap_share", &PlayParams::cheap_share)
+        .def_rw("temperature", &PlayParams::temperature)
+        .def_rw("temperature_late", &PlayParams::temperature_late)
+        .def_rw("temperature_halflife", &PlayParams::temperature_halflife)
+        .def_rw("opening_temperature", &PlayParams::opening_temperature)
+        .def_rw("reuse", &PlayParams::reuse)
+        .def_rw("resign_winrate", &PlayParams::resign_winrate)
+        .def_rw("resign_turns", &PlayParams::resign_turns)
+        .def_rw("settle", &PlayParams::settle)
+        .def_rw("forbid_pass", &PlayParams::forbid_pass)
+        .def_rw("most_moves", &PlayParams::most_moves);
+}
+
+void bind_played(nb::module_& m) {
+    nb::class_<PlayedGame>(m, "PlayedGame",
+                           "A finished game of self-play. Arrays have an entry for each move, those of the start "
+                           "included; every access makes a new one.")
+        .def_ro("index", &PlayedGame::index)
+        .def_ro("size", &PlayedGame::size)
+        .def_ro("given", &PlayedGame::given, "Moves of the start.")
+        .def_prop_ro("moves", array_of<&PlayedGame::moves>, nb::rv_policy::move,
+                     "uint16: the point, bit 15 set where White played.")
+        .def_prop_ro("targets", targets, nb::rv_policy::move,
+                     "uint32 arrays: point in the low 16 bits, weight above (visits, or improved policy x 10000); "
+                     "empty where no full search was made.")
+        .def_prop_ro("root_values", array_of<&PlayedGame::root_values>, nb::rv_policy::move,
+                     "float32, -1 to 1 for the side to move; NaN where nothing was searched.")
+        .def_prop_ro("surprises", array_of<&PlayedGame::surprises>, nb::rv_policy::move,
+                     "float32, nats: KL divergence of the target from the raw policy; NaN without a target.")
+        .def_ro("score", &PlayedGame::score, "Black minus White with komi; NaN where the game was not counted.")
+        .def_ro("winner", &PlayedGame::winner, "0 black, 1 white, 2 draw, -1 no result.")
+        .def_ro("ending", &PlayedGame::ending, "passes, resignation, move limit, long cycle or settled.")
+        .def_prop_ro("ownership", array_of<&PlayedGame::ownership>, nb::rv_policy::move,
+                     "uint8 by point: 0 black, 1 white, 2 neutral; empty where the game was not counted.")
+        .def_ro("evaluations", &PlayedGame::evaluations, "Positions that the network was asked about.");
+}
+
+void bind_pool(nb::module_& m) {
+    nb::class_<LockedSelfPlay>(m, "SelfPlay", "Many games of self-play at once; tengen.zero.generate drives it.")
+        .def(nb::init<const PlayParams&, int, int>(), "params"_a, "slots"_a, "threads"_a = 1)
+        .def("add", add, "index"_a, "seed"_a, "size"_a, "rules"_a, "komi"_a, "start"_a = std::vector<std::uint16_t>{},
+             "opening_moves"_a = 0, "may_resign"_a = false,
+             "Queue a game; it depends on these values, the params and the answers for its positions alone.")
+        .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
+             "Search and play on until every game has a position to be evaluated, and write these into arrays of a "
+             "row for each slot; returns their number, 0 when all games are over.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
+             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def("forget_waiting", ask<&SelfPlay::forget_waiting>,
+             "Give up the positions of the last gather; the next one finds them again.")
+        .def("take", ask<&SelfPlay::take>, "Games that are over since the last call, by their index.")
+        .def("playing", ask<&SelfPlay::playing>, "Games that are played now.")
+        .def("queued", ask<&SelfPlay::queued>, "Games that wait for a slot.")
+        .def("waiting", ask<&SelfPlay::waiting>, "Positions that wait for their results.")
+        .def("slots", ask<&SelfPlay::slots>)
+        .def("bytes", ask<&SelfPlay::bytes>, "Of all slots, about.");
+}
+
+}  // namespace
+
+}  // namespace tengen::bindings
+
+void register_selfplay(nb::module_& m) {
+    tengen::bindings::bind_params(m);
+    tengen::bindings::bind_played(m);
+    tengen::bindings::bind_pool(m);
+}

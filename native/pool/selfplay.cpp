@@ -1,0 +1,136 @@
+#include "pool/selfplay.h"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tengen {
+
+namespace {
+
+const PlayParams& checked(const PlayParams& params) {
+    params.check();
+    return params;
+}
+
+}  // namespace
+
+SelfPlay::SelfPlay(const PlayParams& params, int slots, int threads) : params_(checked(params)), workers_(threads) {
+    if (slots < 1) throw std::invalid_argument("self-play needs a slot or more, not " + std::to_string(slots));
+    for (int i = 0; i < slots; ++i) games_.push_back(std::make_unique<SelfPlayGame>(params_));
+    runs_ = make_runs(slots, threads);
+}
+
+void SelfPlay::add(GamePlan plan) {
+    start_of(plan);
+    largest_ = std::max(largest_, plan.size);
+    queue_.push_back(std::move(plan));
+}
+
+int SelfPlay::gather(const PlaneSet& set, int edge, const LeafArrays& out) {
+    if (waiting()) throw std::logic_error("positions still wait for the results of the last gather");
+    if (largest_ > edge)
+        throw std::invalid_argument("a board of " + std::to_string(largest_) + " is too large for arrays of edge " +
+                                    std::to_string(edge));
+    for (Run& run : runs_) run.first_row = run.begin;
+    try {
+        workers_.run(static_cast<int>(runs_.size()), [&](int i) { runs_[i].rows = fill(set, edge, out, runs_[i]); });
+    } catch (...) {
+        forget_waiting();
+        throw;
+    }
+    return close_gaps(runs_, set, edge, out);
+}
+
+int SelfPlay::fill(const PlaneSet& set, int edge, const LeafArrays& out, const Run& run) {
+    int row = run.first_row;
+    for (int i = run.begin; i < run.end; ++i) {
+        SelfPlayGame& game = *games_[i];
+        while (game.playing() || begin_next(game)) {
+            if (game.gather(set, edge, out.from(set, edge, row))) {
+                ++row;
+                break;
+            }
+            collect(game);
+        }
+    }
+    return row - run.first_row;
+}
+
+bool SelfPlay::begin_next(SelfPlayGame& game) {
+    GamePlan plan;
+    {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty()) return false;
+        plan = std::move(queue_.front());
+        queue_.pop_front();
+    }
+    game.begin(plan);
+    if (game.over()) collect(game);  // its start left nothing to play: the slot asks again
+    return true;
+}
+
+void SelfPlay::collect(SelfPlayGame& game) {
+    if (!game.over()) return;
+    PlayedGame played = game.take();
+    const std::lock_guard lock(mutex_);
+    over_.push_back(std::move(played));
+}
+
+void SelfPlay::scatter(const LeafResults& results, int edge) {
+    int row = 0;
+    for (Run& run : runs_) {
+        run.first_row = row;
+        for (int i = run.begin; i < run.end; ++i) row += games_[i]->waiting();
+    }
+    const std::size_t n = row, area = static_cast<std::size_t>(edge) * edge;
+    if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
+        results.ownership.size() != n * area)
+        throw std::logic_error(std::to_string(n) + " positions wait, results came for " +
+                               std::to_string(results.value.size()));
+    workers_.run(static_cast<int>(runs_.size()), [&](int i) {
+        std::size_t at = runs_[i].first_row;
+        std::exception_ptr failure;
+        for (int k = runs_[i].begin; k < runs_[i].end; ++k) {
+            SelfPlayGame& game = *games_[k];
+            if (!game.waiting()) continue;
+            try {
+                game.scatter({results.policy.subspan(at * (area + 1), area + 1), results.value.subspan(at, 1),
+                              results.score.subspan(at, 1), results.ownership.subspan(at * area, area)},
+                             edge);
+                collect(game);
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
+            ++at;
+        }
+        if (failure) std::rethrow_exception(failure);
+    });
+}
+
+void SelfPlay::forget_waiting() {
+    for (const auto& game : games_) game->forget_waiting();
+}
+
+std::vector<PlayedGame> SelfPlay::take() {
+    std::sort(over_.begin(), over_.end(), [](const PlayedGame& a, const PlayedGame& b) { return a.index < b.index; });
+    return std::exchange(over_, {});
+}
+
+int SelfPlay::playing() const {
+    return static_cast<int>(std::count_if(games_.begin(), games_.end(), [](const auto& g) { return g->playing(); }));
+}
+
+int SelfPlay::waiting() const {
+    return static_cast<int>(std::count_if(games_.begin(), games_.end(), [](const auto& g) { return g->waiting(); }));
+}
+
+std::size_t SelfPlay::bytes() const {
+    std::size_t total = 0;
+    for (const auto& game : games_) total += game->bytes();
+    return total;
+}
+
+}  // namespace tengen

@@ -1,0 +1,241 @@
+#include "pool/selfplay_game.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "board/score.h"
+#include "search/leaf.h"
+
+namespace tengen {
+
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kImprovedScale = 10000;  // of the weights that an improved policy is recorded with
+constexpr float kLeastPrior = 0x1p-32f;  // for the logarithm of a prior that a node keeps as 0
+constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
+
+std::uint16_t stored(Move move) {
+    return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
+}
+
+// KL(target || priors of the network) in nats.
+float surprise(std::span<const float> weights, const Node& root) {
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    double sum = 0;
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Edge edge = root.edges()[i];
+        const double p = weights[edge.move] / total;
+        if (p > 0) sum += p * std::log(p / std::max(edge.prior.value(), kLeastPrior));
+    }
+    return std::max(static_cast<float>(sum), 0.0f);
+}
+
+}  // namespace
+
+SelfPlayGame::SelfPlayGame(const PlayParams& params) : params_(params), search_(params.full, 0) {
+    search_.change(params.cheap);  // so that a contradiction is known at once
+}
+
+// --- The game ---
+
+void SelfPlayGame::begin(const GamePlan& plan) {
+    over_ = false;
+    game_ = start_of(plan);
+    game_->set_move_limit(params_.most_moves ? params_.most_moves : 2 * plan.size * plan.size);
+    search_.restart(plan.seed);
+    random_ = Random(SplitMix64(plan.seed ^ 0x5e1f91a7ULL).next());
+    may_resign_ = plan.may_resign && params_.resign_winrate > 0 && params_.resign_turns > 0;
+    opening_left_ = plan.opening_moves;
+    hopeless_ = {};
+    played_ = {};
+    played_.index = plan.index;
+    played_.size = plan.size;
+    played_.given = static_cast<int>(plan.start.size());
+    played_.moves = plan.start;
+    played_.targets.resize(plan.start.size());
+    played_.root_values.assign(plan.start.size(), kNone);
+    played_.surprises.assign(plan.start.size(), kNone);
+    if (game_->is_over())  // the start alone has as many moves as are allowed
+        count(name(game_->ending()));
+    else if (is_settled())
+        count("settled");
+    else
+        begin_turn();
+}
+
+PlayedGame SelfPlayGame::take() {
+    over_ = false;
+    game_.reset();
+    search_.clear();
+    return std::exchange(played_, {});
+}
+
+bool SelfPlayGame::is_settled() const {
+    return params_.settle && game_->rules().scoring == Scoring::area &&
+           settled_area(*game_).count() == game_->board().points();
+}
+
+void SelfPlayGame::play(Point point) {
+    played_.moves.push_back(stored({point, game_->to_play()}));
+    game_->play(point);
+    if (game_->is_over())
+        count(name(game_->ending()));
+    else if (is_settled())
+        count("settled");
+    else
+        begin_turn();
+}
+
+// The result of a game that is over.
+void SelfPlayGame::count(std::string_view ending) {
+    over_ = true;
+    played_.ending = ending;
+    played_.score = kNone;
+    if (game_->resigned() != Color::empty) {
+        played_.winner = index(opponent(game_->resigned()));
+        return;
+    }
+    if (game_->is_no_result()) return;
+    const PointSet dead = dead_stones(*game_);
+    played_.score = score(*game_, dead);
+    played_.winner = played_.score > 0 ? 0 : played_.score < 0 ? 1 : 2;
+    const Owners owner = counted_owners(*game_, dead);
+    for (int p = 0; p < game_->board().points(); ++p)
+        played_.ownership.push_back(static_cast<std::uint8_t>(index(owner[p])));
+}
+
+// --- A turn ---
+
+void SelfPlayGame::begin_turn() {
+    if (opening_left_ > 0) {
+        --opening_left_;
+        turn_ = Turn::opening;
+    } else {
+        turn_ = random_.uniform() < params_.cheap_share ? Turn::cheap : Turn::full;
+    }
+    const SearchParams& search = turn_ == Turn::full ? params_.full : params_.cheap;
+    search_.change(search);
+    if (!params_.reuse) search_.clear();
+    const Point pass = game_->board().pass();
+    std::vector<Point> avoid;
+    if (turn_ == Turn::opening || params_.forbid_pass) {
+        std::vector<Point> legal;
+        moves_of(*game_, turn_ == Turn::opening, legal);
+        if (legal.size() > 1) avoid.push_back(pass);
+    }
+    search_.set_root(*game_, {}, avoid);
+    const std::uint32_t had = search_.root_visits();
+    goal_ = turn_ == Turn::opening ? 1 : turn_ == Turn::full ? params_.visits : params_.cheap_visits;
+    // A kept root has its own evaluation already.
+    if (search.selection == Selection::gumbel && had > 0 && turn_ != Turn::opening) goal_ += had - 1;
+    search_.plan(static_cast<int>(goal_ > had ? goal_ - had : 1));
+}
+
+bool SelfPlayGame::gather(const PlaneSet& set, int edge, const LeafArrays& out) {
+    if (waiting()) throw std::logic_error("a position of the game still waits for the results of the last gather");
+    for (play_on(); playing(); play_on()) {
+        if (search_.gather(set, edge, out.planes, out.scalars, out.mask, 1) > 0) return true;
+    }
+    return false;
+}
+
+void SelfPlayGame::scatter(const LeafResults& results, int edge) {
+    search_.scatter(results, edge);
+    ++played_.evaluations;
+    play_on();
+}
+
+void SelfPlayGame::play_on() {
+    while (playing() && !waiting() && search_.root_visits() >= goal_) end_turn();
+}
+
+void SelfPlayGame::end_turn() {
+    const std::vector<float> weights = weights_for_policy();
+    const bool searched = turn_ != Turn::opening;
+    const float value = std::clamp(search_.root_value(), -1.0f, 1.0f);
+    if (searched && resigns(value)) {
+        game_->resign(game_->to_play());
+        count(name(game_->ending()));
+        return;
+    }
+    played_.root_values.push_back(searched ? value : kNone);
+    const bool teaches = turn_ == Turn::full && !weights.empty();
+    played_.targets.emplace_back();
+    played_.surprises.push_back(teaches ? surprise(weights, *search_.tree().root().node) : kNone);
+    if (teaches) record_target(weights);
+    play(searched ? choose(weights) : draw_from_priors(params_.opening_temperature));
+}
+
+// Empty where no move has a visit.
+std::vector<float> SelfPlayGame::weights_for_policy() const {
+    if (turn_ == Turn::opening || search_.root_visits() < 2) return {};
+    std::vector<float> weights = search_.policy_weights();
+    if (!(std::accumulate(weights.begin(), weights.end(), 0.0f) > 0)) weights.clear();
+    return weights;
+}
+
+void SelfPlayGame::record_target(std::span<const float> weights) {
+    const float scale = params_.full.selection == Selection::gumbel ? kImprovedScale : 1;
+    for (std::size_t point = 0; point < weights.size(); ++point) {
+        const auto weight = static_cast<std::uint32_t>(std::lround(std::min(weights[point] * scale, 65535.0f)));
+        if (weight) played_.targets.back().push_back(static_cast<std::uint32_t>(point) | weight << 16);
+    }
+}
+
+// Whether the side to move gives up, whose root has this value.
+bool SelfPlayGame::resigns(float value) {
+    int& turns = hopeless_[index(game_->to_play())];
+    turns = (value + 1) / 2 < params_.resign_winrate ? turns + 1 : 0;
+    return may_resign_ && turns >= params_.resign_turns;
+}
+
+// --- The move ---
+
+float SelfPlayGame::temperature() const {
+    const auto moves = static_cast<float>(game_->moves().size());
+    const float half_lives = moves / (params_.temperature_halflife * static_cast<float>(game_->board().size()));
+    return params_.temperature_late + (params_.temperature - params_.temperature_late) * std::pow(0.5f, half_lives);
+}
+
+Point SelfPlayGame::choose(std::span<const float> weights) {
+    const float t = temperature();
+    if (weights.empty()) return draw_from_priors(t);
+    const bool gumbel = (turn_ == Turn::full ? params_.full : params_.cheap).selection == Selection::gumbel;
+    if (gumbel && t >= kSampled) return draw(weights, t);
+    const Point chosen = search_.choose(gumbel ? 0 : t);
+    return chosen == kNoPoint ? draw_from_priors(t) : chosen;
+}
+
+Point SelfPlayGame::draw_from_priors(float temperature) {
+    std::vector<float> priors(game_->board().points() + 1, 0.0f);
+    for (const RootMove& move : search_.root_moves()) priors[move.point] = std::max(move.prior, kLeastPrior);
+    return draw(priors, temperature);
+}
+
+// By weights to the power 1 / temperature, relative to the largest so that no power overflows; at 0 the largest.
+Point SelfPlayGame::draw(std::span<const float> weights, float temperature) {
+    const double largest = *std::max_element(weights.begin(), weights.end());
+    std::vector<double> powers;
+    for (const float w : weights) powers.push_back(w > 0 ? std::pow(w / largest, 1.0 / temperature) : 0);
+    double left = random_.uniform() * std::accumulate(powers.begin(), powers.end(), 0.0);
+    Point chosen = kNoPoint;
+    for (std::size_t p = 0; p < powers.size(); ++p) {
+        if (powers[p] == 0) continue;
+        chosen = static_cast<Point>(p);
+        if ((left -= powers[p]) < 0) break;
+    }
+    return chosen;
+}
+
+std::size_t SelfPlayGame::bytes() const {
+    std::size_t record = played_.moves.capacity() * 2 + played_.root_values.capacity() * 8;
+    for (const auto& target : played_.targets) record += sizeof target + target.capacity() * 4;
+    return sizeof *this + search_.bytes() + record;
+}
+
+}  // namespace tengen

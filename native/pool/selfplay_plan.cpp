@@ -1,0 +1,60 @@
+#include "pool/selfplay_plan.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tengen {
+
+namespace {
+
+void require(bool fits, const std::string& what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+
+template <class T>
+void at_least(T value, T least, const char* what) {
+    require(std::isfinite(static_cast<double>(value)) && value >= least,
+            std::string(what) + " must be " + std::to_string(least) + " or more, not " + std::to_string(value));
+}
+
+void share(float value, const char* what) {
+    require(value >= 0 && value <= 1, std::string(what) + " must be 0 to 1, not " + std::to_string(value));
+}
+
+void positive(float value, const char* what) {
+    require(std::isfinite(value) && value > 0, std::string(what) + " must be above 0, not " + std::to_string(value));
+}
+
+}  // namespace
+
+Game start_of(const GamePlan& plan) {
+    at_least(plan.opening_moves, 0, "opening_moves");
+    Game game(plan.size, plan.rules, plan.komi);
+    for (std::size_t i = 0; i < plan.start.size(); ++i) {
+        const int point = plan.start[i] & (kWhiteBit - 1);
+        const Color color = plan.start[i] & kWhiteBit ? Color::white : Color::black;
+        require(!game.is_over(), "the start of game " + std::to_string(plan.index) + " goes on after its end");
+        const Legality legality = game.legality(point, color);
+        require(legality == Legality::legal, "move " + std::to_string(i + 1) + " of the start of game " +
+                                                 std::to_string(plan.index) + " is not legal at point " +
+                                                 std::to_string(point) + ": " + std::string(reason(legality)));
+        game.play(static_cast<Point>(point), color);
+    }
+    require(!game.is_over(), "the start of game " + std::to_string(plan.index) + " is a finished game");
+    return game;
+}
+
+void PlayParams::check() const {
+    at_least(visits, 1, "visits");
+    at_least(cheap_visits, 1, "cheap_visits");
+    share(cheap_share, "cheap_share");
+    at_least(temperature, 0.0f, "temperature");
+    at_least(temperature_late, 0.0f, "temperature_late");
+    positive(temperature_halflife, "temperature_halflife");
+    positive(opening_temperature, "opening_temperature");
+    share(resign_winrate, "resign_winrate");
+    at_least(resign_turns, 0, "resign_turns");
+    at_least(most_moves, 0, "most_moves");
+}
+
+}  // namespace tengen

@@ -1,0 +1,355 @@
+// Games of self-play: each is the same whatever else is played, and what is recorded is what the search found.
+#include "pool/selfplay.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "board/score.h"
+#include "search/leaf.h"
+#include "search/root.h"
+#include "tests/check.h"
+#include "tests/leaf_batch.h"
+
+using namespace tengen;
+using tengen::test::Batch, tengen::test::planes;
+
+namespace {
+
+constexpr int kEdge = 7;
+
+PlayParams puct() {
+    PlayParams params;
+    params.visits = 24;
+    params.cheap_visits = 6;
+    params.cheap_share = 0.5f;
+    params.full.memory = params.cheap.memory = kLeastMemory;
+    params.full.noise_weight = 0.25f;
+    params.full.forced_playouts = 2;
+    params.resign_winrate = 0.05f;
+    params.resign_turns = 2;
+    return params;
+}
+
+PlayParams gumbel() {
+    PlayParams params = puct();
+    params.full.selection = params.cheap.selection = Selection::gumbel;
+    params.full.noise_weight = params.full.forced_playouts = 0;
+    params.visits = 12;
+    params.cheap_share = 0;
+    return params;
+}
+
+GamePlan plan(int i) {
+    GamePlan plan;
+    plan.index = i;
+    plan.seed = 1000 + i;
+    plan.size = 5 + i % 3;
+    plan.komi = 0.5f + static_cast<float>(i % 4);
+    plan.opening_moves = i % 3;
+    plan.may_resign = i % 2;
+    if (i % 5 == 4) plan.start = {6, 7 | kWhiteBit, 8};
+    return plan;
+}
+
+// All of a game, to the last bit.
+std::string story(const PlayedGame& game) {
+    std::ostringstream text;
+    const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+    text << game.index << ' ' << game.ending << ' ' << game.winner << ' ' << bits(game.score) << ' '
+         << game.evaluations;
+    for (std::size_t ply = 0; ply < game.moves.size(); ++ply) {
+        text << '\n' << game.moves[ply] << ' ' << bits(game.root_values[ply]) << ' ' << bits(game.surprises[ply]);
+        for (const auto weight : game.targets[ply]) text << ' ' << weight;
+    }
+    text << '\n';
+    for (const auto owner : game.ownership) text << int{owner};
+    return text.str();
+}
+
+// Plays all that was added to the end.
+std::map<std::int64_t, PlayedGame> finish(SelfPlay& pool, int edge = kEdge) {
+    std::map<std::int64_t, PlayedGame> games;
+    Batch batch(pool.slots(), edge);
+    while (const int n = pool.gather(planes(), edge, batch.arrays())) {
+        CHECK_EQ(pool.waiting(), n);
+        CHECK_EQ(pool.playing(), n);
+        pool.scatter(batch.evaluate(n), edge);
+        for (PlayedGame& game : pool.take()) games[game.index] = std::move(game);
+    }
+    for (PlayedGame& game : pool.take()) games[game.index] = std::move(game);
+    CHECK_EQ(pool.queued(), 0);
+    return games;
+}
+
+std::map<std::int64_t, PlayedGame> play(const PlayParams& params, int games, int slots, int threads, int edge = kEdge) {
+    SelfPlay pool(params, slots, threads);
+    for (int i = 0; i < games; ++i) pool.add(plan(i));
+    return finish(pool, edge);
+}
+
+PlayedGame play_one(const PlayParams& params, const GamePlan& plan) {
+    SelfPlay pool(params, 1);
+    pool.add(plan);
+    return finish(pool).at(plan.index);
+}
+
+Game replay(const GamePlan& plan, const PlayedGame& game, std::size_t moves) {
+    Game board(plan.size, plan.rules, plan.komi);
+    board.set_move_limit(2 * plan.size * plan.size);
+    for (std::size_t i = 0; i < moves; ++i)
+        board.play(static_cast<Point>(game.moves[i] & (kWhiteBit - 1)),
+                   game.moves[i] & kWhiteBit ? Color::white : Color::black);
+    return board;
+}
+
+}  // namespace
+
+TEST(selfplay_game_does_not_depend_on_slots_threads_or_edge) {
+    constexpr int kGames = 24;
+    for (const PlayParams& params : {puct(), gumbel()}) {
+        std::map<std::int64_t, std::string> alone;
+        for (int i = 0; i < kGames; ++i) alone[i] = story(play_one(params, plan(i)));
+        for (const auto& [slots, threads, edge] :
+             {std::array{1, 1, 7}, std::array{5, 1, 7}, std::array{7, 3, 9}, std::array{40, 2, 7}}) {
+            const auto games = play(params, kGames, slots, threads, edge);
+            CHECK_EQ(games.size(), std::size_t{kGames});
+            for (const auto& [i, game] : games) CHECK_EQ(story(game), alone[i]);
+        }
+        CHECK(alone[0] != alone[12]);
+    }
+}
+
+TEST(selfplay_record_is_a_legal_game_with_its_result) {
+    for (const auto& [i, game] : play(puct(), 30, 8, 2)) {
+        const GamePlan given = plan(static_cast<int>(i));
+        const std::size_t moves = game.moves.size();
+        CHECK(game.targets.size() == moves && game.root_values.size() == moves && game.surprises.size() == moves);
+        CHECK_EQ(game.given, static_cast<int>(given.start.size()));
+        CHECK(std::equal(given.start.begin(), given.start.end(), game.moves.begin()));
+        Game board(given.size, given.rules, given.komi);
+        for (std::size_t ply = 0; ply < moves; ++ply) {
+            const Point point = static_cast<Point>(game.moves[ply] & (kWhiteBit - 1));
+            const bool searched = ply >= given.start.size() + given.opening_moves;
+            CHECK(!board.is_over());
+            CHECK(board.is_legal(point));
+            CHECK_EQ(game.moves[ply] & kWhiteBit ? 1 : 0, index(board.to_play()));
+            CHECK_EQ(std::isnan(game.root_values[ply]), !searched);
+            CHECK_EQ(std::isnan(game.surprises[ply]), game.targets[ply].empty());
+            if (!searched) CHECK(game.targets[ply].empty());
+            for (const std::uint32_t weight : game.targets[ply])
+                CHECK(board.is_legal(static_cast<Point>(weight & 0xffff)) && weight >> 16 > 0);
+            board.play(point);
+        }
+        if (game.ending == "resignation") {
+            CHECK(given.may_resign && std::isnan(game.score) && game.ownership.empty());
+            CHECK_EQ(game.winner, index(opponent(board.to_play())));
+            continue;
+        }
+        CHECK(board.passes() == 2 ? game.ending == "passes" : game.ending == "settled" || game.ending == "move limit");
+        if (game.ending == "settled") CHECK_EQ(settled_area(board).count(), board.board().points());
+        CHECK_EQ(game.score, score(board, dead_stones(board)));
+        CHECK_EQ(game.winner, game.score > 0 ? 0 : 1);
+        const float owned = static_cast<float>(std::count(game.ownership.begin(), game.ownership.end(), 0)) -
+                            static_cast<float>(std::count(game.ownership.begin(), game.ownership.end(), 1));
+        CHECK_EQ(game.score, owned - given.komi);
+    }
+}
+
+TEST(selfplay_share_of_cheap_searches) {
+    int full = 0, all = 0;
+    PlayParams params = puct();
+    params.cheap_share = 0.7f;
+    params.resign_winrate = 0;
+    for (const auto& [i, game] : play(params, 40, 10, 1))
+        for (std::size_t ply = 0; ply < game.moves.size(); ++ply) {
+            all += !std::isnan(game.root_values[ply]);
+            full += !game.targets[ply].empty();
+        }
+    CHECK(all > 600);
+    const double share = double(full) / all, deviation = std::sqrt(0.21 / all);
+    CHECK(std::abs(share - 0.3) < 4 * deviation);
+}
+
+// The first searched move of a game against a plain search that is driven by hand.
+TEST(selfplay_records_what_a_search_finds) {
+    for (PlayParams params : {puct(), gumbel()}) {
+        params.cheap_share = 0;
+        const GamePlan given = plan(0);
+        const PlayedGame game = play_one(params, given);
+        Game start(given.size, given.rules, given.komi);
+        start.set_move_limit(2 * given.size * given.size);
+        Search search(params.full, given.seed);
+        search.set_root(start);
+        search.plan(params.visits);
+        Batch batch(1, kEdge);
+        while (search.root_visits() < static_cast<std::uint32_t>(params.visits)) {
+            const auto [p, s, m] = batch.arrays();
+            search.scatter(batch.evaluate(search.gather(planes(), kEdge, p, s, m, 1)), kEdge);
+        }
+        CHECK_EQ(game.root_values[0], search.root_value());
+        const auto target = search.policy_target();
+        std::map<int, double> weights;
+        double total = 0, kl = 0;
+        for (const auto weight : game.targets[0]) total += weights[weight & 0xffff] = weight >> 16;
+        const bool visits = params.full.selection == Selection::puct;
+        for (std::size_t p = 0; p < target.size(); ++p)
+            CHECK(std::abs(weights[static_cast<int>(p)] / total - target[p]) < (visits ? 1e-6 : 1e-3));
+        for (const auto& move : search.root_moves())
+            if (target[move.point] > 0) kl += target[move.point] * std::log(target[move.point] / move.prior);
+        CHECK(std::abs(game.surprises[0] - kl) < 1e-4);
+        if (visits) CHECK(total <= params.visits - 1);
+        if (!visits) CHECK(std::abs(total - 10000) < 50);
+    }
+}
+
+TEST(selfplay_temperature_zero_plays_what_the_search_chose) {
+    for (PlayParams params : {puct(), gumbel()}) {
+        params.temperature = params.temperature_late = 0;
+        params.cheap_share = 0;
+        params.full.lcb = params.cheap.lcb = false;
+        params.full.forced_playouts = 0;
+        for (const auto& [i, game] : play(params, 6, 3, 1)) {
+            if (params.full.selection == Selection::gumbel) continue;  // its survivor need not lead the target
+            for (std::size_t ply = 0; ply < game.moves.size(); ++ply) {
+                std::uint32_t most = 0, played = 0;
+                for (const auto weight : game.targets[ply]) {
+                    most = std::max(most, weight >> 16);
+                    if ((weight & 0xffff) == (game.moves[ply] & (kWhiteBit - 1u))) played = weight >> 16;
+                }
+                CHECK_EQ(played, most);
+            }
+        }
+    }
+}
+
+TEST(selfplay_evaluations_with_and_without_a_kept_tree) {
+    PlayParams params = gumbel();
+    params.resign_winrate = 0;
+    params.full.prune_eyes = params.cheap.prune_eyes = false;
+    GamePlan given = plan(2);
+    given.opening_moves = 0;
+    const PlayedGame kept = play_one(params, given);
+    params.reuse = false;
+    const PlayedGame anew = play_one(params, given);
+    // Never more than a search's visits a move, fewer where simulations ended in finished games.
+    const auto most = [&](const PlayedGame& game) { return params.visits * static_cast<long>(game.moves.size()); };
+    CHECK(anew.evaluations <= most(anew) && anew.evaluations > most(anew) / 2);
+    CHECK(kept.evaluations < most(kept));
+}
+
+TEST(selfplay_forbidden_passes) {
+    PlayParams params = puct();
+    params.forbid_pass = true;
+    params.settle = false;
+    params.resign_winrate = 0;
+    for (const auto& [i, game] : play(params, 9, 4, 1)) {
+        const GamePlan given = plan(static_cast<int>(i));
+        for (std::size_t ply = given.start.size(); ply < game.moves.size(); ++ply) {
+            const Game board = replay(given, game, ply);
+            if ((game.moves[ply] & (kWhiteBit - 1)) != board.board().pass()) continue;
+            std::vector<Point> legal;
+            moves_of(board, false, legal);
+            CHECK_EQ(legal.size(), std::size_t{1});
+        }
+    }
+}
+
+TEST(selfplay_ends) {
+    PlayParams params = puct();
+    params.most_moves = 9;
+    GamePlan given = plan(0);
+    PlayedGame game = play_one(params, given);
+    CHECK(game.moves.size() <= 9);
+    if (game.moves.size() == 9) CHECK(game.ending == "move limit" || game.ending == "passes");
+
+    // Nobody's winrate is below 0, everybody's below 1.
+    params = puct();
+    params.resign_winrate = 1;
+    params.resign_turns = 3;
+    given.may_resign = true;
+    given.opening_moves = 1;
+    game = play_one(params, given);
+    CHECK_EQ(game.ending, "resignation");
+    CHECK_EQ(game.winner, 0);             // White has the first searched turn
+    CHECK_EQ(game.moves.size(), 1u + 4);  // two turns each, and White's third is not played
+    given.may_resign = false;
+    CHECK(play_one(params, given).ending != "resignation");
+}
+
+// Two eyes each on a wall down the middle: nothing is left to play but what the rules allow.
+TEST(selfplay_settled_start_is_counted_at_once) {
+    GamePlan given;
+    given.index = 7;
+    given.size = 5;
+    given.komi = 0.5f;
+    // Columns: black 1 and part of 0, white 3 and part of 4, column 2 shared.
+    for (const auto& [black, white] :
+         {std::pair{1, 3}, {6, 8}, {11, 13}, {16, 18}, {21, 23}, {10, 14}, {2, 7}, {12, 17}, {22, 25}}) {
+        given.start.push_back(static_cast<std::uint16_t>(black));
+        given.start.push_back(static_cast<std::uint16_t>(white | kWhiteBit));
+    }
+    const Game end = start_of(given);
+    CHECK_EQ(settled_area(end).count(), 25);
+    const PlayedGame game = play_one(puct(), given);
+    CHECK_EQ(game.ending, "settled");
+    CHECK_EQ(game.evaluations, 0);
+    CHECK_EQ(game.moves.size(), given.start.size());
+    CHECK_EQ(game.score, 13 - 12 - 0.5f);
+    CHECK_EQ(game.winner, 0);
+}
+
+TEST(selfplay_evaluation_that_failed_can_be_made_again) {
+    const PlayedGame expected = play_one(puct(), plan(1));
+    SelfPlay pool(puct(), 1);
+    pool.add(plan(1));
+    Batch batch(1, kEdge);
+    std::vector<PlayedGame> games;
+    for (int round = 0; pool.gather(planes(), kEdge, batch.arrays()); ++round) {
+        if (round % 3 == 0) {
+            pool.forget_waiting();
+            continue;
+        }
+        pool.scatter(batch.evaluate(1), kEdge);
+        for (auto& game : pool.take()) games.push_back(std::move(game));
+    }
+    CHECK_EQ(games.size(), 1u);
+    CHECK_EQ(story(games.at(0)), story(expected));
+}
+
+TEST(selfplay_refuses_what_cannot_work) {
+    const auto with = [](auto change) {
+        PlayParams params = puct();
+        change(params);
+        SelfPlay(params, 2);
+    };
+    CHECK_THROWS(SelfPlay(puct(), 0));
+    CHECK_THROWS(SelfPlay(puct(), 1, 0));
+    CHECK_THROWS(with([](PlayParams& p) { p.visits = 0; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.cheap_share = 1.5f; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.temperature = std::numeric_limits<float>::quiet_NaN(); }));
+    CHECK_THROWS(with([](PlayParams& p) { p.temperature_halflife = 0; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.cheap.memory *= 2; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.cheap.transpositions = true; }));
+    SelfPlay pool(puct(), 2);
+    const auto add = [&](auto change) {
+        GamePlan given = plan(0);
+        change(given);
+        pool.add(given);
+    };
+    CHECK_THROWS(add([](GamePlan& p) { p.size = 4; }));
+    CHECK_THROWS(add([](GamePlan& p) { p.komi = std::numeric_limits<float>::infinity(); }));
+    CHECK_THROWS(add([](GamePlan& p) { p.opening_moves = -1; }));
+    CHECK_THROWS(add([](GamePlan& p) { p.start = {99}; }));
+    CHECK_THROWS(add([](GamePlan& p) { p.start = {1, 1 | kWhiteBit}; }));
+    CHECK_THROWS(add([](GamePlan& p) { p.start = {25, 25 | kWhiteBit}; }));
+    CHECK_EQ(pool.queued(), 0);
+    add([](GamePlan& p) { p.size = 9; });
+    Batch batch(2, kEdge);
+    CHECK_THROWS(pool.gather(planes(), kEdge, batch.arrays()));
+    Batch large(2, 9);
+    CHECK_EQ(pool.gather(planes(), 9, large.arrays()), 1);
+    CHECK_THROWS(pool.gather(planes(), 9, large.arrays()));
+    CHECK_THROWS(pool.scatter(large.evaluate(2), 9));
+}
