@@ -12,6 +12,7 @@ from zero.random_games import played_game
 from tengen.data.store import Store, StoreWriter
 from tengen.zero.config import ZeroConfig
 from tengen.zero.diagnose import diagnose
+from tengen.zero.rating_book import Pairing, RatingBook, RatingEvent, Standing
 from tengen.zero.statistics import game_statistics
 
 FAIR = 3.5
@@ -52,7 +53,8 @@ def write_run(
         events.append(_event(store, cycle, games, size))
         events[-1]["warnings"] = [warning.as_dict() for warning in diagnose(events, config)]
     (folder / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
-    (folder / "ratings.json").write_text(json.dumps({"events": [_rated(cycle + 1) for cycle in range(3, done, 4)]}))
+    rated = tuple(_rated(cycle + 1) for cycle in range(3, done, 4))
+    RatingBook(anchor="random", events=rated).write(folder)
     (folder / "recipe.yaml").write_text("name: made-up\ncycles: 6 # <as given>\n")
     return config
 
@@ -97,10 +99,11 @@ def _event(store: Store, cycle: int, games: int, size: int) -> dict[str, Any]:
     }
 
 
-def _rated(network: int) -> dict[str, Any]:
-    """An event of ratings.json: 100 games against each anchor."""
+def _rated(network: int) -> RatingEvent:
+    """A rating by 100 games against each anchor."""
     elo = 1200 * (1 - math.exp(-network / 8)) - 300
     share = 1 / (1 + 10 ** (-elo / 400))
+    player = f"network {network}"
     pairings = []
     for anchor, word, own, factor in (
         ("random", "random", False, 1.0),
@@ -108,16 +111,20 @@ def _rated(network: int) -> dict[str, Any]:
         ("GNU Go level 1", "gtp:gnugo --level 1", False, 0.6),
     ):
         wins = round(50 * share * factor)
-        scores = {"black": [wins, 0, 50 - wins], "white": [wins, 0, 50 - wins]}
-        pairings.append({"player": f"network {network}", "anchor": anchor, "word": word, "own": own, **scores})
-    return {
-        "number": network,
-        "hours": network / 60,
-        "games": 40 * network,
-        "player": f"network {network}",
-        "pairings": pairings,
-        "elo": {"elo": elo, "low": None if network == 4 else elo - 60, "high": elo + 70},
-        "left_out": ["playouts is left out: <not here>"],
-        "warnings": [],
-        "done": True,
-    }
+        games = (wins, 0, 50 - wins)
+        pairings.append(
+            Pairing(player=player, anchor=anchor, word=word, own=own, black=games, white=games, distinct=100)
+        )
+    return RatingEvent(
+        number=network,
+        games=40 * network,
+        hours=network / 60,
+        player=player,
+        size=5,
+        komi=FAIR,
+        pairings=tuple(pairings),
+        elo=Standing(elo=elo, low=None if network == 4 else elo - 60, high=elo + 70),
+        outside=Standing(elo=0.9 * elo, low=0.9 * elo - 70, high=0.9 * elo + 80),
+        left_out=("playouts is left out: <not here>",),
+        done=True,
+    )

@@ -14,6 +14,7 @@ from tengen.data.store import Store
 from tengen.training.log import read_log
 from tengen.zero.clock import Clock
 from tengen.zero.config import ZeroConfig
+from tengen.zero.rating_book import RatingBook
 from tengen.zero.report import Reporter, first_row, write_report
 
 CYCLES, GAMES = 6, 12
@@ -72,8 +73,11 @@ def test_its_figures_are_those_of_the_log(page: str, folder: Path) -> None:
     assert f"<b>{CYCLES * GAMES}</b><small>1,300 evaluations each" in page
     assert f"<b>{last['statistics']['black_share']:.0%}</b>" in page
     assert f"<b>{last['agreement']:.0%}</b>" in page
-    rated = json.loads((folder / "ratings.json").read_text())["events"][-1]
-    assert f"<b>{rated['elo']['elo']:+,.0f}</b><small>? to {rated['elo']['high']:+,.0f}, network 4" in page
+    elo = RatingBook.read(folder).events[-1].elo
+    assert elo is not None
+    assert elo.high is not None
+    assert f"<b>{elo.elo:+,.0f}</b><small>? to {elo.high:+,.0f}, network 4" in page
+    assert "95% intervals (random is 0)" in page
 
 
 def test_a_sample_is_the_game_of_median_length_of_its_cycle(page: str, folder: Path) -> None:

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from tengen.arena.statistics import Tally, wilson
-from tengen.training.page import ACCENT, FAINT, PALETTE, Draw, plot
+from tengen.training.page import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.zero.clock import PARTS
 from tengen.zero.events import Event, at, games, series, window_ages
+from tengen.zero.rating_book import RatingBook, RatingEvent
 
 _NEWEST = 5  # cycles that the calibration joins
 _LEGEND = 0.25  # room below axes whose legend lies there
@@ -114,14 +115,14 @@ def throughput(events: Sequence[Event]) -> list[str]:
     ]
 
 
-def ratings(events: Sequence[Event]) -> list[str]:
-    """Elo with intervals over time, and the score against each anchor: from the events of ratings.json."""
-    known = [event for event in events if at(event, "elo", "elo") is not None]
+def ratings(book: RatingBook) -> list[str]:
+    """Elo with intervals over time, by all games and by those against players outside; scores against the anchors."""
     shown = []
-    if known:
-        shown.append(plot("Rating (Elo, 95% intervals)", "hours", lambda axes: _elo(axes, known)))
-    if any(event.get("pairings") for event in events):
-        shown.append(plot("Score against the anchors", "hours", lambda axes: _anchors(axes, events)))
+    if any(event.elo for event in book.events):
+        title = f"Elo, 95% intervals ({book.anchor} is 0)"
+        shown.append(plot(title, "hours", lambda axes: _elo(axes, book.events)))
+    if any(event.pairings for event in book.events):
+        shown.append(plot("Score against the anchors", "hours", lambda axes: _anchors(axes, book.events)))
     return shown
 
 
@@ -233,21 +234,22 @@ def _filled(axes: Axes) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
 
 
-def _elo(axes: Axes, events: Sequence[Event]) -> None:
-    hours, ratings = [event["hours"] for event in events], [event["elo"] for event in events]
-    middles = [rating["elo"] for rating in ratings]
-    errors = [[_gap(r["elo"], r["low"]) for r in ratings], [_gap(r["high"], r["elo"]) for r in ratings]]
-    axes.errorbar(hours, middles, yerr=errors, fmt="o-", color=ACCENT, capsize=3, elinewidth=1.2)
+def _elo(axes: Axes, events: Sequence[RatingEvent]) -> None:
+    for label, kind, color in (("all games", "elo", ACCENT), ("against players outside the run", "outside", SECOND)):
+        found = [(event.hours, getattr(event, kind)) for event in events if getattr(event, kind)]
+        hours, ratings = [hour for hour, _ in found], [rating for _, rating in found]
+        errors = [[_gap(r.elo, r.low) for r in ratings], [_gap(r.high, r.elo) for r in ratings]]
+        if found:
+            middles = [rating.elo for rating in ratings]
+            axes.errorbar(hours, middles, yerr=errors, fmt="o-", color=color, capsize=3, elinewidth=1.2, label=label)
 
 
-def _anchors(axes: Axes, events: Sequence[Event]) -> None:
+def _anchors(axes: Axes, events: Sequence[RatingEvent]) -> None:
     met: dict[str, list[tuple[float, Tally]]] = {}
     for event in events:
-        for pairing in event.get("pairings") or []:
-            name = pairing["word"] if pairing["own"] else pairing["anchor"]
-            black, white = pairing["black"], pairing["white"]
-            tally = Tally(*(one + other for one, other in zip(black, white, strict=True)))
-            met.setdefault(name, []).append((event["hours"], tally))
+        for pairing in event.pairings:
+            name = pairing.word if pairing.word == "past" else pairing.anchor
+            met.setdefault(name, []).append((event.hours, pairing.tally))
     axes.axhline(50, color=FAINT, linewidth=1.5)
     for i, (name, matches) in enumerate(met.items()):
         hours, tallies = [hour for hour, _ in matches], [tally for _, tally in matches]

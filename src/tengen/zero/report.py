@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from tengen.zero import curves, pictures
 from tengen.zero.clock import Clock, Milestone, duration, rate
 from tengen.zero.config import ZeroConfig
 from tengen.zero.events import Event, at, games, number
+from tengen.zero.rating_book import RatingBook
 
 REFRESH = 30
 """Seconds after which the page of a run that goes on loads itself again."""
@@ -63,14 +62,14 @@ def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -
     """
     log = read_log(folder / "log.jsonl")
     events = [entry for entry in log if entry["event"] == "cycle"]
-    rated = _ratings(folder / "ratings.json")
+    book = RatingBook.read(folder)
     body = "".join(
         (
             pictures.DEFINITIONS,
             _head(config, events, clock),
             _warnings(events),
-            tiles(_tiles(config, events, rated, clock)),
-            _section("Strength", figures(curves.ratings(rated)) + _told(rated)),
+            tiles(_tiles(config, events, book, clock)),
+            _section("Strength", figures(curves.ratings(book)) + _told(book)),
             _section("Learning", figures(curves.curves(curves.LEARNING, events) + _losses(events))),
             _section("Games", figures(curves.results(events) + curves.curves(curves.GAMES, events))),
             _section("Where games begin", _first_moves(events)),
@@ -123,18 +122,17 @@ def _earlier(events: Sequence[Event], held: set[str]) -> list[str]:
     return [f"{kind} (cycle {span})" for kind, span in spans.items() if kind not in held]
 
 
-def _tiles(config: ZeroConfig, events: Sequence[Event], rated: Sequence[Event], clock: Clock | None) -> list[str]:
+def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock: Clock | None) -> list[str]:
     if not events:
         return [tile("cycles", f"0 of {config.cycles}")]
     last, played = events[-1], sum(map(games, events))
     spent = sum(number(event, 0.0, "evaluations") for event in events)
     shown = [tile("cycle", f"{len(events)} / {config.cycles}", f"{duration(3600 * number(last, 0, 'hours'))} so far")]
     shown.append(tile("games", f"{played:,}", f"{spent / max(1, played):,.0f} evaluations each" if spent else ""))
-    known = [event for event in rated if at(event, "elo", "elo") is not None]
-    if known:
-        low, high = (known[-1]["elo"][end] for end in ("low", "high"))
-        ends = " to ".join("?" if end is None else f"{end:+,.0f}" for end in (low, high))
-        shown.append(tile("rating", f"{known[-1]['elo']['elo']:+,.0f}", f"{ends}, network {known[-1]['number']}"))
+    known = [event for event in book.events if event.elo]
+    if known and (elo := known[-1].elo):
+        ends = " to ".join("?" if end is None else f"{end:+,.0f}" for end in (elo.low, elo.high))
+        shown.append(tile("Elo", f"{elo.elo:+,.0f}", f"{ends}, network {known[-1].number}"))
     if last.get("agreement") is not None:
         shown.append(tile("agreement", f"{last['agreement']:.0%}", "best move of network and search"))
     if at(last, "statistics", "black_share") is not None:
@@ -235,17 +233,11 @@ def _recipe(path: Path) -> str:
     return f"<details><summary>Recipe</summary><pre>{text}</pre></details>"
 
 
-def _ratings(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    events: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["events"]
-    return events
-
-
-def _told(rated: Sequence[Event]) -> str:
+def _told(book: RatingBook) -> str:
     """What the last rating says in words."""
-    sentences = [*rated[-1].get("left_out", ()), *rated[-1].get("warnings", ())] if rated else []
-    return "".join(f'<p class="state">{html.escape(sentence)}</p>' for sentence in sentences)
+    last = book.events[-1:]
+    sentences = [sentence for event in last for sentence in (*event.left_out, *event.warnings)]
+    return "".join(f'<p class="state">{html.escape(sentence)}</p>' for sentence in (*sentences, *book.warnings))
 
 
 def _section(title: str, inside: str) -> str:
