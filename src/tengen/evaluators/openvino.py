@@ -16,6 +16,10 @@ from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation, fil
 Precision = Literal["auto", "bf16", "f32"]
 OUTPUTS = ("policy", "value", "score", "ownership")
 
+# OpenVINO 2026.4 can deadlock where two threads exchange arrays with it for the first time in a process: one holds the
+# guard of a static variable and waits for the GIL, the other holds the GIL and waits for the guard.
+_FIRST_RUN = threading.Lock()
+
 
 def cache_folder() -> Path:
     """Where compiled models wait for the next start: the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`."""
@@ -131,7 +135,10 @@ class OpenVinoEvaluator:
             except RuntimeError as error:
                 raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {_first_line(error)}") from error
             inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-            self._compiled[batch, edge] = _Compiled(request, inputs)
+            compiled = _Compiled(request, inputs)
+            with _FIRST_RUN:
+                compiled.run(*inputs.values())
+            self._compiled[batch, edge] = compiled
         return self._compiled[batch, edge]
 
 
