@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from zero.random_games import played_game, write_store
 
+from tengen.data.record import GameRecord
 from tengen.zero.config import ZeroConfig
 from tengen.zero.diagnose import YOUNG, RunWarning, diagnose
+from tengen.zero.statistics import game_statistics
 
 CONFIG = ZeroConfig.model_validate(
     {"name": "t", "cycles": 20, "games_per_cycle": 200, "network": {}, "resign": {"false_positives": 0.03}}
@@ -148,3 +154,25 @@ def test_the_remedy_for_komi_knows_whether_it_is_learnt() -> None:
     (still,) = diagnose(sick, ZeroConfig.model_validate(fixed))
     assert "lags behind" in learnt.remedy
     assert "Komi is fixed" in still.remedy
+
+
+def found_in(path: Path, games: list[GameRecord]) -> list[str]:
+    """The warnings of a run all of whose cycles look like these games, by the figures that are taken of them."""
+    statistics = game_statistics(
+        write_store(path, games), fair_komi={5: 0.5}, resign_winrate=0.1, resign_turns=1, most_moves=200
+    )
+    return kinds([{"event": "cycle", "cycle": cycle, "statistics": statistics} for cycle in range(YOUNG)])
+
+
+def test_diseases_are_seen_in_games(tmp_path: Path) -> None:
+    """The figures of real games and the checks agree on what they are called and what they mean."""
+    komi = [-4.5, 5.5, 0.5]
+    sound = [played_game(seed, komi=komi[seed % 3]) for seed in range(60)]
+    assert found_in(tmp_path / "sound", sound) == []
+    blind = [played_game(seed, komi=komi[seed % 3], skill=0.0) for seed in range(60)]
+    assert found_in(tmp_path / "blind", blind) == ["value collapse", "resign false positives"]
+    hopeful = [replace(game, root_values=np.full(len(game.moves), 0.9, np.float32)) for game in sound]
+    assert found_in(tmp_path / "hopeful", hopeful) == ["value collapse"]
+    assert found_in(tmp_path / "same", sound[:20] * 3) == ["duplicate openings"]
+    won = [replace(game, komi=0.5, winner=0) for game in sound]
+    assert found_in(tmp_path / "won", won) == ["one colour wins"]
