@@ -174,5 +174,5 @@ def test_diseases_are_seen_in_games(tmp_path: Path) -> None:
     hopeful = [replace(game, root_values=np.full(len(game.moves), 0.9, np.float32)) for game in sound]
     assert found_in(tmp_path / "hopeful", hopeful) == ["value collapse"]
     assert found_in(tmp_path / "same", sound[:20] * 3) == ["duplicate openings"]
-    won = [replace(game, komi=0.5, winner=0) for game in sound]
+    won = [replace(g, komi=0.5, winner=0, root_values=np.where(g.colors == 0, 0.6, -0.6)) for g in sound]
     assert found_in(tmp_path / "won", won) == ["one colour wins"]

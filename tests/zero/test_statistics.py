@@ -110,6 +110,16 @@ def test_a_resigned_game_or_one_without_values_shows_no_false_positive(tmp_path:
     assert figures["endings"]["resign"] == 1
 
 
+def test_false_positives_are_those_of_games_that_could_not_be_resigned(tmp_path: Path) -> None:
+    """A winner never resigned a game that is still there and could be: counting those would hide the mistakes."""
+    lost = replace(GAMES[1], root_values=-np.abs(GAMES[1].root_values))
+    store = write_store(tmp_path / "b", [lost, *GAMES[2:5]])
+    every = game_statistics(store, resign_winrate=0.5, resign_turns=1)["resign"]
+    few = game_statistics(store, resign_winrate=0.5, resign_turns=1, played_out=[True, False, True, False])["resign"]
+    assert (every["played_out"], few["played_out"]) == (4, 2)
+    assert (every["false_positives"], few["false_positives"]) == (0.25, 0.5)
+
+
 def test_values_follow_the_results_by_as_much_as_was_put_in(tmp_path: Path) -> None:
     def figures(skill: float) -> dict[str, float]:
         records = [played_game(seed, komi=0.5, skill=skill) for seed in range(30)]

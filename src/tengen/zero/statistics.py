@@ -6,7 +6,7 @@ Every share is in 0..1; what cannot be told (no such games) is None.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,14 @@ def game_statistics(
     fair_komi: Mapping[int, float] | None = None,
     resign_winrate: float | None = None,
     resign_turns: int = 3,
+    played_out: Sequence[bool] | None = None,
 ) -> Figures:
     """The figures of rows first <= row < end of a run's store.
 
     A game that is not resigned and has `most_moves` moves (2 x size x size unless given) ended at the limit.
     `fair_komi` by board size is what the run believed; games within a point of it tell whether it is fair.
-    `resign_winrate` is the threshold in use, None before anyone resigns.
+    `resign_winrate` is the threshold in use, None before anyone resigns; `played_out` [rows] tells which games could
+    not be resigned. Without it all games that nobody resigned count, which hides false positives once games are.
     """
     games = Games.of(store, first, end)
     return {
@@ -60,7 +62,7 @@ def game_statistics(
         **_variety(games, store.hashes[:first]),
         "surprise": _spread(games.surprises),
         "values": root_values(games),
-        "resign": resignation(games, resign_winrate, resign_turns),
+        "resign": resignation(games, resign_winrate, resign_turns, played_out),
     }
 
 
@@ -113,13 +115,13 @@ def root_values(games: Games) -> Figures:
     }
 
 
-def resignation(games: Games, winrate: float | None, turns: int) -> Figures:
+def resignation(games: Games, winrate: float | None, turns: int, played_out: Sequence[bool] | None = None) -> Figures:
     """How often the winner of a game that was played out would have resigned it.
 
     A side resigns at threshold w when its winrate was below w on `turns` of its turns in a row. `curve` holds the
     share of false positives for several thresholds; `false_positives` that for `winrate`.
     """
-    lows = lowest_of_winners(games, turns)
+    lows = lowest_of_winners(games, turns, played_out)
     shares = {f"{threshold:g}": _mean(lows < threshold) for threshold in _THRESHOLDS}
     return {
         "played_out": len(lows),
@@ -130,13 +132,14 @@ def resignation(games: Games, winrate: float | None, turns: int) -> Figures:
     }
 
 
-def lowest_of_winners(games: Games, turns: int) -> npt.NDArray[np.float64]:
+def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | None = None) -> npt.NDArray[np.float64]:
     """The lowest winrate that the winner kept for `turns` of its turns, for every game played out to a winner.
 
-    A turn without a value counts as one at which nobody resigns.
+    A turn without a value counts as one at which nobody resigns. `played_out` as in `game_statistics`.
     """
     winrates = np.where(np.isnan(games.values), 1.0, (games.values.astype(float) + 1) / 2)
-    decided = np.flatnonzero(np.isin(games.winner, (0, 1)) & (np.array(games.ending, object) != "resign"))
+    kept = np.array(games.ending, object) != "resign" if played_out is None else np.array(played_out, bool)
+    decided = np.flatnonzero(np.isin(games.winner, (0, 1)) & kept)
     lows = np.ones(len(decided))
     colors, starts = games.colors, games.starts
     for i, game in enumerate(decided.tolist()):
