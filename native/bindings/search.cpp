@@ -122,6 +122,9 @@ void bind_params(nb::module_& m) {
         .def_rw("playouts", &SearchParams::playouts)
         .def_rw("playout_slope", &SearchParams::playout_slope)
         .def_rw("playout_decay", &SearchParams::playout_decay)
+        .def_prop_rw(
+            "leaf_symmetry", [](const SearchParams& p) { return std::string(name(p.leaf_symmetry)); },
+            [](SearchParams& p, const std::string& text) { p.leaf_symmetry = parse_leaf_symmetry(text); })
         .def_rw("expand_visits", &SearchParams::expand_visits)
         .def_rw("candidate_mass", &SearchParams::candidate_mass)
         .def_rw("candidate_most", &SearchParams::candidate_most)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "board/symmetry.h"
 #include "search/priors.h"
 #include "search/search.h"
 
@@ -22,8 +23,8 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     if (root_visits() >= kMostVisits) return 0;
     if (refresh_ && limit > 0) {
         refresh_ = false;
-        visit(0, *game_);
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
+        visit(0, *game_);
     }
     // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
     // elsewhere.
@@ -78,20 +79,27 @@ Search::End Search::open(Simulation& sim) {
 int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit) {
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto write = [&](int row, const Game& game) {
-        encode(set, game, 0, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
+        const int symmetry = waiting_[row].symmetry = symmetry_for(game);
+        encode(set, game, symmetry, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
                mask + row * area);
     };
     return gather(write, limit);
 }
 
+// By the position and not by a stream, so that what was given up is found again as it was.
+int Search::symmetry_for(const Game& leaf) const {
+    if (params_.leaf_symmetry == LeafSymmetry::none) return 0;
+    return static_cast<int>(SplitMix64(salt_ ^ (leaf.board().hash() + leaf.moves().size())).below(kSymmetries));
+}
+
 void Search::scatter(const LeafResults& results, int edge) {
     check(results, edge);
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    const Layout layout(game_->board().size(), 0, edge);
     const auto leaves = std::move(waiting_);
     waiting_.clear();
     for (std::size_t row = 0; row < leaves.size(); ++row) {
         const Waiting& leaf = leaves[row];
+        const Layout layout(game_->board().size(), leaf.symmetry, edge);
         if (params_.ownership) take_ownership(leaf, results.ownership.subspan(row * area, area), layout);
         if (leaf.refresh) continue;
         Node& node = *leaf.node;

@@ -14,6 +14,10 @@ enum class Selection : std::uint8_t { puct, puct_alphago, puct_leela_zero, puct_
 // grows with what was tried; or a constant.
 enum class FirstPlay : std::uint8_t { reduction, network, absolute };
 
+// How positions are turned before they are evaluated: not at all, or each by one of the eight symmetries of the board,
+// drawn from the search's seed and the position. What is answered is turned back.
+enum class LeafSymmetry : std::uint8_t { none, random };
+
 struct SearchParams {
     Selection selection = Selection::puct;
 
@@ -69,6 +73,8 @@ struct SearchParams {
     int playouts = 0;
     float playout_slope = 0.0f;
     float playout_decay = 1.0f;
+
+    LeafSymmetry leaf_symmetry = LeafSymmetry::none;
 
     // A move becomes a node of its own, with moves and an evaluation, once it has this many visits; until then each
     // visit is playouts alone.

@@ -54,7 +54,8 @@ class Search {
     // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMostVisits,
     // where nothing moves any more). Throws std::logic_error without a root or while leaves wait.
     int gather(const std::function<void(int, const Game&)>& visit, int limit);
-    // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge].
+    // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge],
+    // each turned as params.leaf_symmetry says; scatter turns the results back.
     int gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit);
 
     // The results for all waiting leaves, in tensors of `edge`. Policy of illegal moves is dropped, the rest scaled to
@@ -127,7 +128,8 @@ class Search {
         Node* node;
         Outcome playouts;
         std::uint64_t key;
-        bool refresh;  // an evaluated root once more, for its ownership
+        bool refresh;      // an evaluated root once more, for its ownership
+        int symmetry = 0;  // in which it was encoded
     };
 
     // simulate.cpp. All but explore() need the lock of the tree where threads share it.
@@ -152,6 +154,7 @@ class Search {
 
     // batch.cpp
     End open(Simulation& sim);
+    int symmetry_for(const Game& leaf) const;
     void take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
 

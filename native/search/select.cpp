@@ -28,16 +28,19 @@ constexpr NamedRule kRules[] = {
     {Selection::rave, "rave", select_rave, visit_target},
 };
 
-struct NamedFirstPlay {
-    FirstPlay value;
+template <class Value>
+struct Named {
+    Value value;
     std::string_view name;
 };
 
-constexpr NamedFirstPlay kFirstPlays[] = {
+constexpr Named<FirstPlay> kFirstPlays[] = {
     {FirstPlay::reduction, "reduction"},
     {FirstPlay::network, "network"},
     {FirstPlay::absolute, "absolute"},
 };
+
+constexpr Named<LeafSymmetry> kLeafSymmetries[] = {{LeafSymmetry::none, "none"}, {LeafSymmetry::random, "random"}};
 
 template <class Row, std::size_t kRows, class Value>
 const Row& entry(const Row (&table)[kRows], Value value) {
@@ -74,5 +77,9 @@ Selection parse_selection(std::string_view text) { return parse(kRules, "selecti
 std::string_view name(FirstPlay fpu) { return entry(kFirstPlays, fpu).name; }
 
 FirstPlay parse_first_play(std::string_view text) { return parse(kFirstPlays, "first-play urgency", text); }
+
+std::string_view name(LeafSymmetry symmetry) { return entry(kLeafSymmetries, symmetry).name; }
+
+LeafSymmetry parse_leaf_symmetry(std::string_view text) { return parse(kLeafSymmetries, "leaf symmetry", text); }
 
 }  // namespace tengen

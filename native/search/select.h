@@ -69,4 +69,7 @@ Selection parse_selection(std::string_view text);
 std::string_view name(FirstPlay fpu);
 FirstPlay parse_first_play(std::string_view text);
 
+std::string_view name(LeafSymmetry symmetry);
+LeafSymmetry parse_leaf_symmetry(std::string_view text);
+
 }  // namespace tengen

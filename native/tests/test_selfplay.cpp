@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "board/score.h"
+#include "board/symmetry.h"
 #include "search/leaf.h"
 #include "search/root.h"
 #include "tests/check.h"
@@ -36,6 +37,7 @@ PlayParams gumbel() {
     PlayParams params = puct();
     params.full.selection = params.cheap.selection = Selection::gumbel;
     params.full.noise_weight = params.full.forced_playouts = 0;
+    params.full.leaf_symmetry = params.cheap.leaf_symmetry = LeafSymmetry::random;
     params.visits = 12;
     params.cheap_share = 0;
     return params;
@@ -316,6 +318,47 @@ TEST(selfplay_evaluation_that_failed_can_be_made_again) {
     }
     CHECK_EQ(games.size(), 1u);
     CHECK_EQ(story(games.at(0)), story(expected));
+}
+
+// Priors, value and owners of a turned position, against the position that is encoded turned by hand.
+TEST(selfplay_leaf_symmetry_turns_there_and_back) {
+    Game game(5, {}, 0.5f);
+    for (const Point p : {6, 8, 12}) game.play(p);
+    std::array<int, kSymmetries> times{};
+    for (int seed = 0; seed < 80; ++seed) {
+        SearchParams params;
+        params.memory = kLeastMemory;
+        params.leaf_symmetry = LeafSymmetry::random;
+        params.ownership = true;
+        Search search(params, seed);
+        search.set_root(game);
+        Batch batch(1, kEdge), twin(1, kEdge);
+        const auto [p, s, m] = batch.arrays();
+        search.scatter(batch.evaluate(search.gather(planes(), kEdge, p, s, m, 1)), kEdge);
+        int fits = -1;
+        for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) {
+            const auto [tp, ts, tm] = twin.arrays();
+            encode(planes(), game, symmetry, kEdge, tp, ts, tm);
+            const LeafResults results = twin.evaluate(1);
+            const auto at = [&](Point point) {
+                const Point turned = transform(point, 5, symmetry);
+                return turned / 5 * kEdge + turned % 5;
+            };
+            bool same = search.root_value() == results.value[0];
+            float total = results.policy[kEdge * kEdge];
+            for (const RootMove& move : search.root_moves())
+                if (move.point != 25) total += results.policy[at(move.point)];
+            for (const RootMove& move : search.root_moves())
+                if (move.point != 25)
+                    same = same && std::abs(move.prior - results.policy[at(move.point)] / total) < 1e-3;
+            for (Point point = 0; point < 25; ++point)
+                same = same && search.root_ownership()[point] == results.ownership[at(point)];
+            if (same) fits = symmetry;
+        }
+        CHECK(fits >= 0);
+        if (fits >= 0) ++times[fits];
+    }
+    for (const int n : times) CHECK(n > 0);
 }
 
 TEST(selfplay_refuses_what_cannot_work) {

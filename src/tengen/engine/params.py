@@ -84,6 +84,10 @@ class SearchParams(BaseModel):
     playout_decay: Annotated[
         float, Field(gt=0, le=1, description="the slope shrinks by this with every move of a playout")
     ] = 1.0
+    leaf_symmetry: Annotated[
+        Literal["none", "random"],
+        Field(description="random: each position is evaluated turned by one of the eight symmetries, drawn by the seed"),
+    ] = "none"
     expand_visits: Annotated[
         int, Field(ge=0, lt=1 << 31, description="visits by playouts alone before a move becomes a node")
     ] = 0
