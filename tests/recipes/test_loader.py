@@ -8,7 +8,12 @@ import yaml
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
+from tengen.training.config import RunConfig
 from tengen.training.linear_config import LinearRun
+from tengen.zero.check import check
+from tengen.zero.config import ZeroConfig
+
+MODELS = {"network": RunConfig, "linear-playout": LinearRun, "zero": ZeroConfig}
 
 RECIPE = """
 data: {store: games}
@@ -26,14 +31,21 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_shipped_recipe_loads(name: str) -> None:
-    if recipe_kind(name) == "linear-playout":
-        linear = load_recipe(name, model=LinearRun)
-        assert linear.name == name and linear.description and linear.card.data
+    run = load_recipe(name, model=MODELS[recipe_kind(name)])
+    assert run.name == name and run.description
+    if isinstance(run, LinearRun):
         return
-    run = load_recipe(name)
-    assert run.name == name and run.description and run.card.data
     pytest.importorskip("torch", reason="networks need the extra [train]")
     assert network_fields(run.network).family == run.network["family"]
+    if isinstance(run, ZeroConfig):
+        check(run)
+
+
+def test_recipes_are_listed_by_kind() -> None:
+    assert "tiny-5x5" in recipe_names("zero") and "tiny" not in recipe_names("zero")
+    assert set(recipe_names()) == set().union(
+        *(recipe_names(kind) for kind in {recipe_kind(n) for n in recipe_names()})
+    )
 
 
 def test_the_file_names_the_run(path: Path) -> None:

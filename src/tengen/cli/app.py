@@ -36,6 +36,7 @@ VERBS = {
     "import": Verb("tengen.cli.import_", "game records into a store"),
     "stats": Verb("tengen.cli.stats", "what a store holds"),
     "train": Verb("tengen.cli.train", "a network from a store, by a recipe"),
+    "zero": Verb("tengen.cli.zero", "a network from self-play, by a recipe: from nothing but the rules"),
     "evaluate": Verb("tengen.cli.evaluate", "how well a network predicts the games of a store"),
     "nets": Verb("tengen.cli.nets", "the networks that are installed, and how each was made"),
     "match": Verb("tengen.cli.match", "games between networks and GTP programs, with an interval"),

@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names())}")],
+    recipe: Annotated[
+        str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names('network', 'linear-playout'))}")
+    ],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
@@ -19,7 +22,10 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
     """Train a network, or a playout policy. The same command goes on with a run that was stopped or killed."""
-    if recipe_kind(recipe) == "linear-playout":
+    kind = recipe_kind(recipe)
+    if kind in ("zero", "policy-gradient"):
+        raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
+    if kind == "linear-playout":
         _train_linear(recipe, settings or [], out, quiet)
         return
     run = load_recipe(recipe, settings or [])

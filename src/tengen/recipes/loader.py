@@ -19,9 +19,10 @@ FOLDER = Path(__file__).parent
 Config = TypeVar("Config", bound=BaseModel)
 
 
-def recipe_names() -> list[str]:
-    """The recipes that come with Tengen."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+def recipe_names(*kinds: str) -> list[str]:
+    """The recipes that come with Tengen, of these kinds if any are given."""
+    paths = sorted(FOLDER.glob("*.yaml"))
+    return [path.stem for path in paths if not kinds or str(_read(path).get("kind", "network")) in kinds]
 
 
 def recipe_kind(name_or_path: str) -> str:

@@ -34,11 +34,11 @@ def finish(module: TrainingModule, validation: Sampler, games: int, step: int, o
     path = out / "nets" / f"{module.run.name}.onnx"
     planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
     network = _playing(module)
-    card = _card(module, games, step, {})
+    card = card_of(module, games, step, {})
     export(network, planes, scalars, path, card.metadata())
     check_agreement(network, path, planes, scalars)
     judgement = measure(OpenVinoEvaluator(path), validation)
-    card = _card(module, games, step, _metrics(judgement))
+    card = card_of(module, games, step, _metrics(judgement))
     export(network, planes, scalars, path, card.metadata())
     journal.write("final", step, card.metrics)
     write_report(out, card, judgement)
@@ -71,7 +71,8 @@ def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -
                 raise NetworkError(f"{path} differs from the trained network by {gap:.2g} in {name} at {edge}x{edge}")
 
 
-def _card(module: TrainingModule, games: int, step: int, metrics: dict[str, Any]) -> Card:
+def card_of(module: TrainingModule, games: int, step: int, metrics: dict[str, Any]) -> Card:
+    """The card of the network of a run after `step` steps on `games` games."""
     run = module.run
     config = parse_config(run.network)
     return Card(

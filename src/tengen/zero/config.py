@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
-from tengen.training.config import Fraction, LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
+from tengen.training.config import CardFacts, Fraction, LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -34,7 +34,7 @@ class GameConfig(Strict):
     `forbid_pass` a side passes only when nothing else is legal (published 7x7 system).
     """
 
-    sizes: dict[int, float] = {7: 1.0}
+    sizes: dict[int, float] = Field({7: 1.0})
     rules: str = "tromp-taylor"
     komi: KomiConfig = KomiConfig()
     most_moves: int | None = Field(None, ge=1)
@@ -99,8 +99,8 @@ class SearchConfig(Strict):
     visits: int = Field(32, ge=1)
     cheap_visits: int = Field(8, ge=1)
     cheap_share: float = Field(0.0, ge=0, lt=1)
-    params: dict[str, Any] = {}
-    full: dict[str, Any] = {}
+    params: dict[str, Any] = Field({})
+    full: dict[str, Any] = Field({})
     temperature: float = Field(0.8, ge=0, le=10)
     temperature_late: float = Field(0.2, ge=0, le=10)
     temperature_halflife: Positive = 1.0
@@ -226,4 +226,12 @@ class ZeroConfig(Strict):
     learn: LearnConfig = LearnConfig()
     gate: GateConfig | None = None
     rating: RatingConfig = RatingConfig()
-    card: dict[str, str] = {}
+    keep_networks: int = Field(20, ge=2)
+    """Networks of the past that stay in the run folder, beside those that were rated."""
+    report_every: int = Field(1, ge=1)
+    """Cycles between two updates of report.html."""
+    card: CardFacts = CardFacts()
+
+    def rated_cycles(self) -> list[int]:
+        """The networks that are rated, by the cycle in which they would play: every few, and the last."""
+        return sorted({*range(self.rating.every, self.cycles + 1, self.rating.every), self.cycles})

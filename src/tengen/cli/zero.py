@@ -1,0 +1,65 @@
+"""`tengen zero`: from nothing but the rules, or from a trained network, to a rated engine by self-play."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from tengen.errors import RecipeError
+from tengen.recipes import load_recipe, recipe_kind, recipe_names
+
+KINDS = ("zero", "policy-gradient")
+Role = Literal["lead", "generate", "rate"]
+
+
+def command(
+    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
+    role: Annotated[
+        Role, typer.Option(help="lead the run; or help it from another process: only generate games, only rate")
+    ] = "lead",
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
+) -> None:
+    """Learn by self-play. The same command goes on with a run that was stopped or killed."""
+    kind = recipe_kind(recipe)
+    if kind not in KINDS:
+        raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
+    if kind == "zero":
+        path = _zero(recipe, settings or [], out, role, quiet)
+    else:
+        path = _policy_gradient(recipe, settings or [], out, quiet)
+    if path is not None:
+        Console(stderr=True).print(f"network: {path}\nreport: {path.parent.parent / 'report.html'}")
+
+
+def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
+    from tengen.recipes.loader import network_fields
+    from tengen.zero.config import ZeroConfig
+    from tengen.zero.helpers import help_generate, help_rate
+    from tengen.zero.run import Run
+    from tengen.zero.stop import Stop
+    from tengen.zero.watcher import Nobody
+    from tengen.zero.watching import TerminalWatcher
+
+    config = load_recipe(recipe, settings, model=ZeroConfig)
+    network_fields(config.network)
+    folder = out if out is not None else Path("runs") / config.name
+    with Stop() as stop, nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder) as watcher:
+        if role == "lead":
+            return Run(config, folder, watcher, stop).go()
+        (help_generate if role == "generate" else help_rate)(config, folder, watcher, stop)
+    return None
+
+
+def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
+    from tengen.zero.policy_gradient import run_policy_gradient
+    from tengen.zero.rl_config import RlConfig
+
+    config = load_recipe(recipe, settings, model=RlConfig)
+    folder = out if out is not None else Path("runs") / config.name
+    return run_policy_gradient(config, folder, progress=not quiet)

@@ -1,0 +1,73 @@
+"""What a recipe of a self-play run cannot ask for: told before the first game, with the numbers that clash."""
+
+from __future__ import annotations
+
+import os
+
+from tengen.errors import RecipeError
+from tengen.zero.config import ZeroConfig
+
+_BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
+_LEAST_TREE = 1 << 20
+_NODE_BYTES = 4.2  # of a tree, per visit and point of the board
+
+
+def check(config: ZeroConfig) -> None:
+    """Raise RecipeError where the settings of a recipe clash, or clash with this machine."""
+    learn, game = config.learn, config.game
+    if learn.window.least < learn.batch_size:
+        raise RecipeError(
+            f"learn.window.least = {learn.window.least} positions is smaller than learn.batch_size = "
+            f"{learn.batch_size}: a batch would hold the same position twice; give a window of "
+            f"{8 * learn.batch_size} or more"
+        )
+    if learn.window.most < learn.window.least:
+        raise RecipeError(
+            f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
+        )
+    if config.search.cheap_share and config.search.cheap_visits >= config.search.visits:
+        raise RecipeError(
+            f"search.cheap_visits = {config.search.cheap_visits} is not below search.visits = {config.search.visits}: "
+            "a cheap search must be the smaller one, or set search.cheap_share=0"
+        )
+    _check_sizes(config)
+    config.search.search_params(full=True)
+    config.search.search_params(full=False)
+    _check_memory(config, game.edge)
+
+
+def _check_sizes(config: ZeroConfig) -> None:
+    from tengen.networks import parse_config
+
+    takes = getattr(parse_config(config.network), "board_sizes", None)
+    wrong = [size for size in config.game.sizes if takes is not None and size not in takes]
+    if wrong:
+        raise RecipeError(
+            f"game.sizes asks for {wrong[0]}x{wrong[0]}, but networks of the family {config.network['family']} take "
+            f"{', '.join(f'{size}x{size}' for size in takes)} alone: choose another family or size"
+        )
+
+
+def _check_memory(config: ZeroConfig, edge: int) -> None:
+    visits = config.search.visits
+    tree = max(_LEAST_TREE, int(_NODE_BYTES * visits * (edge * edge + 1)))
+    needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
+    there = available_memory()
+    if needed > there:
+        most = max(1, there // (tree + _BYTES_PER_SLOT))
+        raise RecipeError(
+            f"games_at_once = {config.games_at_once} with search.visits = {visits} on {edge}x{edge} needs about "
+            f"{needed / 2**30:.1f} GiB, and {there / 2**30:.1f} GiB are free: give games_at_once = {most} or fewer"
+        )
+
+
+def available_memory() -> int:
+    """Bytes that a process may still take."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

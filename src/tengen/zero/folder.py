@@ -1,0 +1,129 @@
+"""The folder of a self-play run: where everything lies, and what is there already.
+
+    recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
+    nets/cycle-00012.onnx      the network that plays in cycle 12 (0 is the first)
+    checkpoints/cycle-00012.ckpt   the learner before cycle 12 is learnt from
+    games/                     a game store, one shard a cycle
+    pending/cycle-00012/       finished games of the cycle that is being played
+
+Nothing else says how far a run is: each of these is written under another name and renamed, so what is there is whole.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from tengen.errors import RecipeError
+from tengen.zero.config import ZeroConfig
+
+_NUMBERED = re.compile(r"cycle-(\d+)")
+_MAY_CHANGE = ("cycles", "games_at_once", "workers", "rating", "card", "description", "keep_networks", "report_every")
+"""Settings of a run that may differ when it is resumed: they do not change what a game or a batch is."""
+
+
+class RunFolder:
+    """Names and states of the files of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.games = path / "games"
+        self.recipe = path / "recipe.yaml"
+        self.ratings = path / "ratings.json"
+
+    def network(self, cycle: int) -> Path:
+        """The network that plays in `cycle`."""
+        return self.path / "nets" / f"cycle-{cycle:05d}.onnx"
+
+    def candidate(self, cycle: int) -> Path:
+        """The network that wants to play in `cycle`, before the gate."""
+        return self.path / "nets" / f"candidate-{cycle:05d}.onnx"
+
+    def checkpoint(self, cycle: int) -> Path:
+        """The learner's state before it learns from the games of `cycle`."""
+        return self.path / "checkpoints" / f"cycle-{cycle:05d}.ckpt"
+
+    def pending(self, cycle: int) -> Path:
+        return self.path / "pending" / f"cycle-{cycle:05d}"
+
+    def networks(self) -> list[tuple[int, Path]]:
+        """(cycle, path) of the networks that are there, the first first."""
+        return _numbered(self.path / "nets", "cycle-*.onnx")
+
+    def checkpoints(self) -> list[tuple[int, Path]]:
+        return _numbered(self.path / "checkpoints", "cycle-*.ckpt")
+
+    def tidy(self, cycle: int, newest: int, kept: Container[int]) -> None:
+        """Remove what a run that has `cycle` cycles behind it no longer needs: states and networks of the past.
+
+        The first network stays, the `newest` ones, and those whose numbers are in `kept`.
+        """
+        for number, path in self.checkpoints():
+            if number < cycle:
+                path.unlink()
+        for number, path in self.networks()[1:-newest]:
+            if number not in kept:
+                path.unlink()
+
+    def check_same(self, config: ZeroConfig) -> None:
+        """Raise RecipeError, with the first setting that differs, when the folder holds another run."""
+        before = yaml.safe_load(self.recipe.read_text(encoding="utf-8"))
+        if difference := _difference(before, config.model_dump(mode="json")):
+            raise RecipeError(
+                f"{self.path} holds a run with {difference}; give the same recipe to go on with it, or another --out"
+            )
+
+    def prepare(self, config: ZeroConfig) -> None:
+        """Make the folder, or check that the run in it is the one of `config` (RecipeError); write the recipe."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        if self.recipe.exists():
+            self.check_same(config)
+        replace(self.recipe, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+    @contextmanager
+    def locked(self, duty: str) -> Iterator[bool]:
+        """Hold the run's lock for a duty such as `learn`; False where another process holds it.
+
+        The system frees the lock when a process ends, however it ends.
+        """
+        with (self.path / f".{duty}.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a text file so that a reader, or a kill, finds the old text or the new one."""
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _numbered(folder: Path, pattern: str) -> list[tuple[int, Path]]:
+    found = ((_NUMBERED.match(path.stem), path) for path in folder.glob(pattern))
+    return sorted((int(match[1]), path) for match, path in found if match)
+
+
+def _difference(before: object, now: object, where: str = "") -> str | None:
+    """The first setting that is not the same, in words."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in (*now, *(key for key in before if key not in now)):
+            if not where and key in _MAY_CHANGE:
+                continue
+            place = f"{where}.{key}" if where else str(key)
+            if found := _difference(before.get(key), now.get(key), place):
+                return found
+        return None
+    return None if before == now else f"{where} = {before}, not {now}"

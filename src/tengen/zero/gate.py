@@ -1,0 +1,59 @@
+"""Whether a new network may play: games against the one that does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from tengen.arena.statistics import Tally
+from tengen.data.split import derive
+from tengen.evaluators.load import load_evaluator
+from tengen.zero.config import ZeroConfig
+from tengen.zero.duel import Opening, Terms, duel
+from tengen.zero.player import Player
+
+_GATE = 5  # purpose of a seed
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """How the games of a gate ended for the candidate."""
+
+    tally: Tally
+    chance: float
+    """That a player of equal strength wins so many games or more (one-sided binomial test, draws are no wins)."""
+    passed: bool
+    evaluations: int
+
+    def event(self) -> dict[str, float | int | bool]:
+        """For the log."""
+        tally = self.tally
+        return {
+            "wins": tally.wins, "draws": tally.draws, "losses": tally.losses,
+            "chance": round(self.chance, 5), "passed": self.passed,
+        }  # fmt: skip
+
+
+def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]) -> GateResult:
+    """Play the gate of `cycle` on the board size that is played most, at fair komi, both colours equally."""
+    rules = config.gate
+    assert rules is not None
+    size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
+    terms = Terms(size, config.game.rules, fair_komi[size], config.game.most_moves, config.game.settle)
+    params = config.search.search_params(full=False)
+    a, b = (
+        Player(load_evaluator(path), params, rules.visits, never_pass=config.game.forbid_pass)
+        for path in (candidate, playing)
+    )
+    opening = Opening(moves=max(1, size // 2))
+    result = duel(a, b, terms, rules.games, derive(config.seed, _GATE, cycle) % 2**62, opening=opening)
+    tally = result.tally
+    chance = chance_of_wins(tally.wins, tally.games)
+    passed = tally.score >= rules.score if rules.confidence is None else chance < 1 - rules.confidence
+    return GateResult(tally, chance, passed, result.evaluations)
+
+
+def chance_of_wins(wins: int, games: int) -> float:
+    """The probability that of `games` fair coins at least `wins` show heads."""
+    return sum(math.comb(games, k) for k in range(wins, games + 1)) / 2**games

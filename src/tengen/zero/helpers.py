@@ -1,0 +1,69 @@
+"""Processes that help a run which another one leads: more games, or its rating."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tengen.data.store import Store
+from tengen.errors import RecipeError, StoreError
+from tengen.zero.config import ZeroConfig
+from tengen.zero.folder import RunFolder
+from tengen.zero.pending import PendingGames
+from tengen.zero.play import CyclePlayer, RecentGames, Terms
+from tengen.zero.run import rate_network
+from tengen.zero.stop import Stop
+from tengen.zero.watcher import Watcher
+
+_POLL_SECONDS = 1.0
+
+
+def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
+    """Play games of whatever cycle the run is at, until its last; the leader waits for what was begun here.
+
+    Raises RecipeError when there is no run, or another one, in the folder; KeyboardInterrupt on a wish to stop.
+    """
+    folder = _join(config, path)
+    player, recent = CyclePlayer(config, folder, stop), RecentGames(folder)
+    while (cycle := cycles_played(folder)) < config.cycles:
+        stop.check()
+        if not folder.network(cycle).exists() or not folder.pending(cycle).exists():
+            time.sleep(_POLL_SECONDS)
+            continue
+        terms = Terms.of(config, recent.before(cycle), cycle)
+        player.help(cycle, terms, PendingGames(folder.pending(cycle)), watcher.playing)
+        time.sleep(_POLL_SECONDS)
+
+
+def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
+    """Rate the networks of a run whose turn it is, as they appear, until the last; the leader leaves that to this.
+
+    Raises as help_generate does, and RecipeError when another process rates already.
+    """
+    folder, recent = _join(config, path), RecentGames(RunFolder(path))
+    with folder.locked("rate") as free:
+        if not free:
+            raise RecipeError(f"{path}: another process rates the networks of this run")
+        for number in config.rated_cycles():
+            while not folder.network(number).exists():
+                stop.check()
+                time.sleep(_POLL_SECONDS)
+            watcher.rating(number - 1)
+            terms = Terms.of(config, recent.before(number - 1), number - 1)
+            watcher.rated(str(rate_network(config, folder, number, terms)))
+
+
+def cycles_played(folder: RunFolder) -> int:
+    """Cycles whose games are all in the store."""
+    try:
+        return len(Store.open(folder.games).shards)
+    except StoreError:
+        return 0
+
+
+def _join(config: ZeroConfig, path: Path) -> RunFolder:
+    folder = RunFolder(path)
+    if not folder.recipe.exists():
+        raise RecipeError(f"{path} holds no run yet: start it with 'tengen zero {config.name} --out {path}' first")
+    folder.check_same(config)
+    return folder

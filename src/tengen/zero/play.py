@@ -1,0 +1,137 @@
+"""The games of one cycle: what they follow from, and playing those that are missing."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tengen.data.record import GameRecord
+from tengen.data.store import Store
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.protocol import Evaluator
+from tengen.zero.config import ZeroConfig
+from tengen.zero.folder import RunFolder
+from tengen.zero.generate import Generator
+from tengen.zero.hard import hard_starts
+from tengen.zero.komi import fair_komi
+from tengen.zero.pending import Claims, PendingGames
+from tengen.zero.plan import GamePlan, Start, make_plan
+from tengen.zero.record import to_record
+from tengen.zero.resign import threshold
+from tengen.zero.stop import Stop
+
+RECENT = 4
+"""Cycles whose games say what komi is fair, when to resign and which positions are hard."""
+_POLL_SECONDS = 0.5
+
+Progress = Callable[[int, int, int, int], None]
+"""Called with (cycle, games done, games of the cycle, evaluations so far)."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the games of a cycle follow from, beside the recipe: all of it from the games of the cycles before."""
+
+    fair_komi: dict[int, float]
+    resign_winrate: float = 0.0
+    starts: list[Start] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, config: ZeroConfig, recent: list[GameRecord], cycle: int) -> Terms:
+        """From the games of the last RECENT cycles before `cycle`."""
+        komi = {
+            size: fair_komi((game for game in recent if game.size == size), config.game.komi)
+            for size in config.game.sizes
+        }
+        resign = config.resign
+        winrate = threshold(recent, resign) if resign is not None and cycle >= resign.after else 0.0
+        return cls(komi, winrate, hard_starts(recent) if config.opening.hard else [])
+
+
+class RecentGames:
+    """The games of the RECENT cycles before a cycle, read from the store where this process has not played them."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._games: dict[int, list[GameRecord]] = {}
+
+    def add(self, cycle: int, games: list[GameRecord]) -> None:
+        """All games of a cycle, in their order."""
+        self._games[cycle] = games
+
+    def before(self, cycle: int) -> list[GameRecord]:
+        wanted = range(max(0, cycle - RECENT), cycle)
+        self._games = {known: games for known, games in self._games.items() if known in wanted}
+        missing = [earlier for earlier in wanted if earlier not in self._games]
+        shards = Store.open(self._folder.games).shards if missing else ()
+        for earlier in missing:
+            self._games[earlier] = [shards[earlier].row(i) for i in range(len(shards[earlier]))]
+        return [game for earlier in wanted for game in self._games[earlier]]
+
+
+class CyclePlayer:
+    """Plays cycles of a run, alone or beside other processes that do the same."""
+
+    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: Stop) -> None:
+        self.config = config
+        self.folder = folder
+        self.stop = stop
+
+    def play(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> int:
+        """Play until `pending` holds all games of the cycle; return how many positions were evaluated here.
+
+        Raises KeyboardInterrupt on a wish to stop, when the finished games are safe.
+        """
+        pending.begin()
+        evaluations = 0
+        while len(pending.games()) < self.config.games_per_cycle:
+            evaluations += (played := self.help(cycle, terms, pending, progress))
+            if not played:  # others still play
+                time.sleep(_POLL_SECONDS)
+        return evaluations
+
+    def help(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> int:
+        """Play what nobody has played or is playing; return how many positions were evaluated."""
+        total = self.config.games_per_cycle
+        claims = Claims(pending, total)
+        plans = (self._plan(cycle, number, terms) for number in claims)
+        try:
+            first = next(plans, None)
+            if first is None:
+                return 0
+            done = len(pending.games())
+            generator = Generator(self.config, self._evaluators(cycle), terms.resign_winrate)
+            progress(cycle, done, total, 0)
+            for finished in generator.play(itertools.chain([first], plans), self.stop.event):
+                pending.add([to_record(game, self._plan(cycle, game.index, terms)) for game in finished])
+                done += len(finished)
+                progress(cycle, done, total, generator.evaluations)
+            pending.flush()
+            self.stop.check()
+            return generator.evaluations
+        finally:
+            pending.flush()
+            claims.release()
+
+    def _plan(self, cycle: int, number: int, terms: Terms) -> GamePlan:
+        return make_plan(
+            self.config,
+            cycle,
+            number,
+            fair_komi=terms.fair_komi,
+            starts=terms.starts,
+            resigns=terms.resign_winrate > 0,
+        )
+
+    def _evaluators(self, cycle: int) -> list[Evaluator]:
+        workers = self.config.workers or core_count()
+        path = self.folder.network(cycle)
+        return [load_evaluator(path, threads=1) for _ in range(min(workers, self.config.games_at_once))]
+
+
+def core_count() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))

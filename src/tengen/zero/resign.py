@@ -1,0 +1,43 @@
+"""At which winrate a side may give up, from the games that were played out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from tengen.data.record import GameRecord
+from tengen.zero.config import ResignConfig
+
+LEAST_GAMES = 50
+"""Played-out games below which nobody resigns."""
+
+
+def lowest(game: GameRecord, turns: int) -> float | None:
+    """The lowest threshold (winrate) at which the winner of a game would have given up: None without one.
+
+    That is the least, over `turns` turns of the winner in a row, of the greatest winrate among them; 1 for a game too
+    short for that. Turns without a root value are passed over.
+    """
+    if game.winner not in (0, 1) or game.root_values is None:
+        return None
+    values: npt.NDArray[np.float32] = game.root_values[game.colors == game.winner]
+    winrates = (values[~np.isnan(values)] + 1) / 2
+    if len(winrates) < turns:
+        return 1.0
+    return float(np.lib.stride_tricks.sliding_window_view(winrates, turns).max(axis=1).min())
+
+
+def threshold(games: Iterable[GameRecord], config: ResignConfig) -> float:
+    """The greatest winrate to resign at, by games that were played out; 0 (never) with fewer than 50 of them."""
+    found = [low for game in games if game.ending == "count" and (low := lowest(game, config.turns)) is not None]
+    if len(found) < LEAST_GAMES:
+        return 0.0
+    return float(min(config.most, np.quantile(found, config.false_positives, method="lower")))
+
+
+def false_positives(games: Iterable[GameRecord], winrate: float, turns: int) -> tuple[int, int]:
+    """(games whose winner would have resigned at `winrate`, games that were played out)."""
+    found = [low for game in games if game.ending == "count" and (low := lowest(game, turns)) is not None]
+    return sum(low < winrate for low in found), len(found)

@@ -1,0 +1,61 @@
+"""Recipes that cannot work are refused, with the numbers that clash."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tengen.errors import RecipeError
+from tengen.zero import check as check_module
+from tengen.zero.check import check
+from tengen.zero.config import ZeroConfig
+
+BASE: dict[str, Any] = {
+    "name": "x",
+    "cycles": 2,
+    "games_per_cycle": 10,
+    "network": {"family": "residual", "size": "b2c16"},
+}
+
+
+def test_a_sound_recipe_passes() -> None:
+    check(ZeroConfig.model_validate(BASE))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"learn": {"batch_size": 512, "window": {"least": 300}}},
+            "300 positions is smaller than learn.batch_size = 512",
+        ),
+        ({"learn": {"window": {"least": 3000, "most": 2000}}}, "most = 2000 is below learn.window.least = 3000"),
+        (
+            {"search": {"visits": 8, "cheap_visits": 8, "cheap_share": 0.5}},
+            "cheap_visits = 8 is not below search.visits = 8",
+        ),
+        ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),
+        ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
+    ],
+)
+def test_clashes_are_named(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(RecipeError, match=re.escape(words)):
+        check(ZeroConfig.model_validate({**BASE, **change}))
+
+
+def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
+    config = ZeroConfig.model_validate({**BASE, "games_at_once": 100_000})
+    with pytest.raises(
+        RecipeError, match=r"games_at_once = 100000 .* 1\.0 GiB are free: give games_at_once = (\d+)"
+    ) as told:
+        check(config)
+    match = re.search(r"give games_at_once = (\d+)", str(told.value))
+    assert match
+    check(config.model_copy(update={"games_at_once": int(match[1])}))
+
+
+@pytest.mark.parametrize("sizes", [{}, {4: 1}, {20: 1}, {9: 0}])
+def test_impossible_boards(sizes: dict[int, float]) -> None:
+    with pytest.raises(ValueError, match="size"):
+        ZeroConfig.model_validate({**BASE, "game": {"sizes": sizes}})

@@ -1,0 +1,46 @@
+"""The run folder: one run each, and never half a file."""
+
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import RecipeError
+from tengen.zero.config import ZeroConfig
+from tengen.zero.folder import RunFolder
+
+CONFIG = ZeroConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
+
+
+def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    other = CONFIG.model_copy(update={"search": CONFIG.search.model_copy(update={"visits": 99})})
+    with pytest.raises(RecipeError, match=r"search\.visits = 32, not 99"):
+        folder.prepare(other)
+    with pytest.raises(RecipeError, match=r"network\.size = b2c16, not b4c32"):
+        folder.prepare(CONFIG.model_copy(update={"network": {"family": "residual", "size": "b4c32"}}))
+
+
+def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3}))
+
+
+def test_one_leader(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.locked("lead") as first, folder.locked("lead") as second, folder.locked("rate") as other:
+        assert (first, second, other) == (True, False, True)
+    with folder.locked("lead") as again:
+        assert again
+
+
+def test_tidying_keeps_the_first_the_newest_and_the_rated(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for cycle in range(10):
+        for path in (folder.network(cycle), folder.checkpoint(cycle)):
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+    folder.tidy(9, 2, {4})
+    assert [cycle for cycle, _ in folder.networks()] == [0, 4, 8, 9]
+    assert [cycle for cycle, _ in folder.checkpoints()] == [9]

@@ -1,0 +1,190 @@
+"""Whole runs, small ones: from the rules to a network file, stopped, killed and gone on with."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tengen.data.store import Store
+from tengen.errors import RecipeError
+from tengen.evaluators.network_file import read_card
+from tengen.recipes import load_recipe
+from tengen.training.log import read_log
+from tengen.zero.config import ZeroConfig
+from tengen.zero.folder import RunFolder
+from tengen.zero.run import Run
+from tengen.zero.stop import Stop
+from tengen.zero.watcher import Nobody
+
+RECIPE = """
+kind: zero
+cycles: 3
+games_per_cycle: 24
+games_at_once: 8
+workers: 2
+network: {family: residual, size: b1c8, reply: true, soft: true}
+game:
+  sizes: {5: 2, 6: 1}
+  komi: {start: 5, deviation: 2}
+search:
+  visits: 6
+  cheap_visits: 2
+  cheap_share: 0.4
+  full: {noise_weight: 0.25}
+opening: {moves_mean: 1, hard: 0.2}
+resign: {after: 1, played_out: 0.5}
+learn:
+  batch_size: 32
+  reuse: 2
+  window: {least: 200}
+  ema: 0.9
+  threads: 1
+  losses: {policy: 1, value: 1, reply: 0.15, soft: 1}
+gate: {games: 8, score: 0.4}
+rating: {every: 2, games: 4, anchors: [random, early]}
+"""
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recipe") / "micro.yaml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("unbroken") / "run"
+    run(recipe, out)
+    return out
+
+
+def run(recipe: Path, out: Path, *settings: str) -> Path:
+    config = load_recipe(str(recipe), settings, model=ZeroConfig)
+    with Stop() as stop:
+        return Run(config, out, Nobody(), stop).go()
+
+
+def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tengen", "zero", str(recipe), "--out", str(out), "--quiet", *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def what_was_made(out: Path) -> dict[str, Any]:
+    """Everything that a run is: its games and the learner's last state."""
+    store = Store.open(out / "games")
+    (_, checkpoint) = RunFolder(out).checkpoints()[-1]
+    saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    return {
+        "games": [
+            (g.source, g.size, g.komi, g.score, g.winner, g.moves.tolist(), [v.tolist() for v in g.visits or ()])
+            for g in store
+        ],
+        "weights": {name: value.numpy() for name, value in saved["state_dict"].items()},
+        "step": saved["global_step"],
+        "cycles": [
+            {k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "window_positions", "resign_winrate")}
+            for e in read_log(out / "log.jsonl")
+            if e["event"] == "cycle"
+        ],
+    }
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found["games"] == expected["games"]
+    assert found["step"] == expected["step"]
+    assert found["cycles"] == expected["cycles"]
+    for name, value in expected["weights"].items():
+        np.testing.assert_array_equal(found["weights"][name], value, err_msg=name)
+
+
+def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
+    assert len(Store.open(unbroken / "games")) == 3 * 24
+    card = read_card(unbroken / "nets" / "micro.onnx")
+    assert card.board_sizes == [5, 6] and card.games == 72
+    assert not list((unbroken / "pending").glob("*"))
+    events = [entry for entry in read_log(unbroken / "log.jsonl") if entry["event"] == "cycle"]
+    assert [event["cycle"] for event in events] == [0, 1, 2]
+    assert (unbroken / "report.html").stat().st_size > 10_000
+    assert (unbroken / "ratings.json").exists()
+
+
+def test_the_games_are_what_the_recipe_asks_for(unbroken: Path) -> None:
+    games = list(Store.open(unbroken / "games"))
+    assert {game.size for game in games} == {5, 6}
+    assert len({game.komi for game in games}) > 5
+    searched = [v for game in games for v in game.visits or ()]
+    recorded = [v for v in searched if len(v)]
+    assert 0.4 < len(recorded) / len(searched) < 0.75  # a share of 0.4 is searched cheaply, openings not at all
+    assert all((v >> 16).sum() <= 6 for v in recorded)
+    for game in games:
+        assert game.game().is_over or game.ending != "count" or len(game.moves) <= 2 * game.size**2
+
+
+def test_a_finished_run_is_left_as_it_is(unbroken: Path, recipe: Path) -> None:
+    before = what_was_made(unbroken)
+    run(recipe, unbroken)
+    assert_same(what_was_made(unbroken), before)
+
+
+def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    run(recipe, tmp_path / "run", "workers=1", "games_at_once=5")
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+@pytest.mark.timeout(300)
+def test_killed_again_and_again_it_ends_as_the_unbroken_run(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
+    kept = 0
+    for _ in range(60):
+        process = start(recipe, out)
+        try:
+            process.wait(timeout=4 + 6 * moments.random())
+            break
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        games = len(Store.open(out / "games")) if (out / "games" / "manifest.json").exists() else 0
+        assert games >= kept
+        kept = games
+    assert process.returncode == 0, process.stderr and process.stderr.read().decode()
+    assert_same(what_was_made(out), what_was_made(unbroken))
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    process = start(recipe, tmp_path / "run")
+    until = time.monotonic() + 60
+    while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    run(recipe, tmp_path / "run")
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+@pytest.mark.timeout(120)
+def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    lead = start(recipe, tmp_path / "run")
+    while not (tmp_path / "run" / "recipe.yaml").exists():
+        time.sleep(0.05)
+    helper = start(recipe, tmp_path / "run", "--role", "generate")
+    assert lead.wait(timeout=100) == 0, lead.stderr and lead.stderr.read().decode()
+    assert helper.wait(timeout=30) == 0, helper.stderr and helper.stderr.read().decode()
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Path) -> None:
+    with pytest.raises(RecipeError, match=r"search\.visits = 6, not 7"):
+        run(recipe, unbroken, "search.visits=7")
