@@ -40,8 +40,9 @@ def _check_sizes(config: ZeroConfig) -> None:
     from tengen.networks import parse_config
 
     takes = getattr(parse_config(config.network), "board_sizes", None)
-    wrong = [size for size in config.game.sizes if takes is not None and size not in takes]
-    if wrong:
+    if takes is None:
+        return
+    if wrong := [size for size in config.game.sizes if size not in takes]:
         raise RecipeError(
             f"game.sizes asks for {wrong[0]}x{wrong[0]}, but networks of the family {config.network['family']} take "
             f"{', '.join(f'{size}x{size}' for size in takes)} alone: choose another family or size"

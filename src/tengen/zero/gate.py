@@ -56,4 +56,4 @@ def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_ko
 
 def chance_of_wins(wins: int, games: int) -> float:
     """The probability that of `games` fair coins at least `wins` show heads."""
-    return sum(math.comb(games, k) for k in range(wins, games + 1)) / 2**games
+    return float(sum(math.comb(games, k) for k in range(wins, games + 1)) / 2**games)
