@@ -146,6 +146,21 @@ def test_a_resumed_run_knows_its_pace_at_once() -> None:
     assert clock.words() == ("10 games/s, 1,310 evaluations a game; cycle 12 of 80 ends in 30 s, the run in 34 min")
 
 
+def test_games_that_were_there_before_an_interruption_are_no_pace() -> None:
+    now = [0.0]
+    event = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000}
+    clock = Clock(5, 200, (), [event], now=lambda: now[0])
+    clock.begin(1, "generate", played=150)
+    clock.playing(150, 0, 50)
+    assert clock.games_a_second() == pytest.approx(10)
+    assert clock.cycle_ends().seconds == pytest.approx(5 + 10)
+    now[0] = 4.0
+    clock.playing(190, 40_000, 0)  # 40 games in 4 seconds, 1,000 evaluations each
+    assert clock.games_a_second() == pytest.approx(10)
+    assert clock.evaluations_a_game() == pytest.approx(1000)
+    assert clock.cycle_ends().seconds == pytest.approx(1 + 10)
+
+
 def test_before_anything_is_measured_nothing_is_promised() -> None:
     clock = Clock(80, 200, (), now=lambda: 0.0)
     assert clock.words() == "cycle 1 of 80: measuring"

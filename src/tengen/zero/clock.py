@@ -11,6 +11,7 @@ PARTS = ("generate", "learn", "rate", "other")
 """What a cycle consists of, in order; `other` is saving, judging and the report."""
 
 _HALF_LIFE = 2.0  # cycles after which a measurement counts half: games get longer, machines slower and faster
+_SOON = 1.0  # seconds before which a pace says nothing
 _SURE = 0.1  # share of a part from which on its own progress is trusted
 
 
@@ -31,6 +32,17 @@ class _Part:
     began: float
     share: float = 0.0
     """How much of it is done, 0..1."""
+    start: float = 0.0
+    """How much of it was done before the run was resumed."""
+
+    @property
+    def measured(self) -> float:
+        """How much of it was done by the clock."""
+        return self.share - self.start
+
+    def whole(self, now: float) -> float:
+        """Seconds that all of it takes at its own pace."""
+        return (now - self.began) / max(1e-9, self.measured)
 
 
 @dataclass
@@ -48,6 +60,7 @@ class Clock:
     now: Callable[[], float] = time.monotonic
     cycle: int = field(default=0, init=False)
     played: int = field(default=0, init=False)
+    _before: int = field(default=0, init=False)
     _evaluations: int = field(default=0, init=False)
     _part: _Part | None = field(default=None, init=False)
     _done: list[Mapping[str, Any]] = field(default_factory=list, init=False)
@@ -58,22 +71,27 @@ class Clock:
 
     # What happens.
 
-    def begin(self, cycle: int, part: str) -> None:
-        """A part of a cycle (from 0) begins; what went before it is over."""
+    def begin(self, cycle: int, part: str, played: int = 0) -> None:
+        """A part of a cycle (from 0) begins; what went before it is over.
+
+        `played` games of the cycle were there already: those of a run that was interrupted.
+        """
         if part not in PARTS:
             raise ValueError(f"a cycle has no part {part!r}: {', '.join(PARTS)}")
         if part == PARTS[0] or cycle != self.cycle:
             self.played = self._evaluations = 0
         self.cycle = cycle
-        self._part = _Part(part, self.now())
+        share = played / self.games if part == PARTS[0] else 0.0
+        self.played, self._before = max(self.played, played), played if part == PARTS[0] else self._before
+        self._part = _Part(part, self.now(), share, share)
 
     def playing(self, played: int, evaluations: int, in_flight: int = 0) -> None:
-        """So far in this cycle: games that ended, evaluations spent, and games now under way.
+        """So far: games of this cycle that ended, evaluations spent since it began or was resumed, games under way.
 
         In a pool that is refilled games are under way in all their phases, so each counts as half played.
         """
         self.played, self._evaluations = played, evaluations
-        if self._part is not None and played:
+        if self._part is not None and played > self._before:
             self._part.share = min(1.0, (played + min(in_flight, self.games - played) / 2) / self.games)
 
     def progress(self, share: float) -> None:
@@ -103,16 +121,17 @@ class Clock:
     def games_a_second(self) -> float | None:
         """Of this cycle once a tenth of it is played, else of the last cycles; None before any game."""
         part = self._part
-        if part and part.name == "generate" and (part.share >= _SURE or not self._done) and self.played:
-            return part.share * self.games / max(1e-9, self.now() - part.began)
+        playing = part is not None and part.name == "generate" and self.now() - part.began >= _SOON
+        if part and playing and part.measured > (_SURE if self._done else 0):
+            return self.games / part.whole(self.now())
         seconds = self._usual("generate")
         return self.games / seconds if seconds else None
 
     def evaluations_a_game(self) -> float | None:
         """Likewise; None before any game."""
-        if self.played >= _SURE * self.games:
-            whole = self._part.share * self.games if self._part and self._part.name == "generate" else self.played
-            return self._evaluations / max(1.0, whole)
+        part = self._part
+        if part and part.name == "generate" and part.measured >= _SURE:
+            return self._evaluations / (part.measured * self.games)
         known = [event["evaluations"] / self.games for event in self._done if event.get("evaluations")]
         return _recent_mean(known)
 
@@ -163,11 +182,10 @@ class Clock:
             return 0.0
         elapsed, share, usual = self.now() - current.began, current.share, self._usual(part)
         if usual is None:
-            return elapsed * (1 - share) / share if share else None
-        if share < _SURE:
-            return max(0.0, usual * (1 - share), usual - elapsed)
-        own = elapsed / share
-        return (1 - share) * (share * own + (1 - share) * usual)
+            return (1 - share) * current.whole(self.now()) if current.measured > 0 else None
+        if current.measured < _SURE or elapsed < _SOON:
+            return max(0.0, usual * (1 - share), usual * (1 - current.start) - elapsed)
+        return (1 - share) * (share * current.whole(self.now()) + (1 - share) * usual)
 
     def _usual(self, part: str) -> float | None:
         """What a part takes by the last cycles, or by the one under way for its games; None where not measured."""
@@ -175,8 +193,8 @@ class Clock:
         if known:
             return _recent_mean(known)
         current = self._part
-        if current and current.name == part and current.share >= min(_SURE, 10 / self.games):
-            return (self.now() - current.began) / current.share
+        if current and current.name == part and current.measured >= min(_SURE, 10 / self.games):
+            return current.whole(self.now())
         return None
 
     def _unknown(self) -> list[str]:

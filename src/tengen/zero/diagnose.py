@@ -95,7 +95,7 @@ def _correlation(event: Event) -> float:
 
 
 def _both_win(event: Event) -> bool:
-    return 0.1 < number(event, 0.0, "statistics", "black_share") < 0.9
+    return 0.05 < number(event, 0.0, "statistics", "black_share") < 0.95
 
 
 def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:

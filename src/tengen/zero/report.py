@@ -23,7 +23,6 @@ REFRESH = 30
 
 _SAMPLES = 8  # games shown
 _MAPS = 6  # cycles whose first moves are shown
-_LOOKED_AT = 32  # games of a cycle among which the sample is chosen
 _SHARE = 0.02  # of the run's time that its report may take
 
 _STYLE = """
@@ -176,13 +175,13 @@ def _first_moves(events: Sequence[Event]) -> str:
 
 
 def _samples(path: Path, events: Sequence[Event]) -> str:
-    """A game of some cycles: one whose length is the median of the cycle's first games."""
+    """A game of some cycles: one whose length is the median of the cycle, since short games end first."""
     if not (path / "manifest.json").exists():
         return ""
     store, shown = Store.open(path), []
     for event in _spread(events, _SAMPLES):
         first = first_row(store, int(event["cycle"]))
-        lengths = store.lengths[first : min(first + _LOOKED_AT, first + games(event))]
+        lengths = store.lengths[first : first + games(event)]
         if not len(lengths):
             continue
         middle = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
