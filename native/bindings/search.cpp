@@ -135,6 +135,8 @@ void bind_params(nb::module_& m) {
         .def_rw("transpositions", &SearchParams::transpositions)
         .def_rw("merge_symmetric", &SearchParams::merge_symmetric)
         .def_rw("prune_pass_alive", &SearchParams::prune_pass_alive)
+        .def_rw("full_games", &SearchParams::full_games)
+        .def_rw("forbid_pass", &SearchParams::forbid_pass)
         .def_rw("prune_eyes", &SearchParams::prune_eyes)
         .def_rw("ownership", &SearchParams::ownership)
         .def_rw("memory", &SearchParams::memory)

@@ -26,6 +26,7 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
         visit(0, *game_);
     }
+    if (params_.full_games) return gather_full_games(visit, limit);
     // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
     // elsewhere.
     std::vector<Path> blocked;
@@ -111,8 +112,12 @@ void Search::scatter(const LeafResults& results, int edge) {
         node.value = own * std::clamp(results.value[row], -1.0f, 1.0f) + played * leaf.playouts.value;
         node.score = own * results.score[row] + played * leaf.playouts.score;
         node.ready = true;
-        add_pending(leaf.path, -1);
-        count(leaf.path, {node.value, node.score});
+        if (params_.full_games) {
+            under_way_.push_back(leaf.path);
+        } else {
+            add_pending(leaf.path, -1);
+            count(leaf.path, {node.value, node.score});
+        }
         if (leaf.path.empty()) prepare_root();
     }
 }

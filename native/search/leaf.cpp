@@ -34,9 +34,10 @@ PointSet dead_stones(const Game& game) {
     return dead;
 }
 
-Outcome outcome_of(const Game& game) {
+Outcome outcome_of(const Game& game, bool as_it_stands) {
     if (game.is_no_result()) return {0, 0};
-    const float black = score(game, dead_stones(game)), own = game.to_play() == Color::black ? black : -black;
+    const float black = score(game, as_it_stands ? PointSet() : dead_stones(game));
+    const float own = game.to_play() == Color::black ? black : -black;
     return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
 }
 

@@ -16,11 +16,12 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool
 PointSet dead_stones(const Game& game);
 
 // Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
-// opponent's pass-alive territory are dead and everything else lives; a long cycle is worth nothing to either.
+// opponent's pass-alive territory are dead and everything else lives, or `as_it_stands` all lives; a long cycle is
+// worth nothing to either.
 struct Outcome {
     float value, score;
 };
-Outcome outcome_of(const Game& game);
+Outcome outcome_of(const Game& game, bool as_it_stands = false);
 
 float utility_of(float value, float score, const SearchParams& params);
 

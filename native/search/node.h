@@ -59,6 +59,15 @@ struct Link {
         value += (v - value) / n;
         score += (s - score) / n;
     }
+    // As many visits at once, by their sums.
+    void add_sums(std::uint32_t count, float u, float squares, float v, float s) {
+        if (count == 0) return;
+        const auto k = static_cast<float>(count), n = static_cast<float>(visits += count);
+        utility += (u - k * utility) / n;
+        square += (squares - k * square) / n;
+        value += (v - k * value) / n;
+        score += (s - k * score) / n;
+    }
 };
 
 // A position that is evaluated or waits for it. The edges follow the node in memory; link i belongs to edge i, and the

@@ -104,7 +104,13 @@ struct SearchParams {
     float forced_playouts = 0.0f;
     bool merge_symmetric = false;
 
-    bool prune_eyes = true;  // never fill an own true eye inside own pass-alive area
+    // Each simulation goes on from its new leaf to the end of the game (the AlphaGo-Zero-like 7x7 system;
+    // full_games.cpp says what is counted), which comes after 2 * size * size moves where the game has no limit. With
+    // puct_alphago and a network's priors and values alone.
+    bool full_games = false;
+
+    bool forbid_pass = false;  // a side passes only where nothing else is left
+    bool prune_eyes = true;    // never fill an own true eye inside own pass-alive area
     // No move at a point that was beyond change at the root (settled_area of root.h), in the whole tree: nothing is
     // looked for below the root, so it costs nothing there. For counting by area.
     bool prune_pass_alive = false;

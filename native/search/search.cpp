@@ -30,6 +30,11 @@ void refuse_contradictions(const SearchParams& params) {
         throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
     if (params.transpositions && params.expand_visits > 0)
         throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
+    if (params.full_games && (params.selection != Selection::puct_alphago || params.priors != "network" ||
+                              params.playouts > 0 || params.transpositions || params.stop_futile))
+        throw std::invalid_argument(
+            "full_games needs selection puct-alphago and a network's priors and values alone, without playouts, "
+            "transpositions and stop_futile");
     if (params.candidate_least < 1 || params.candidate_most < 0)
         throw std::invalid_argument("a node needs a candidate: candidate_least must be 1 or more");
 }
@@ -38,7 +43,7 @@ void refuse_contradictions(const SearchParams& params) {
 auto making(const SearchParams& p) {
     return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
                       p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_most,
-                      p.candidate_least, p.prune_eyes);
+                      p.candidate_least, p.prune_eyes, p.forbid_pass, p.full_games);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -71,6 +76,7 @@ void Search::restart(std::uint64_t seed) {
 
 void Search::clear() {
     waiting_.clear();
+    under_way_.clear();
     tree_.clear();
     game_.reset();
     ownership_.clear();
@@ -82,8 +88,9 @@ void Search::change(const SearchParams& params) {
     refuse_contradictions(params);
     if (making(params) != making(params_))
         throw std::invalid_argument(
-            "settings that share a tree must agree in memory, transpositions, priors, playouts, candidates, prune_eyes "
-            "and on whether the selection is rave");
+            "settings that share a tree must agree in memory, transpositions, priors, playouts, candidates, "
+            "prune_eyes, "
+            "forbid_pass, full_games and on whether the selection is rave");
     params_ = params;
     select_ = selection_rule(params.selection);
 }
@@ -98,13 +105,16 @@ const Game& Search::game() const {
 void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
     std::vector<Point> moves;
     moves_of(game, false, moves);
-    const MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
+    MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
+    if (params_.forbid_pass && allowed.count() > 1) allowed.reset(game.board().pass());
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
     forget_waiting();
+    give_up_full_games();
     const auto played = continuation(game);
     if (!played || (played->empty() && cut_to_allowed_) || !tree_.descend(*played)) tree_.clear();
     cut_to_allowed_ = false;
+    if (params_.full_games) tree_.root() = Link{tree_.root().node};
     game_ = game;
     allowed_ = allowed;
     leave_out_settled(moves);

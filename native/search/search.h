@@ -40,7 +40,8 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates and prune_eyes must be as they were.
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, forbid_pass and full_games
+    // must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -53,6 +54,9 @@ class Search {
     // at once. Returns the number of positions that wait: fewer than `limit` when simulations run into positions that
     // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMostVisits,
     // where nothing moves any more). Throws std::logic_error without a root or while leaves wait.
+    //
+    // With params.full_games a simulation waits once for each new position on its way to the end of the game: those
+    // under way go on first, and new ones begin up to `limit` together. They count when they end.
     int gather(const std::function<void(int, const Game&)>& visit, int limit);
     // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge],
     // each turned as params.leaf_symmetry says; scatter turns the results back.
@@ -78,8 +82,8 @@ class Search {
 
     const Game& game() const;
     int waiting() const { return static_cast<int>(waiting_.size()); }
-    std::uint32_t root_visits() const { return tree_.root().visits; }
-    float root_value() const { return -tree_.root().value; }  // for the side to move; 0 without visits
+    std::uint32_t root_visits() const { return tree_.root().visits; }  // with full_games: simulations since set_root
+    float root_value() const { return -tree_.root().value; }           // for the side to move; 0 without visits
     float root_score() const { return -tree_.root().score; }
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
@@ -149,6 +153,13 @@ class Search {
     void learn(const Simulation& sim);
     void spread(const Path& path, const PlayoutEnd& end);
 
+    // full_games.cpp
+    int gather_full_games(const std::function<void(int, const Game&)>& visit, int limit);
+    End advance(Simulation& sim);
+    void finish(const Simulation& sim);
+    static bool is_long_enough(const Game& game);
+    void give_up_full_games();
+
     // run.cpp
     void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
 
@@ -185,7 +196,8 @@ class Search {
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not
     std::vector<Waiting> waiting_;
-    std::mutex lock_;  // of all above, while run() runs
+    std::vector<Path> under_way_;  // of full games that wait for nothing at the moment
+    std::mutex lock_;              // of all above, while run() runs
 };
 
 }  // namespace tengen

@@ -103,11 +103,12 @@ void Search::explore(Simulation& sim) {
     }
     sim.key = keys.key(), sim.stones = sim.game.board().hash();
     const bool is_root = sim.line.empty();
-    sim.over = !is_root && sim.game.is_over();  // a root is searched even after the game
+    // A root is searched even after the game.
+    sim.over = !is_root && (sim.game.is_over() || (params_.full_games && is_long_enough(sim.game)));
     sim.moves.clear();
     sim.outcome = {0, 0};
     if (sim.over) {
-        sim.outcome = outcome_of(sim.game);
+        sim.outcome = outcome_of(sim.game, params_.full_games);
         return;
     }
     if (!sim.young) {
@@ -115,6 +116,7 @@ void Search::explore(Simulation& sim) {
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
             moves_of(sim.game, false, sim.moves, !tree_.is_graph());
+        if (params_.forbid_pass && !is_root && sim.moves.size() > 1) sim.moves.pop_back();  // pass is the last
     }
     if (prior_policy_ && !sim.young) {
         sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order

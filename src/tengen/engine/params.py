@@ -125,6 +125,14 @@ class SearchParams(BaseModel):
     prune_pass_alive: Annotated[
         bool, Field(description="no move where all lived or was enclosed beyond change at the root (area counting)")
     ] = False
+    full_games: Annotated[
+        bool,
+        Field(
+            description="each simulation goes on to the end of the game, and every position that it passes counts for "
+            "the moves of its side above; with puct-alphago and a network alone"
+        ),
+    ] = False
+    forbid_pass: Annotated[bool, Field(description="pass only where nothing else is left")] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     memory: Annotated[
@@ -162,6 +170,17 @@ class SearchParams(BaseModel):
             raise ValueError("playout_weight and expand_visits need playouts of 1 or more")
         if self.transpositions and self.expand_visits > 0:
             raise ValueError("transpositions share nodes, which expand_visits delays: set one of them alone")
+        if self.full_games and (
+            self.selection != "puct-alphago"
+            or self.priors != "network"
+            or self.playouts
+            or self.transpositions
+            or self.stop_futile
+        ):
+            raise ValueError(
+                "full_games needs selection puct-alphago and a network's priors and values alone, without playouts, "
+                "transpositions and stop_futile"
+            )
         return self
 
     @property

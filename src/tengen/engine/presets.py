@@ -98,13 +98,18 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     # Danihelka et al. 2022: 16 considered moves, c_visit 50, c_scale 1; for play without chance set gumbel_scale 0
     "gumbel": {"score_weight": 0.0, "selection": "gumbel"},
-    # The 7x7 zero system of cody2007
-    "7x7-zero": {
+    # The AlphaGo-Zero-like 7x7 system of cody2007: games of 32 turns a side (Game.limit_moves(64)) without passes, each
+    # simulation played to the end, moves drawn in proportion to the visits, no noise. 800 simulations a move grow trees
+    # of 20 MB.
+    "cody-7x7": {
         **_PLAIN,
         "selection": "puct-alphago",
         "c_puct": 1.0,
         "fpu": "absolute",
         "root_fpu": "absolute",
+        "full_games": True,
+        "forbid_pass": True,
+        "prune_eyes": False,
         "temperature": 1.0,
     },
 }
