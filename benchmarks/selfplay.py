@@ -3,7 +3,9 @@
     python benchmarks/selfplay.py [--seconds 60] [--size 7] [--network b4c32] [--visits 16] [--selection gumbel]
 
 An untrained network plays itself in two workers, each with an evaluator of one thread. `tree_share` is search, encoding
-and play of all the workers' time; the rest is the evaluator. `bytes_a_game` is what the native side holds of a game in
+and play of all the workers' time; the rest is the evaluator. `evaluations_per_cpu_second` is by processor time of all
+threads, so that other work on the machine counts little. Games in flight are given up at the end: the first games end
+late, so a short run counts few. `bytes_a_game` is what the native side holds of a game in
 flight. With `--minutes N` it plays for so long and prints the resident memory of the process every ten seconds, for the
 question whether it stays flat.
 """
@@ -92,12 +94,13 @@ def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
         threading.Thread(target=watch, args=(stop, 60 * options.minutes), daemon=True).start()
     else:
         threading.Timer(options.seconds, stop.set).start()
-    start, games, moves, seen = time.perf_counter(), 0, 0, 0
+    start, cpu, games, moves, seen = time.perf_counter(), time.process_time(), 0, 0, 0
     for finished in generator.play(plans, stop):
         games += len(finished)
         moves += sum(len(game.moves) for game in finished)
         seen += sum(game.evaluations for game in finished)
-    seconds, spent = time.perf_counter() - start, generator.seconds
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    spent = generator.seconds
     return {
         "benchmark": "selfplay",
         "size": options.size,
@@ -106,8 +109,8 @@ def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
         "games_at_once": options.games,
         "workers": options.workers,
         "games_per_second": round(games / seconds, 1),
-        # Games that were given up at the end count here, so this is not the figure above times evaluations_a_game.
         "evaluations_per_second": round(generator.evaluations / seconds),
+        "evaluations_per_cpu_second": round(generator.evaluations / cpu_seconds),
         "evaluations_a_game": round(seen / max(games, 1)),
         "moves_a_game": round(moves / max(games, 1), 1),
         "tree_share": round(spent["tree"] / (spent["tree"] + spent["evaluate"]), 3),

@@ -8,7 +8,7 @@ namespace tengen {
 namespace {
 
 constexpr std::size_t kGranule = 32;
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::size_t kFirstChunk = std::size_t{32} << 10, kLargestChunk = std::size_t{1} << 20;
 constexpr std::size_t kLargestClass = 512;  // in granules: 16 KB, more than any node or list of links
 
 std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
@@ -45,7 +45,12 @@ void Arena::trim(void* block, std::size_t before, std::size_t after) {
 
 void Arena::clear() {
     std::fill(free_.begin(), free_.end(), nullptr);
-    if (chunks_.size() > 1) chunks_.resize(1);
+    if (chunks_.size() > 1) {
+        const auto largest = std::max_element(chunks_.begin(), chunks_.end(),
+                                              [](const Chunk& a, const Chunk& b) { return a.size < b.size; });
+        std::swap(chunks_[0], *largest);
+        chunks_.erase(chunks_.begin() + 1, chunks_.end());
+    }
     used_ = 0;
     held_ = rest_ = chunks_.empty() ? 0 : chunks_[0].size;
     next_ = chunks_.empty() ? nullptr : chunks_[0].memory.get();
@@ -65,7 +70,9 @@ void* Arena::from_free_list(std::size_t first_class, std::size_t last_class, std
 }
 
 bool Arena::add_chunk(std::size_t bytes) {
-    const std::size_t size = std::min(kChunk, limit_ - held_) / kGranule * kGranule;
+    const std::size_t wanted =
+        std::clamp(held_, kFirstChunk, kLargestChunk);  // small trees stay small, large ones grow
+    const std::size_t size = std::min(wanted, limit_ - held_) / kGranule * kGranule;
     if (size < bytes) return false;
     while (rest_ >= kGranule) {  // what is left of the old chunk serves smaller blocks
         const std::size_t part = std::min(rest_, kLargestClass * kGranule);

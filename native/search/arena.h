@@ -18,7 +18,7 @@ class Arena {
     void give(void* block, std::size_t bytes);
     // Takes back the end of a block of take(before), which is then one of take(after) for after <= before.
     void trim(void* block, std::size_t before, std::size_t after);
-    // Takes back everything; one chunk stays for the next tree.
+    // Takes back everything; the largest chunk stays for the next tree.
     void clear();
 
     std::size_t used() const { return used_; }  // bytes in blocks that are out
