@@ -1,0 +1,141 @@
+"""How strong a network is: games against other players at fair komi, a table with Wilson intervals, one line of JSON.
+
+    python benchmarks/zero_strength.py NETWORK --size 9 --komi 7 --games 100 --visits 200 \\
+        --against random playouts:1000 "gtp:gnugo --mode gtp --level 10 --chinese-rules"
+
+NETWORK is a name or a file; `--visits 1` is its raw policy. Players are named as the anchors of a self-play recipe are
+(docs/zero.md); half of the games are played with each colour, and the first `--opening` moves are drawn from the
+network's policy. With `--seconds` network and playouts think for so long a move instead, one thread each, one game at
+a time (`tengen match` does it, and keeps the games in `--out`). Without NETWORK a quick look at `default`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tengen.arena.contest import Conditions
+from tengen.arena.match import play_match
+from tengen.arena.players import Strength
+from tengen.arena.statistics import Tally, wilson
+from tengen.arena.table import MatchSettings
+from tengen.errors import TengenError
+from tengen.evaluators.load import load_evaluator
+from tengen.zero.anchors import parse
+from tengen.zero.duel import Terms
+from tengen.zero.programs import program_rules
+from tengen.zero.rate import Match, pairing_seed, play
+
+Points = tuple[float, int]
+"""Points, and the games in which they were won."""
+
+_COLUMNS = "{:<34} {:>6} {:>8} {:>18} {:>9} {:>9} {:>9}"
+
+
+def at_visits(settings: argparse.Namespace) -> list[dict[str, Any]]:
+    """The games of the network, at a number of visits, against each opponent."""
+    terms = Terms(settings.size, settings.rules, settings.komi)
+    match = Match(terms, settings.games, settings.visits, opening=settings.opening, threads=settings.threads)
+    network = load_evaluator(settings.network, threads=settings.threads)
+    rows = []
+    for word in settings.against:
+        anchor = parse(word, settings.visits)
+        seed = pairing_seed(settings.seed, 0, anchor.name)
+        games = play(anchor, network, settings.network, match, seed)
+        black, white = ((tally.points, tally.games) for tally in (Tally(*games.black), Tally(*games.white)))
+        rows.append(_row(anchor.name, black, white, games.seconds))
+        rows[-1] |= {"distinct": games.distinct, "trouble": games.trouble}
+    return rows
+
+
+def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """The games at equal time."""
+    conditions = Conditions(
+        settings.size, settings.komi, program_rules(settings.rules), settings.opening, settings.seed
+    )
+    strength = Strength(seconds=settings.seconds)
+    rows = []
+    for i, word in enumerate(settings.against):
+        match = MatchSettings(settings.network, word, settings.games, conditions, strength)
+        figures = play_match(match, folder / f"{i:02d}")
+        black, white = (_points(figures[f"a_as_{color}"]) for color in ("black", "white"))
+        rows.append(_row(figures["b"], black, white, sum(figures["seconds"].values())))
+        rows[-1] |= {"mean_visits": figures["mean_visits"]}
+    return rows
+
+
+def _points(text: str) -> Points:
+    """`12.5 of 20`, as a match writes it."""
+    points, games = text.split(" of ")
+    return float(points), int(games)
+
+
+def _row(name: str, black: Points, white: Points, seconds: float) -> dict[str, Any]:
+    """What a network scored with both colours."""
+    points, games = black[0] + white[0], black[1] + white[1]
+    return {
+        "against": name,
+        "games": games,
+        "score": _share(points, games),
+        "interval_95": [round(end, 4) for end in wilson(points, games)],
+        "as_black": _share(*black),
+        "as_white": _share(*white),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _share(points: float, games: int) -> float:
+    return round(points / games, 4) if games else 0.5
+
+
+def show(rows: Sequence[dict[str, Any]]) -> None:
+    """The rows as a table for people."""
+    print(_COLUMNS.format("against", "games", "score", "95%", "as Black", "as White", "seconds"))
+    for row in rows:
+        low, high = row["interval_95"]
+        shares = [f"{row[key]:.1%}" for key in ("as_black", "as_white")]
+        print(
+            _COLUMNS.format(
+                row["against"], row["games"], f"{row['score']:.1%}", f"{low:.1%} to {high:.1%}", *shares, row["seconds"]
+            )
+        )
+        if row.get("trouble"):
+            print(f"    {row['trouble']}")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("network", nargs="?", help="without it a quick look at the network of the package")
+    parser.add_argument("--against", nargs="+", default=["random", "playouts"], metavar="PLAYER")
+    parser.add_argument("--size", type=int, default=9)
+    parser.add_argument("--komi", type=float, default=7.0)
+    parser.add_argument("--rules", default="tromp-taylor")
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--visits", type=int, default=200)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--opening", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="folder of the games at equal time; a rerun goes on there")
+    settings = parser.parse_args(words)
+    if settings.network is None:
+        settings.network, settings.games, settings.visits = "default", 10, 16
+    try:
+        if settings.seconds is None:
+            rows = at_visits(settings)
+        else:
+            with tempfile.TemporaryDirectory() as aside:
+                rows = at_time(settings, settings.out or Path(aside))
+    except TengenError as error:
+        parser.exit(2, f"error: {error}\n")
+    show(rows)
+    about = {key: value for key, value in vars(settings).items() if key not in ("against", "out", "threads")}
+    print(json.dumps({"benchmark": "zero_strength", **about, "results": rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The strength of a network from the command line: at visits, at equal time, and words that name nobody."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROGRAM = Path(__file__).parents[2] / "benchmarks" / "zero_strength.py"
+
+
+@pytest.fixture(scope="module")
+def program() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("zero_strength", PROGRAM)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["uniform", "--size", "5", "--komi", "0.5", "--games", "6", "--visits", "12", "--opening", "2"]
+    program.main([*words, "--against", "random", "playouts:20"])
+    lines = capsys.readouterr().out.splitlines()
+    found = json.loads(lines[-1])
+    assert (found["network"], found["size"], found["komi"], found["visits"]) == ("uniform", 5, 0.5, 12)
+    assert [row["against"] for row in found["results"]] == ["random", "playouts, 20 visits"]
+    for row, line in zip(found["results"], lines[1:-1], strict=True):
+        assert row["games"] == 6 and line.startswith(row["against"])
+        assert row["score"] == pytest.approx((row["as_black"] + row["as_white"]) / 2, abs=1e-3)
+        assert row["interval_95"][0] <= row["score"] <= row["interval_95"][1]
+    program.main([*words, "--against", "random", "playouts:20"])
+    again = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [row["score"] for row in again["results"]] == [row["score"] for row in found["results"]]
+
+
+def test_equal_time(program: ModuleType, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["default", "--size", "5", "--komi", "0.5", "--games", "2", "--seconds", "0.01", "--out", str(tmp_path)]
+    program.main([*words, "--against", "playouts"])
+    (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["results"]
+    assert row["games"] == 2 and row["against"].endswith("0.01 s")
+    assert set(row["mean_visits"]) == {"A", "B"}
+    assert (tmp_path / "00" / "summary.json").exists()
+
+
+def test_nobody_of_that_name(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        program.main(["uniform", "--against", "playouts:fast"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith("error: 'playouts:fast' is no player")
