@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from tengen.arena.ratings import Score, fit
 from tengen.arena.statistics import elo
@@ -43,6 +44,35 @@ def test_a_chain_adds_up() -> None:
     # Errors of independent matches add up in squares.
     width = [(ratings[name].high - ratings[name].low) / 2 for name in "ab"]
     assert width[0] == pytest.approx(width[1] * math.sqrt(2), rel=0.02)
+
+
+def test_the_intervals_of_a_pool_are_those_of_a_slow_twin() -> None:
+    rng = np.random.default_rng(2)
+    names = ["anchor", "b", "c", "d", "e"]
+    scores = [Score(i, j, *map(int, rng.integers(0, 9, 3))) for i in names for j in names if i != j]
+    ratings = fit(scores, "anchor", first_move=True, deviation=FLAT)
+
+    def deviance(values: list[float]) -> float:
+        """Minus twice the log likelihood of Elo [4] above the anchor and of the first move, game by game."""
+        elos = dict(zip(names, [0.0, *values[:4]], strict=True))
+        total = 0.0
+        for score in scores:
+            p = 1 / (1 + 10 ** (-(elos[score.black] - elos[score.white] + values[4]) / 400))
+            total += (score.wins + score.draws / 2) * math.log(p) + (score.losses + score.draws / 2) * math.log(1 - p)
+        return -2 * total
+
+    def lowest(held: int | None, at: float) -> float:
+        def free(x: np.ndarray) -> float:
+            values = list(100 * x)
+            return deviance(values if held is None else [*values[:held], at, *values[held:]])
+
+        return float(minimize(free, np.zeros(5 - (held is not None)), method="BFGS").fun)
+
+    least = lowest(None, 0.0)
+    assert ratings.first_move is not None
+    for i, rating in enumerate([*(ratings[name] for name in names[1:]), ratings.first_move]):
+        for end in (rating.low, rating.high):
+            assert lowest(i, end) - least == pytest.approx(1.96**2, abs=0.02)
 
 
 def test_the_anchor_only_shifts() -> None:

@@ -23,6 +23,8 @@ ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the od
 _Z95 = 1.959963984540054
 _FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond is no bound
 _EXACT = 1e-3  # of a bound, in units of log odds
+_LEVEL = 1e-9  # of the log likelihood: less is no progress
+_MOST_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def fit(
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
     has no games or a score is impossible, MissingExtra without scipy.
     """
-    games = [score for score in scores if _checked(score).games > 0]
+    games = _merged(_checked(score) for score in scores)
     players = sorted({name for score in games for name in (score.black, score.white)})
     if anchor not in players:
         raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
@@ -125,79 +127,100 @@ def fit(
 class _Likelihood:
     """Minus the logarithm of the posterior as a function of the ratings [n] (the anchor first, held at 0).
 
-    All in units of log odds. With the first move its worth follows as the last entry.
+    All in units of log odds. With the first move its worth follows as the last entry. A row of games is a sum of two or
+    three ratings with signs, so sums over rows go by index.
     """
 
     def __init__(self, players: Sequence[str], scores: Sequence[Score], first_move: bool, deviation: float) -> None:
         number = {name: i for i, name in enumerate(players)}
-        n = len(players)
-        self._design = np.zeros((len(scores), n + first_move))
-        for row, score in enumerate(scores):
-            self._design[row, number[score.black]] += 1
-            self._design[row, number[score.white]] -= 1
-        if first_move:
-            self._design[:, n] = 1
+        n = self._n = len(players) + first_move
+        columns = [(number[score.black], number[score.white], n - 1)[: 2 + first_move] for score in scores]
+        self._columns = np.array(columns, np.intp)
+        self._signs = np.array([1.0, -1.0, 1.0][: 2 + first_move])
+        self._cells = (self._columns[:, :, None] * n + self._columns[:, None, :]).ravel()
+        self._products = np.outer(self._signs, self._signs).ravel()
         self._won = np.array([score.wins + score.draws / 2 for score in scores])
         self._games = np.array([score.games for score in scores])
-        around_mean = np.eye(n + first_move)
-        around_mean[:n, :n] -= 1 / n
-        self._prior = around_mean / deviation**2
+        around_mean = np.eye(n)
+        around_mean[: len(players), : len(players)] -= 1 / len(players)
+        self._prior: Floats = around_mean / deviation**2
+
+    def _odds(self, ratings: Floats) -> Floats:
+        odds: Floats = ratings[self._columns] @ self._signs
+        return odds
 
     def value(self, ratings: Floats) -> float:
-        odds = self._design @ ratings
-        loss = self._won * np.logaddexp(0, -odds) + (self._games - self._won) * np.logaddexp(0, odds)
+        odds = self._odds(ratings)
+        loss = self._games * np.logaddexp(0, odds) - self._won * odds
         return float(loss.sum() + ratings @ self._prior @ ratings / 2)
 
     def gradient(self, ratings: Floats) -> Floats:
-        chance = 1 / (1 + np.exp(-(self._design @ ratings)))
-        slope: Floats = self._design.T @ (self._games * chance - self._won) + self._prior @ ratings
+        surplus = self._games / (1 + np.exp(-self._odds(ratings))) - self._won
+        summed = np.bincount(self._columns.ravel(), np.outer(surplus, self._signs).ravel(), self._n)
+        slope: Floats = summed + self._prior @ ratings
         return slope
 
     def curvature(self, ratings: Floats) -> Floats:
-        chance = 1 / (1 + np.exp(-(self._design @ ratings)))
-        curve: Floats = (self._design.T * (self._games * chance * (1 - chance))) @ self._design + self._prior
+        chance = 1 / (1 + np.exp(-self._odds(ratings)))
+        weights = np.outer(self._games * chance * (1 - chance), self._products).ravel()
+        curve: Floats = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n) + self._prior
         return curve
 
-    def best(self, start: Floats | None = None, held: int = 0) -> Floats:
-        """The most likely ratings; those of the anchor and of `held` stay as they are in `start`."""
+    def best(self) -> Floats:
+        """The most likely ratings; the anchor's is 0."""
         try:
             from scipy.optimize import minimize
         except ModuleNotFoundError as error:
             raise MissingExtra("a rating", "train") from error
-        whole = np.zeros(self._design.shape[1]) if start is None else start.copy()
-        free = np.setdiff1d(np.arange(len(whole)), [0, held])
-        if not len(free):
-            return whole
 
-        def at(values: Floats) -> Floats:
-            whole[free] = values
-            return whole
+        def whole(free: Floats) -> Floats:
+            return np.concatenate([[0.0], free])
 
         found = minimize(
-            lambda x: self.value(at(x)),
-            whole[free],
-            jac=lambda x: self.gradient(at(x))[free],
-            hess=lambda x: self.curvature(at(x))[np.ix_(free, free)],
+            lambda x: self.value(whole(x)),
+            np.zeros(self._n - 1),
+            jac=lambda x: self.gradient(whole(x))[1:],
+            hess=lambda x: self.curvature(whole(x))[1:, 1:],
             method="trust-exact",
             options={"gtol": 1e-6, "initial_trust_radius": 4.0, "max_trust_radius": 100.0},
         )
-        return at(found.x).copy()
+        return whole(found.x)
+
+    def best_with(self, start: Floats, held: int) -> Floats:
+        """The most likely ratings when that of `held` and the anchor's are as in `start`, which should be near.
+
+        Newton's method, which converges on a convex function when no step may climb.
+        """
+        free = np.setdiff1d(np.arange(self._n), [0, held])
+        ratings, value = start.copy(), self.value(start)
+        for _ in range(_MOST_STEPS if len(free) else 0):
+            slope = self.gradient(ratings)[free]
+            step = np.linalg.solve(self.curvature(ratings)[np.ix_(free, free)], slope)
+            gain = float(slope @ step)
+            if gain < _LEVEL:
+                break
+            trial = ratings.copy()
+            trial[free] -= step
+            while (after := self.value(trial)) > value and gain > _LEVEL:
+                step, gain = step / 2, gain / 2
+                trial[free] = ratings[free] - step
+            ratings, value = trial, after
+        return ratings
 
     def bound(self, best: Floats, i: int, side: int) -> float:
         """Where rating i is just not refused at 95%: twice the logarithm of the likelihood ratio is 1.96 squared."""
         from scipy.optimize import brentq
 
-        least, curve = self.value(best), self.curvature(best)[1:, 1:]
-        step = _Z95 * math.sqrt(np.linalg.inv(curve)[i - 1, i - 1])
-        start = best.copy()
+        least = self.value(best)
+        covariance = np.linalg.inv(self.curvature(best)[1:, 1:])[:, i - 1]
+        along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
 
         def excess(distance: float) -> float:
             """How many standard errors too far; nearly a straight line."""
-            start[i] = best[i] + side * distance
-            start[:] = self.best(start, held=i)
-            return math.sqrt(max(0.0, 2 * (self.value(start) - least))) - _Z95
+            there = self.best_with(best + side * distance * along, held=i)
+            return math.sqrt(max(0.0, 2 * (self.value(there) - least))) - _Z95
 
-        far = step
+        far = _Z95 * math.sqrt(covariance[i - 1])
         while excess(far) < 0:
             far *= 1.5
             if far > _FARTHEST:
@@ -211,6 +234,16 @@ def _checked(score: Score) -> Score:
     if min(score.wins, score.draws, score.losses) < 0:
         raise RecipeError(f"{score.black} against {score.white}: {score} counts fewer than no games")
     return score
+
+
+def _merged(scores: Iterable[Score]) -> list[Score]:
+    """One score for each pair and colours, without those of no games."""
+    found: dict[tuple[str, str], Score] = {}
+    for new in scores:
+        old = found.get((new.black, new.white), Score(new.black, new.white))
+        merged = (old.wins + new.wins, old.draws + new.draws, old.losses + new.losses)
+        found[new.black, new.white] = Score(new.black, new.white, *merged)
+    return [score for score in found.values() if score.games > 0]
 
 
 def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:

@@ -205,12 +205,13 @@ class RatingBook(_Row):
         whole = fit([score for pairing in pairings for score in pairing.scores()], anchor)
         outside = None
         if met:
-            outside = fit([score for pairing in pairings if not pairing.own for score in pairing.scores()], anchor)
+            apart = [score for pairing in pairings if not pairing.own for score in pairing.scores()]
+            outside = fit(apart, anchor, intervals=[event.player for event in self.events])
         events = []
         for event in self.events:
             found = [None if ratings is None else ratings.get(event.player) for ratings in (whole, outside)]
-            elo, apart = (None if rating is None else Standing.of(rating) for rating in found)
-            events.append(event.model_copy(update={"elo": elo, "outside": apart}))
+            elo, seen = (None if rating is None else Standing.of(rating) for rating in found)
+            events.append(event.model_copy(update={"elo": elo, "outside": seen}))
         players = {rating.player: Standing.of(rating) for rating in whole.players}
         fields = {"anchor": anchor, "events": tuple(events), "players": players, "warnings": whole.warnings}
         return self.model_copy(update=fields)
