@@ -55,11 +55,3 @@ def _numbers(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, floa
             yield from _numbers(f"{prefix}/{name}", value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield f"{prefix}/{name}", value
-
-
-def _numbers(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(f"{prefix}/{name}", value)
-        elif isinstance(value, int | float):
-            yield f"{prefix}/{name}", value
