@@ -64,6 +64,16 @@ def test_all_outputs_are_those_of_the_module_that_was_exported(
             torch.testing.assert_close(now, was, atol=2e-5, rtol=2e-5)
 
 
+def test_a_fresh_network_with_many_equal_numbers_is_whole(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    module = build(parse_config(CONFIG), PLANES, SCALARS)  # whose biases are all 0, which a file holds once
+    loaded = load_module(write(module, tmp_path / "net.onnx"))
+    given = inputs(PLANES, SCALARS, 7, (7,))
+    with torch.no_grad():
+        for was, now in zip(module(*given), loaded(*given), strict=True):
+            torch.testing.assert_close(now, was, atol=2e-5, rtol=2e-5)
+
+
 @pytest.mark.parametrize("name", [path.stem for path in sorted(EMBEDDED.glob("*.onnx"))])
 def test_embedded_networks_compute_what_their_files_do(name: str) -> None:
     path = find_network(name)

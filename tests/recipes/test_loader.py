@@ -12,8 +12,9 @@ from tengen.training.config import RunConfig
 from tengen.training.linear_config import LinearRun
 from tengen.zero.check import check
 from tengen.zero.config import ZeroConfig
+from tengen.zero.rl_config import RlConfig
 
-MODELS = {"network": RunConfig, "linear-playout": LinearRun, "zero": ZeroConfig}
+MODELS = {"network": RunConfig, "linear-playout": LinearRun, "zero": ZeroConfig, "policy-gradient": RlConfig}
 
 RECIPE = """
 data: {store: games}
@@ -33,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 def test_every_shipped_recipe_loads(name: str) -> None:
     run = load_recipe(name, model=MODELS[recipe_kind(name)])
     assert run.name == name and run.description
-    if isinstance(run, LinearRun):
+    if isinstance(run, LinearRun | RlConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
     assert network_fields(run.network).family == run.network["family"]

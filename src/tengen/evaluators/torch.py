@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import onnx
 import torch
@@ -31,15 +31,24 @@ class Outputs(Protocol):
 class TorchEvaluator:
     """Runs a network module whose forward takes (planes, scalars, mask).
 
-    `device` auto takes the GPU where there is one. On a GPU the module runs under bf16 autocast; on the CPU in f32, so
-    that the results can serve as the reference of other backends. The module is moved to the device; it is put into
-    eval mode for each evaluation and back into the mode that it had.
+    `device` auto takes the GPU where there is one. With `precision` auto the module runs under bf16 autocast on a GPU
+    and in f32 on the CPU, so that the results can serve as the reference of other backends. The module is moved to the
+    device; it is put into eval mode for each evaluation and back into the mode that it had.
     """
 
-    def __init__(self, module: nn.Module, *, name: str, plane_set: str = "tengen", device: str = "auto") -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        *,
+        name: str,
+        plane_set: str = "tengen",
+        device: str = "auto",
+        precision: Literal["auto", "bf16", "f32"] = "auto",
+    ) -> None:
         self.name = name
         self.plane_set = plane_set
         self.device = torch.device(_default_device() if device == "auto" else device)
+        self._half = precision == "bf16" or (precision == "auto" and self.device.type != "cpu")
         self._module = module.to(self.device)
 
     @torch.inference_mode()
@@ -47,7 +56,7 @@ class TorchEvaluator:
         inputs = [torch.from_numpy(part).to(self.device) for part in (planes, scalars, mask)]
         training = self._module.training
         self._module.eval()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type != "cpu"):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._half):
             outputs: Outputs = self._module(*inputs)
         self._module.train(training)
         parts = (outputs.policy, outputs.value, outputs.score, outputs.ownership)

@@ -37,7 +37,7 @@ def load_module(path: str | Path) -> nn.Module:
     if "planes" not in widths or "scalars" not in widths:
         raise NetworkError(f"{path} takes {sorted(widths)}; a network file of Tengen takes planes, scalars and mask")
     module = build(_config(model, path), widths["planes"], widths["scalars"])
-    stored = {item.name: torch.from_numpy(onnx.numpy_helper.to_array(item).copy()) for item in model.graph.initializer}
+    stored = _stored(model)
     _fill(module, stored, path)
     _require_all(module, set(stored), widths, path)
     return module.eval()
@@ -46,6 +46,15 @@ def load_module(path: str | Path) -> nn.Module:
 def _input_widths(model: onnx.ModelProto) -> dict[str, int]:
     """Channels of each input by name."""
     return {item.name: int(item.type.tensor_type.shape.dim[1].dim_value) for item in model.graph.input}
+
+
+def _stored(model: onnx.ModelProto) -> dict[str, Tensor]:
+    """The numbers of the file by name. Equal ones are stored once; the others are copies within the graph."""
+    stored = {item.name: torch.from_numpy(onnx.numpy_helper.to_array(item).copy()) for item in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "Identity" and node.input[0] in stored:
+            stored[node.output[0]] = stored[node.input[0]]
+    return stored
 
 
 def _config(model: onnx.ModelProto, path: Path) -> NetConfig:
