@@ -244,7 +244,16 @@ void fuzz_row(Bytes& in) {
     };
     const auto move_ends = span(moves.size()), black_ends = span(black.size()), white_ends = span(white.size()),
                owner_ends = span(owners.size());
+    // A list of visits for every move: none, or one entry that need not lie on the board.
+    std::vector<std::uint32_t> visits;
+    std::vector<std::int32_t> visit_ends{0};
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        if (in.byte() % 2) visits.push_back(in.word() | static_cast<std::uint32_t>(in.byte()) << 16);
+        visit_ends.push_back(static_cast<std::int32_t>(visits.size()));
+    }
+    const auto visit_rows = span(in.byte() % 4 ? moves.size() : 0);
     GameColumns games;
+    games.visits = {{visits, visit_ends}, visit_rows};
     games.moves = {moves, move_ends};
     games.black_stones = {black, black_ends};
     games.white_stones = {white, white_ends};
@@ -256,7 +265,8 @@ void fuzz_row(Bytes& in) {
     const PlaneSet& set = plane_set("tengen");
     const int edge = kMaxSize + in.byte() % 3;
     const auto area = static_cast<std::size_t>(edge * edge);
-    std::vector<float> planes(set.planes.size() * area), scalars(set.scalars.size()), mask(area), ownership(area);
+    std::vector<float> planes(set.planes.size() * area), scalars(set.scalars.size()), mask(area), ownership(area),
+        target(area + 1), reply(area + 1);
     std::int64_t policy = 0;
     float value = 0, told_score = 0, told_weight = 0;
     const Sample sample{&games,
@@ -265,10 +275,10 @@ void fuzz_row(Bytes& in) {
                         in.byte() % kSymmetries,
                         {in.byte() % 2 == 1, static_cast<float>(in.byte() % 9 - 4)}};
     unless_refused([&] {
-        encode_rows(
-            set, std::span(&sample, 1), edge,
-            {planes.data(), scalars.data(), mask.data(), &policy, &value, &told_score, ownership.data(), &told_weight},
-            1);
+        encode_rows(set, std::span(&sample, 1), edge,
+                    {planes.data(), scalars.data(), mask.data(), &policy, &value, &told_score, ownership.data(),
+                     &told_weight, target.data(), reply.data()},
+                    1);
         return true;
     });
 }

@@ -27,6 +27,36 @@ def test_orthogonalize_keeps_directions_and_evens_out_sizes(shape: tuple[int, in
     assert (inside - torch.diag(inside.diagonal())).abs().max() < 0.05
 
 
+def test_many_matrices_at_once_are_as_one_by_one() -> None:
+    torch.manual_seed(0)
+    for shape in ((5, 12, 40), (2, 3, 40, 12)):
+        matrices = torch.randn(shape)
+        together = orthogonalize(matrices).flatten(0, -3)
+        alone = torch.stack([orthogonalize(matrix) for matrix in matrices.flatten(0, -3)])
+        torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_muon_of_mixed_shapes_is_the_published_update() -> None:
+    """Two steps by the formula, a parameter at a time, with one that has no gradient left alone."""
+    torch.manual_seed(0)
+    shapes = [(16, 4, 3, 3), (8, 16, 1, 1), (16, 4, 3, 3), (16, 8, 1, 1)]
+    weights = [nn.Parameter(torch.randn(shape)) for shape in shapes]
+    idle = nn.Parameter(torch.ones(16, 4, 3, 3))
+    expected, momenta = [w.detach().clone() for w in weights], [torch.zeros(shape) for shape in shapes]
+    muon = Muon([{"params": [*weights, idle], "lr": 0.1, "weight_decay": 0.2, "rule": "muon"}], momentum=0.9)
+    for _ in range(2):
+        for index, weight in enumerate(weights):
+            weight.grad = torch.randn_like(weight)
+            momenta[index] = 0.9 * momenta[index] + weight.grad
+            matrix = orthogonalize((weight.grad + 0.9 * momenta[index]).flatten(1))
+            scale = max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5
+            expected[index] = expected[index] * (1 - 0.1 * 0.2) - 0.1 * scale * matrix.view(weight.shape)
+        muon.step()
+    for weight, wanted in zip(weights, expected, strict=True):
+        torch.testing.assert_close(weight.detach(), wanted, rtol=1e-4, atol=1e-5)
+    assert torch.equal(idle.detach(), torch.ones(16, 4, 3, 3))
+
+
 def test_parameters_are_split_without_loss() -> None:
     module = Small()
     matrices, rest = split_parameters(module)

@@ -61,47 +61,63 @@ class Muon(Optimizer):
             with torch.enable_grad():
                 result = closure()
         for group in self.param_groups:
-            update = self._muon if group["rule"] == "muon" else self._adam
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    update(parameter, group)
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            if parameters:
+                update = self._muon if group["rule"] == "muon" else self._adam
+                update(parameters, [parameter.grad for parameter in parameters], group)
         return result
 
-    def _muon(self, parameter: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[parameter]
-        if not state:
-            state["momentum"] = torch.zeros_like(parameter)
-        momentum = state["momentum"].mul_(group["momentum"]).add_(parameter.grad)
-        direction = parameter.grad.add(momentum, alpha=group["momentum"])  # type: ignore[union-attr]
-        matrix = orthogonalize(direction.flatten(1))
-        scale = math.sqrt(max(1.0, matrix.shape[0] / matrix.shape[1]))
-        parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        parameter.add_(matrix.view(parameter.shape), alpha=-group["lr"] * scale)
+    def _muon(self, parameters: list[Tensor], gradients: list[Tensor], group: dict[str, Any]) -> None:
+        for parameter in parameters:
+            if not self.state[parameter]:
+                self.state[parameter]["momentum"] = torch.zeros_like(parameter)
+        momenta = [self.state[parameter]["momentum"] for parameter in parameters]
+        torch._foreach_mul_(momenta, group["momentum"])
+        torch._foreach_add_(momenta, gradients)
+        directions = torch._foreach_add(gradients, momenta, alpha=group["momentum"])
+        if group["weight_decay"]:
+            torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        # Matrices of one shape at once: on small networks the calls take longer than the arithmetic.
+        shapes: dict[torch.Size, list[int]] = {}
+        for index, direction in enumerate(directions):
+            shapes.setdefault(direction.flatten(1).shape, []).append(index)
+        for (rows, columns), chosen in shapes.items():
+            updates = orthogonalize(torch.stack([directions[index].flatten(1) for index in chosen]))
+            length = group["lr"] * math.sqrt(max(1.0, rows / columns))
+            for index, update in zip(chosen, updates, strict=True):
+                parameters[index].add_(update.view(parameters[index].shape), alpha=-length)
 
-    def _adam(self, parameter: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[parameter]
-        if not state:
-            state["step"] = 0
-            state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        state["step"] += 1
+    def _adam(self, parameters: list[Tensor], gradients: list[Tensor], group: dict[str, Any]) -> None:
         first, second = group["betas"]
-        mean = state["mean"].lerp_(parameter.grad, 1 - first)
-        square = state["square"].lerp_(parameter.grad.square(), 1 - second)  # type: ignore[union-attr]
-        bias = math.sqrt(1 - second ** state["step"]) / (1 - first ** state["step"])
-        parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        parameter.addcdiv_(mean, square.sqrt().add_(group["eps"]), value=-group["lr"] * bias)
+        lengths = []
+        for parameter in parameters:
+            state = self.state[parameter]
+            if not state:
+                state["step"] = 0
+                state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            state["step"] += 1
+            lengths.append(-group["lr"] * math.sqrt(1 - second ** state["step"]) / (1 - first ** state["step"]))
+        means, squares = ([self.state[parameter][name] for parameter in parameters] for name in ("mean", "square"))
+        torch._foreach_lerp_(means, gradients, 1 - first)
+        torch._foreach_lerp_(squares, torch._foreach_mul(gradients, gradients), 1 - second)
+        spreads = torch._foreach_sqrt(squares)
+        torch._foreach_add_(spreads, group["eps"])
+        if group["weight_decay"]:
+            torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        torch._foreach_addcdiv_(parameters, means, spreads, lengths)
 
 
-def orthogonalize(matrix: Tensor, iterations: int = 5) -> Tensor:
-    """A matrix [rows, columns] with the same singular vectors and singular values near 1 (Newton-Schulz iteration).
+def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
+    """Matrices [..., rows, columns] with the same singular vectors, singular values near 1 (Newton-Schulz iteration).
 
     The coefficients are Jordan's: fastest growth of small singular values, at the price of an end between 0.7 and 1.2.
     """
     a, b, c = _QUINTIC
-    tall = matrix.shape[0] > matrix.shape[1]
-    x: Tensor = (matrix.T if tall else matrix).float()
-    x = x / (x.norm() + 1e-7)
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    wide = (matrices.mT if tall else matrices).float()
+    x = (wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)).reshape(-1, *wide.shape[-2:])
     for _ in range(iterations):
-        gram = x @ x.T
-        x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.T if tall else x
+        gram = torch.bmm(x, x.mT)
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    result: Tensor = x.view(wide.shape)
+    return result.mT if tall else result
