@@ -161,6 +161,24 @@ def test_games_that_were_there_before_an_interruption_are_no_pace() -> None:
     assert clock.cycle_ends().seconds == pytest.approx(1 + 10)
 
 
+def test_saving_may_come_before_learning() -> None:
+    event = {"seconds": {"generate": 20.0, "learn": 10.0, "other": 4.0}, "evaluations": 5}
+    clock = Clock(3, 200, (), [event], now=lambda: 0.0)
+    clock.begin(1, "generate")
+    clock.begin(1, "other")
+    assert clock.cycle_ends().seconds == pytest.approx(14)
+    clock.begin(1, "learn")
+    assert clock.cycle_ends().seconds == pytest.approx(10)
+
+
+def test_a_cycle_whose_games_were_there_already_is_no_measure_of_playing() -> None:
+    events = [
+        {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000},
+        {"seconds": {"generate": 0.1, "learn": 10.0}, "evaluations": 0},
+    ]
+    assert Clock(5, 200, (), events, now=lambda: 0.0).cycle_ends().seconds == pytest.approx(30)
+
+
 def test_before_anything_is_measured_nothing_is_promised() -> None:
     clock = Clock(80, 200, (), now=lambda: 0.0)
     assert clock.words() == "cycle 1 of 80: measuring"

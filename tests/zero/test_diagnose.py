@@ -27,7 +27,8 @@ def healthy_cycle(cycle: int) -> dict[str, Any]:
         "event": "cycle",
         "cycle": cycle,
         "window_positions": 20_000,
-        "reuse": 4.0,
+        "steps": 625,
+        "fresh_positions": 20_000,
         "fresh": {"value": 0.55, "surprise": 0.5},
         "seen": {"value": 0.5, "surprise": 0.45},
         "normalisation": {"batch": 0.004, "training": 0.0},
@@ -80,7 +81,7 @@ def test_a_healthy_run_raises_no_warning() -> None:
         ("duplicate openings", {"statistics__repeated": 0.5}),
         ("duplicate openings", {"statistics__distinct_openings": {"6": 0.02, "10": 0.1}}),
         ("starving window", {"window_positions": 500}),
-        ("starving window", {"reuse": 20.0}),
+        ("starving window", {"steps": 3000}),
         ("overfit", {"fresh__value": 0.95}),
         ("overfit", {"fresh__surprise": 1.2}),
         ("normalisation mode", {"normalisation": {"batch": 0.4, "training": None}}),
@@ -142,7 +143,7 @@ def test_figures_that_are_missing_raise_nothing() -> None:
         for part in ("fresh", "seen", "normalisation"):
             event[part] = dict.fromkeys(event[part])
         event["statistics"]["values"] = dict.fromkeys(event["statistics"]["values"])
-        event["window_positions"] = event["reuse"] = None
+        event["window_positions"] = event["steps"] = None
     assert diagnose(hollow, CONFIG) == []
 
 

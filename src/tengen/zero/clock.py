@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PARTS = ("generate", "learn", "rate", "other")
-"""What a cycle consists of, in order; `other` is saving, judging and the report."""
+"""What a cycle consists of; `other` is saving, judging and the report, which may come in between."""
 
 _HALF_LIFE = 2.0  # cycles after which a measurement counts half: games get longer, machines slower and faster
 _SOON = 1.0  # seconds before which a pace says nothing
@@ -63,6 +63,7 @@ class Clock:
     _before: int = field(default=0, init=False)
     _evaluations: int = field(default=0, init=False)
     _part: _Part | None = field(default=None, init=False)
+    _begun: set[str] = field(default_factory=set, init=False)
     _done: list[Mapping[str, Any]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +81,8 @@ class Clock:
             raise ValueError(f"a cycle has no part {part!r}: {', '.join(PARTS)}")
         if part == PARTS[0] or cycle != self.cycle:
             self.played = self._evaluations = 0
+            self._begun = set()
+        self._begun.add(part)
         self.cycle = cycle
         share = played / self.games if part == PARTS[0] else 0.0
         self.played, self._before = max(self.played, played), played if part == PARTS[0] else self._before
@@ -103,6 +106,7 @@ class Clock:
         """The cycle is over; `event` holds its `seconds` by part and its `evaluations`."""
         self._done.append(event)
         self._part = None
+        self._begun = set()
         self.cycle += 1
         self.played = self._evaluations = 0
 
@@ -176,7 +180,7 @@ class Clock:
     def _left(self, part: str) -> float | None:
         """Seconds left of a part of the cycle under way; None when that was never measured."""
         current = self._part
-        if current is None or PARTS.index(part) > PARTS.index(current.name):
+        if current is None or part not in self._begun:
             return self._usual(part)
         if part != current.name:
             return 0.0
@@ -189,7 +193,10 @@ class Clock:
 
     def _usual(self, part: str) -> float | None:
         """What a part takes by the last cycles, or by the one under way for its games; None where not measured."""
-        known = [event["seconds"][part] for event in self._done if event.get("seconds", {}).get(part)]
+        timed = [event for event in self._done if event.get("seconds", {}).get(part)]
+        if part == "generate":  # a cycle whose games were there already when the run was resumed says nothing
+            timed = [event for event in timed if event.get("evaluations") != 0]
+        known = [event["seconds"][part] for event in timed]
         if known:
             return _recent_mean(known)
         current = self._part

@@ -101,8 +101,8 @@ def health(events: Sequence[Event]) -> list[str]:
 
 
 def throughput(events: Sequence[Event]) -> list[str]:
-    """Games and evaluations a second of playing, and where the time goes."""
-    timed = [event for event in events if at(event, "seconds", "generate")]
+    """Games and evaluations a second of playing, and where the time goes; not of cycles played before a resumption."""
+    timed = [event for event in events if at(event, "seconds", "generate") and event.get("evaluations") != 0]
     if not timed:
         return []
     return [

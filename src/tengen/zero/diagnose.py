@@ -122,7 +122,7 @@ def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarn
 
 def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
     last, batch = history[-1], config.learn.batch_size
-    positions, reuse = last.get("window_positions"), last.get("reuse")
+    positions, reuse = last.get("window_positions"), _reuse(last, batch)
     if positions is not None and positions < _FEW_BATCHES * batch:
         text = f"The window holds {positions:,} positions, only {positions / batch:.1f} batches of {batch}."
         return RunWarning(
@@ -135,6 +135,12 @@ def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning
         text = f"Every new position is drawn {reuse:.1f} times, not {config.learn.reuse:g} times as asked for."
         return RunWarning("starving window", text, "Play more games a cycle or learn fewer steps.")
     return None
+
+
+def _reuse(event: Event, batch: int) -> float | None:
+    """How often each new position was drawn, on average."""
+    steps, fresh = at(event, "steps"), at(event, "fresh_positions")
+    return None if steps is None or not fresh else steps * batch / fresh
 
 
 def _overfit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:

@@ -135,9 +135,9 @@ def resignation(games: Games, winrate: float | None, turns: int, played_out: Seq
 def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | None = None) -> npt.NDArray[np.float64]:
     """The lowest winrate that the winner kept for `turns` of its turns, for every game played out to a winner.
 
-    A turn without a value counts as one at which nobody resigns. `played_out` as in `game_statistics`.
+    Turns without a value are passed over. `played_out` as in `game_statistics`.
     """
-    winrates = np.where(np.isnan(games.values), 1.0, (games.values.astype(float) + 1) / 2)
+    winrates = (games.values.astype(float) + 1) / 2
     kept = np.array(games.ending, object) != "resign" if played_out is None else np.array(played_out, bool)
     decided = np.flatnonzero(np.isin(games.winner, (0, 1)) & kept)
     lows = np.ones(len(decided))
@@ -145,6 +145,7 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
     for i, game in enumerate(decided.tolist()):
         stretch = slice(starts[game], starts[game + 1])
         own = winrates[stretch][colors[stretch] == games.winner[game]]
+        own = own[~np.isnan(own)]
         if len(own) >= turns:
             lows[i] = np.lib.stride_tricks.sliding_window_view(own, turns).max(axis=1).min()
     return lows

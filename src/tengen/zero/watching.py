@@ -37,7 +37,7 @@ class TerminalWatcher:
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         if self.clock.part != "generate" or self.clock.cycle != cycle:
-            self.clock.begin(cycle, "generate")
+            self.clock.begin(cycle, "generate", played=done)
         self.clock.playing(done, evaluations, self._in_flight)
 
     def learning(self, cycle: int) -> None:
