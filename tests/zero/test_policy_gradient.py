@@ -22,6 +22,7 @@ from tengen.recipes import load_recipe  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
 from tengen.zero import policy_gradient  # noqa: E402
+from tengen.zero.folder import RunFolder  # noqa: E402
 from tengen.zero.policy_gradient import run_policy_gradient  # noqa: E402
 from tengen.zero.rl_config import RlConfig  # noqa: E402
 
@@ -80,9 +81,19 @@ def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path
 def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
     with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
         run_policy_gradient(small_config(parent, games=16), unbroken, progress=False)
+    changed = {"threads": 2, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}}
+    run_policy_gradient(small_config(parent, learn=changed), unbroken, progress=False)
+    with pytest.raises(RecipeError, match="holds a run with learn"):
+        run_policy_gradient(small_config(parent, learn={**changed, "passes": 2}), unbroken, progress=False)
 
 
-@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
+def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with RunFolder(tmp_path / "run").locked("lead"), pytest.raises(RecipeError, match="another process"):
+        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+
+
+@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("replace", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

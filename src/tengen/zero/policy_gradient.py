@@ -21,6 +21,7 @@ from rich.progress import Progress, TaskID
 
 import tengen
 from tengen.data.planes import plane_set
+from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.protocol import Evaluator
@@ -32,9 +33,10 @@ from tengen.training.finish import check_agreement
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
 from tengen.zero.duel import DuelResult, Opening, Terms, duel
+from tengen.zero.folder import RunFolder, replace
 from tengen.zero.player import Player
 from tengen.zero.rl_config import RlConfig
-from tengen.zero.rl_folder import RlFolder, write_text
+from tengen.zero.rl_folder import RlFolder
 from tengen.zero.rl_learner import Learner, module_evaluator
 from tengen.zero.rl_report import write_rl_report
 from tengen.zero.trajectories import trajectories
@@ -45,11 +47,19 @@ _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # what a seed is for
 def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -> Path:
     """Carry out a run in `folder`, or go on with the one that it holds; return the network file.
 
-    Raises RecipeError when the folder holds another run, NetworkError when the
+    Raises RecipeError when the folder holds another run or another process works on it, NetworkError when the
     parent cannot be trained on. A finished run returns its file at once.
     """
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
+    folder.mkdir(parents=True, exist_ok=True)
+    with RunFolder(folder).locked("lead") as free:
+        if not free:
+            raise RecipeError(f"{folder}: another process is at work on this run")
+        return _resume(config, folder, progress)
+
+
+def _resume(config: RlConfig, folder: Path, progress: bool) -> Path:
     files = RlFolder(folder, config.name)
     files.prepare(config, find_network(config.start))
     learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
@@ -187,7 +197,7 @@ class _Run:
         self.journal.write(event, updates, values)
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
-        write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
+        replace(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
         write_rl_report(self.files.path, self.config, self.parent.name)
 
     def _keep_games(self, result: DuelResult) -> None:
@@ -196,7 +206,7 @@ class _Run:
             black, white = names if which == "a" else names[::-1]
             info = SgfInfo(black, white, result=Result(record.winner, record.score, record.ending))
             path = self.files.game(self.learner.updates, which)
-            write_text(path, write_game(record.game(), info).decode())
+            replace(path, write_game(record.game(), info).decode())
 
     def _finish(self) -> Path:
         """Write the network file, let the file itself play its parent's, and write it again with the result."""

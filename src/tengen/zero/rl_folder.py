@@ -21,10 +21,11 @@ import torch
 import yaml
 
 from tengen.errors import RecipeError
+from tengen.zero.folder import replace
 from tengen.zero.rl_config import RlConfig
 
 _MAY_CHANGE = ("description", "evaluation")
-"""Settings that may differ when a run is resumed: they do not change what is learnt."""
+"""Settings that may differ when a run is resumed, as may `learn.threads`: they do not change what is learnt."""
 
 
 class RlFolder:
@@ -51,12 +52,12 @@ class RlFolder:
             (self.path / part).mkdir(parents=True, exist_ok=True)
         recipe = config.model_dump(mode="json")
         if self._recipe.exists():
-            self._check_same(yaml.safe_load(self._recipe.read_text(encoding="utf-8")), recipe)
+            self._check_same(yaml.safe_load(self._recipe.read_text(encoding="utf-8")), config.model_dump(mode="json"))
         if not self.parent.exists():
             partial = self.parent.with_suffix(".partial")
             shutil.copyfile(start, partial)
             partial.replace(self.parent)
-        write_text(self._recipe, yaml.safe_dump(recipe, sort_keys=False))
+        replace(self._recipe, yaml.safe_dump(recipe, sort_keys=False))
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the checkpoint."""
@@ -75,16 +76,11 @@ class RlFolder:
         return state
 
     def _check_same(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        for run in (before, now):
+            run["learn"] = {name: value for name, value in run["learn"].items() if name != "threads"}
         for key in {**now, **before}:
             if key not in _MAY_CHANGE and before.get(key) != now.get(key):
                 raise RecipeError(
                     f"{self.path} holds a run with {key} = {json.dumps(before.get(key))}, not "
                     f"{json.dumps(now.get(key))}; give the same recipe to go on with it, or another --out"
                 )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file so that a reader, or a kill, finds the old text or the new one."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
