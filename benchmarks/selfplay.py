@@ -1,6 +1,6 @@
 """Self-play at full speed: games a second and where the time goes, one line of JSON.
 
-    python benchmarks/selfplay.py [--seconds 60] [--size 7] [--network b4c32] [--visits 16] [--selection gumbel]
+    python benchmarks/selfplay.py [--seconds 45] [--size 7] [--network b4c32] [--visits 16] [--selection gumbel]
 
 An untrained network plays itself in two workers, each with an evaluator of one thread. `tree_share` is search, encoding
 and play of all the workers' time; the rest is the evaluator. `evaluations_per_cpu_second` is by processor time of all
@@ -126,7 +126,7 @@ def setting(text: str) -> tuple[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=45)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--size", type=int, default=7)
     parser.add_argument("--network", default="b4c32")

@@ -92,8 +92,8 @@ class SearchConfig(Strict):
     A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none). `params` are changes
     to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
     the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
-    `temperature_halflife` x size moves. With Gumbel search the move is the one that the search chose once t is below
-    0.1. With `reuse` the part of the tree below the move that was played is kept.
+    `temperature_halflife` x size moves. With Gumbel search it is drawn by the improved policy, and is the one that the
+    search chose once t is below 0.1. With `reuse` the part of the tree below the move that was played is kept.
     """
 
     visits: int = Field(32, ge=1)
