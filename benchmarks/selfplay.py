@@ -3,10 +3,10 @@
     python benchmarks/selfplay.py [--seconds 45] [--size 7] [--network b4c32] [--visits 16] [--selection gumbel]
 
 An untrained network plays itself in two workers, each with an evaluator of one thread. `tree_share` is search, encoding
-and play of all the workers' time; the rest is the evaluator. `evaluations_per_cpu_second` is by processor time of all
-threads, so that other work on the machine counts little. Games in flight are given up at the end: the first games end
-late, so a short run counts few. `bytes_a_game` is what the native side holds of a game in
-flight. With `--minutes N` it plays for so long and prints the resident memory of the process every ten seconds, for the
+and play of all the workers' time; the rest is the evaluator. What is told per CPU second, or of CPU time, is by the
+processor time of all threads, so that other work on the machine counts little. Games in flight are given up at the end:
+the first games end late, so a short run counts few. `bytes_a_game` is what the native side holds of a game in flight.
+With `--minutes N` it plays for so long and prints the resident memory of the process every ten seconds, for the
 question whether it stays flat.
 """
 
@@ -99,8 +99,7 @@ def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
         games += len(finished)
         moves += sum(len(game.moves) for game in finished)
         seen += sum(game.evaluations for game in finished)
-    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
-    spent = generator.seconds
+    seconds, cpu_seconds, spent = time.perf_counter() - start, time.process_time() - cpu, generator.seconds
     return {
         "benchmark": "selfplay",
         "size": options.size,
@@ -109,11 +108,13 @@ def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
         "games_at_once": options.games,
         "workers": options.workers,
         "games_per_second": round(games / seconds, 1),
+        "games_per_cpu_second": round(games / cpu_seconds, 1),
         "evaluations_per_second": round(generator.evaluations / seconds),
         "evaluations_per_cpu_second": round(generator.evaluations / cpu_seconds),
         "evaluations_a_game": round(seen / max(games, 1)),
         "moves_a_game": round(moves / max(games, 1), 1),
         "tree_share": round(spent["tree"] / (spent["tree"] + spent["evaluate"]), 3),
+        "tree_share_of_cpu": round(spent["tree_cpu"] / cpu_seconds, 3),
         "bytes_a_game": round(generator.bytes / options.games),
         "resident_mb": [round(before), round(resident())],
     }

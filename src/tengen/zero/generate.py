@@ -81,9 +81,13 @@ class Generator:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Time that the workers spent, added up: in `tree` (search, encoding, play) and `evaluate` (waiting too)."""
+        """Time that the workers spent, added up: in `tree` (search, encoding, play) and `evaluate` (waiting too).
+
+        `tree_cpu` is the processor time of `tree`, which other work on the machine does not lengthen.
+        """
         return {
             "tree": sum(worker.tree_seconds for worker in self._workers),
+            "tree_cpu": sum(worker.tree_cpu_seconds for worker in self._workers),
             "evaluate": sum(worker.evaluate_seconds for worker in self._workers),
         }
 
@@ -152,7 +156,7 @@ class _Worker:
     def __init__(self, pool: _native.SelfPlay, evaluator: Evaluator, lock: threading.Lock, edge: int) -> None:
         self.pool = pool
         self.evaluations = 0
-        self.tree_seconds = self.evaluate_seconds = 0.0
+        self.tree_seconds = self.tree_cpu_seconds = self.evaluate_seconds = 0.0
         self._evaluator = evaluator
         self._lock = lock
         self._slots = pool.slots()
@@ -170,18 +174,21 @@ class _Worker:
     def _step(self, run: _Run) -> bool:
         """One batch; False when there is nothing left to play."""
         self._fill_queue(run)
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.thread_time()
         n = self.pool.gather(self._evaluator.plane_set, *self._arrays)
+        cpu = time.thread_time() - cpu
         gathered = evaluated = time.perf_counter()
         if n:
             planes, scalars, mask = (array[:n] for array in self._arrays)
             with self._lock:
                 result = self._evaluator.evaluate(planes, scalars, mask)
-            evaluated = time.perf_counter()
+            evaluated, scattering = time.perf_counter(), time.thread_time()
             scatter(self.pool, self._evaluator, result, n)
+            cpu += time.thread_time() - scattering
         if games := self.pool.take():
             run.results.put(games)
         self.evaluations += n
+        self.tree_cpu_seconds += cpu
         self.evaluate_seconds += evaluated - gathered
         self.tree_seconds += time.perf_counter() - evaluated + gathered - start
         return n > 0 or self.pool.queued() > 0
