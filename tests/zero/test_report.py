@@ -113,6 +113,18 @@ def test_a_run_that_goes_on_reloads_and_says_when_it_ends(tmp_path: Path) -> Non
     assert "http-equiv" not in stopped
 
 
+def test_a_run_whose_last_cycle_is_over_does_not_reload(folder: Path, config: ZeroConfig, page: str) -> None:
+    clock = Clock(CYCLES, GAMES, (), read_log(folder / "log.jsonl"), now=lambda: 0.0)
+    assert write_report(folder, config, clock).read_text() == page
+
+
+def test_before_anything_is_measured_the_page_promises_nothing(tmp_path: Path) -> None:
+    config = write_run(tmp_path, 20, 5, cycles_done=1)
+    page = write_report(tmp_path, config, Clock(20, 5, now=lambda: 0.0)).read_text()
+    assert "measuring" in page
+    assert "ends in" not in page
+
+
 def test_a_run_of_no_cycle_or_one_has_a_page_too(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     config = write_run(tmp_path / "one", 3, 4, cycles_done=1)

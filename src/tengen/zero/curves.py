@@ -17,6 +17,7 @@ from tengen.zero.rating_book import RatingBook, RatingEvent
 
 _NEWEST = 5  # cycles that the calibration joins
 _LEGEND = 0.25  # room below axes whose legend lies there
+_FEW = 5  # cycles for which there is room from the start
 _MARKED = 30  # points up to which each is marked
 
 
@@ -133,6 +134,7 @@ def _series(events: Sequence[Event], path: str) -> tuple[list[int], list[float]]
 def _over_cycles(title: str, draw: Draw, *, bottom: float = 0.15) -> str:
     def drawn(axes: Axes) -> None:
         draw(axes)
+        axes.set_xlim(0, max(_FEW, axes.get_xlim()[1]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     return plot(title, "cycle", drawn, bottom=bottom)
@@ -242,6 +244,7 @@ def _elo(axes: Axes, events: Sequence[RatingEvent]) -> None:
         if found:
             middles = [rating.elo for rating in ratings]
             axes.errorbar(hours, middles, yerr=errors, fmt="o-", color=color, capsize=3, elinewidth=1.2, label=label)
+    axes.set_xlim(left=0)
 
 
 def _anchors(axes: Axes, events: Sequence[RatingEvent]) -> None:
@@ -258,6 +261,7 @@ def _anchors(axes: Axes, events: Sequence[RatingEvent]) -> None:
         axes.plot(hours, [100 * tally.score for tally in tallies], style, marker=".", color=color, label=name)
         low, high = ([100 * tally.interval()[side] for tally in tallies] for side in (0, 1))
         axes.fill_between(hours, low, high, color=color, alpha=0.12)
+    axes.set_xlim(left=0)
     axes.set_ylim(0, 100)
     axes.yaxis.set_major_formatter("{x:g}%")
 

@@ -62,6 +62,8 @@ def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -
     log = read_log(folder / "log.jsonl")
     events = [entry for entry in log if entry["event"] == "cycle"]
     book = RatingBook.read(folder)
+    if len(events) >= config.cycles:
+        clock = None
     body = "".join(
         (
             pictures.DEFINITIONS,
@@ -146,7 +148,7 @@ def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock:
                 "games/s", rate(games(last) / seconds), f"{number(last, 0, 'evaluations') / seconds:,.0f} evaluations/s"
             )
         )
-    if clock is not None:
+    if clock is not None and clock.games_a_second() is not None:
         shown.append(
             tile("ends in", duration(clock.run_ends().seconds), "at least" if clock.run_ends().at_least else "")
         )

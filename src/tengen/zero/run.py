@@ -103,9 +103,9 @@ class Run:
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
         journal.write("cycle", cycle + 1, event)
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
+        self.watcher.cycle_done(event)  # first, since the report asks the clock
         if (cycle + 1) % self.config.report_every == 0 or cycle + 1 == self.config.cycles:
             write_report(self.folder.path, self.config, self.watcher.clock)
-        self.watcher.cycle_done(event)
 
     def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
         """What the new games look like, and what the network that played them makes of them."""
