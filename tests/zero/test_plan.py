@@ -41,13 +41,14 @@ def test_sizes_by_their_shares() -> None:
 def test_komi_is_normal_around_the_fair_one_with_a_tail(whole: bool) -> None:
     komi = {"deviation": 2.0, "tail": 0.1, "tail_deviation": 9.0, "whole": whole}
     drawn = [plan.komi for plan in plans(recipe(game={"komi": komi}), fair_komi={7: 5.25})]
-    assert all((k - (0 if whole else 0.5)).is_integer() for k in drawn)
+    step = 1 if whole else 0.5
+    assert all((k / step).is_integer() for k in drawn)
     # The share below a bound b, against the mixture's own distribution at the nearest komi that is drawn.
     for bound in (-4, 2, 4, 5, 6, 8, 15):
-        edge = bound + 0.5 if whole else bound + 1  # between two values that can be drawn
+        edge = bound + step / 2  # between two values that can be drawn
         near, far = NormalDist(5.25, 2).cdf(edge), NormalDist(5.25, 9).cdf(edge)
         expected = 0.9 * near + 0.1 * far
-        found = sum(k <= bound + 0.75 for k in drawn) / GAMES
+        found = sum(k <= bound for k in drawn) / GAMES
         assert abs(found - expected) < 4 * math.sqrt(expected * (1 - expected) / GAMES) + 1e-9
 
 
@@ -55,7 +56,7 @@ def test_komi_stays_on_the_board() -> None:
     for whole in (False, True):
         komi = {"deviation": 100.0, "tail": 0.0, "start": 300, "whole": whole}
         drawn = [plan.komi for plan in plans(recipe(game={"sizes": {5: 1}, "komi": komi}), 500)]
-        assert max(drawn) == (25 if whole else 24.5)
+        assert max(drawn) == 25
         assert min(drawn) >= -25
     exact = {"deviation": 0.0, "tail": 0.0, "start": 0, "whole": True}
     assert {plan.komi for plan in plans(recipe(game={"komi": exact}), 50)} == {0.0}

@@ -87,14 +87,14 @@ def make_plan(
 def draw_komi(config: KomiConfig, fair: float, size: int, tail: float, normal: float) -> float:
     """Komi around the fair one, from two numbers drawn evenly from [0, 1); at most one point for each of the board.
 
-    Drawn in half points is n + 1/2, so that no game is a draw.
+    In multiples of one half, so that a network sees draws too, or in whole points.
     """
     deviation = config.tail_deviation if tail < config.tail else config.deviation
     drawn = fair + deviation * _STANDARD.inv_cdf(max(normal, 2.0**-54))
     most = size * size
     if config.whole:
         return float(min(max(round(drawn), -most), most))
-    return float(min(max(math.floor(drawn) + 0.5, 0.5 - most), most - 0.5))
+    return float(min(max(round(2 * drawn) / 2, -most), most))
 
 
 def _draw_size(shares: Mapping[int, float], drawn: float) -> int:
