@@ -1,0 +1,129 @@
+"""What each part of self-play is worth: games until the raw policy reaches a fixed gate, with the part and without.
+
+    python benchmarks/ablation.py --out runs/ablation            # all variants, three seeds each; goes on where it stopped
+    python benchmarks/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
+
+The gate is a score of one half against our playout engine, which learns nothing: 200 games a cycle by the raw policy.
+Each run stops there, or at its last cycle. One JSON line a run, then a table with, for each variant, the games to the
+gate and the factor against `base`, the geometric mean over the seeds with its 95% interval (Student's t on logarithms).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tengen.recipes import load_recipe
+from tengen.zero.config import ZeroConfig
+from tengen.zero.rating_book import RatingBook
+from tengen.zero.run import Run
+from tengen.zero.stop import Stop
+from tengen.zero.watcher import Nobody
+
+RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
+GATE = 0.5
+T_QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}  # of Student's t at 97.5%, by degrees of freedom
+EVEN = ["search.cheap_share=0", "search.visits=30"]  # as many visits a move as the base, all of them full
+PUCT = ["search.cheap_share=0", "search.full.forced_playouts=0"]
+GUMBEL = ["search.cheap_share=0", "search.params={selection: gumbel}", "search.full={}", "search.temperature=0",
+          "search.temperature_late=0"]  # fmt: skip
+VARIANTS: dict[str, list[str]] = {
+    "base": [],
+    "no-playout-cap": EVEN,
+    "no-forced-playouts": ["search.full.forced_playouts=0"],
+    "no-pooling": ["network.pooling=false"],
+    "no-ownership-score": ["learn.losses.ownership=0", "learn.losses.score=0"],
+    "no-komi-noise": ["game.komi.deviation=0", "game.komi.tail=0"],
+    "puct-16": [*PUCT, "search.visits=16"],
+    "gumbel-16": [*GUMBEL, "search.visits=16"],
+    "puct-64": [*PUCT, "search.visits=64"],
+    "gumbel-64": [*GUMBEL, "search.visits=64"],
+}
+
+
+class UntilTheGate(Nobody):
+    """Stops a run once its raw policy has the score of the gate."""
+
+    def __init__(self, folder: Path, stop: Stop) -> None:
+        self._folder = folder
+        self._stop = stop
+
+    def cycle_done(self, event: Mapping[str, Any]) -> None:
+        if scores(self._folder)[-1] >= GATE:
+            self._stop.event.set()
+
+
+def scores(folder: Path) -> list[float]:
+    """Of each network of a run against the playout engine."""
+    return [event.pairings[0].tally.score for event in RatingBook.read(folder).events if event.pairings]
+
+
+def games_to_gate(found: list[float], games: int) -> float | None:
+    """Games until the gate, on a straight line between the two ratings around it; None where it was not reached."""
+    for i, score in enumerate(found):
+        if score >= GATE:
+            before = found[i - 1] if i else 0.0
+            return games * (i + (GATE - before) / (score - before))
+    return None
+
+
+def run(variant: str, seed: int, out: Path) -> dict[str, Any]:
+    """Carry one run to the gate, or go on with it."""
+    config = load_recipe(str(RECIPE), [*VARIANTS[variant], f"seed={seed}"], model=ZeroConfig)
+    folder = out / f"{variant}-{seed}"
+    reached = folder.exists() and any(score >= GATE for score in scores(folder))
+    if not reached:
+        with Stop() as stop:
+            try:
+                Run(config, folder, UntilTheGate(folder, stop), stop).go()
+            except KeyboardInterrupt:
+                if games_to_gate(scores(folder), config.games_per_cycle) is None:
+                    raise
+    found = scores(folder)
+    events = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    seconds = sum(sum(event["seconds"].values()) for event in events if event["event"] == "cycle")
+    return {
+        "variant": variant, "seed": seed, "games": games_to_gate(found, config.games_per_cycle),
+        "played": len(found) * config.games_per_cycle, "scores": found, "seconds": round(seconds),
+    }  # fmt: skip
+
+
+def factor(games: list[float], base: list[float]) -> tuple[float, float, float]:
+    """The geometric mean of games / base over pairs of runs, and the ends of its 95% interval."""
+    logs = [math.log(a / b) for a, b in zip(games, base, strict=True)]
+    mean = statistics.fmean(logs)
+    if len(logs) < 2:
+        return math.exp(mean), 0.0, math.inf
+    half = T_QUANTILES[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/ablation"))
+    parser.add_argument("--only", default=",".join(VARIANTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    args = parser.parse_args()
+    results: dict[str, list[dict[str, Any]]] = {}
+    for seed in range(args.seeds):
+        for variant in args.only.split(","):
+            results.setdefault(variant, []).append(found := run(variant, seed, args.out))
+            print(json.dumps(found), flush=True)
+    base = [row["games"] for row in results.get("base", [])]
+    print(f"\n| variant | games to {GATE:.0%}, by seed | factor [95%] |\n|---|---|---|")
+    for variant, rows in results.items():
+        games = [row["games"] for row in rows]
+        told = ", ".join("more than " + f"{row['played']:,}" if g is None else f"{g:,.0f}" for g, row in zip(games, rows, strict=True))
+        ratio = ""
+        if base and None not in games and None not in base and variant != "base":
+            ratio = "{:.2f} [{:.2f} to {:.2f}]".format(*factor(games, base))
+        print(f"| {variant} | {told} | {ratio} |")
+
+
+if __name__ == "__main__":
+    main()
