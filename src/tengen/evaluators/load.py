@@ -1,11 +1,13 @@
 """From the name of a network to an evaluator."""
 
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from tengen.errors import MissingExtra, NetworkError
+from tengen.evaluators.by_size import BySizeEvaluator
 from tengen.evaluators.cached import CachedEvaluator
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.evaluators.protocol import Evaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.evaluators.uniform import UniformEvaluator
@@ -24,13 +26,19 @@ def load_evaluator(
     cache: int = 0,
     seed: int = 0,
 ) -> Evaluator:
-    """The evaluator of an installed network, of a network file, or `uniform`.
+    """The evaluator of an installed network, of a network file, or `uniform`; `default` asks on small boards the
+    networks that know them best.
 
     `auto` is OpenVINO on the CPU; `torch` takes a GPU where there is one and needs the extra [train]. `threads` (0
     means all cores) and `precision` are OpenVINO's; `cache` is the number of positions to remember, 0 none.
     Raises NetworkError for an unknown name, a file that is no network and an unknown backend or symmetry.
     """
     evaluator = _backend(name_or_path, backend, threads, precision)
+    if str(name_or_path) == "default" and backend != "uniform" and (by_size := default_by_size()):
+        evaluator = BySizeEvaluator(
+            evaluator,
+            {size: partial(_backend, path, backend, threads, precision) for size, path in by_size.items()},
+        )
     if symmetry not in ("none", "random", "average"):
         raise NetworkError(f"symmetry {symmetry!r} is unknown: choose none, random or average")
     if symmetry != "none":

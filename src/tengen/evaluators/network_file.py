@@ -19,7 +19,8 @@ SUFFIX = ".onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the networks that come with the package."""
 DEFAULT_NAME = EMBEDDED / "default"
-"""A text file whose one line names the network that `default` stands for."""
+"""A text file that says what `default` stands for: a network's name, then lines of a board size and the network that
+knows it best."""
 
 # Field numbers of onnx.ModelProto and of its StringStringEntryProto.
 _METADATA, _KEY, _VALUE = 14, 1, 2
@@ -121,9 +122,20 @@ def _default() -> Path:
     files = embedded_files(SUFFIX)
     if not files:
         raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
-    if DEFAULT_NAME.is_file():
-        return EMBEDDED / f"{DEFAULT_NAME.read_text(encoding='utf-8').strip()}{SUFFIX}"
-    return files[0]
+    lines = _default_lines()
+    return EMBEDDED / f"{lines[0]}{SUFFIX}" if lines else files[0]
+
+
+def default_by_size() -> dict[int, Path]:
+    """The embedded networks that `default` asks on boards of their own size, by size."""
+    pairs = (line.split() for line in _default_lines()[1:])
+    return {int(size): EMBEDDED / f"{name}{SUFFIX}" for size, name in pairs}
+
+
+def _default_lines() -> list[str]:
+    if not DEFAULT_NAME.is_file():
+        return []
+    return [line.strip() for line in DEFAULT_NAME.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def _metadata(file: BinaryIO) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,79 @@
+"""One evaluator of many networks: each position is seen by the network of its size alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.errors import NetworkError
+from tengen.evaluators import load_evaluator, network_file
+from tengen.evaluators.by_size import BySizeEvaluator
+from tengen.evaluators.protocol import Evaluation, Floats
+from tengen.evaluators.uniform import UniformEvaluator
+
+
+class Constant:
+    """Answers with its own value; remembers the sizes that it was asked about."""
+
+    def __init__(self, value: float, plane_set: str = "tengen") -> None:
+        self.name, self.plane_set, self.value = f"constant {value}", plane_set, value
+        self.seen: list[int] = []
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self.seen += [int(m.sum()) for m in mask]
+        result = UniformEvaluator().evaluate(planes, scalars, mask)
+        result.value[:] = self.value
+        return result
+
+
+def batch(*sizes: int, edge: int = 9) -> tuple[Floats, Floats, Floats]:
+    mask = np.zeros((len(sizes), edge, edge), np.float32)
+    for row, size in enumerate(sizes):
+        mask[row, :size, :size] = 1
+    return np.zeros((len(sizes), 27, edge, edge), np.float32), np.zeros((len(sizes), 9), np.float32), mask
+
+
+def test_every_row_goes_to_the_network_of_its_size() -> None:
+    seven, nine, others = Constant(0.7), Constant(0.9), Constant(0.1)
+    found = BySizeEvaluator(others, {7: lambda: seven, 9: lambda: nine}).evaluate(*batch(7, 5, 9, 7))
+    assert found.value.tolist() == pytest.approx([0.7, 0.1, 0.9, 0.7])
+    assert (seven.seen, nine.seen, others.seen) == ([49, 49], [81], [25])
+    assert found.policy.sum(axis=1).tolist() == pytest.approx([1, 1, 1, 1])
+
+
+def test_a_network_is_made_when_its_size_first_comes_and_once() -> None:
+    made: list[Constant] = []
+
+    def make() -> Constant:
+        made.append(Constant(0.7))
+        return made[-1]
+
+    evaluator = BySizeEvaluator(Constant(0.1), {7: make})
+    evaluator.evaluate(*batch(9))
+    assert not made
+    evaluator.evaluate(*batch(7))
+    evaluator.evaluate(*batch(7, 9))
+    assert len(made) == 1
+
+
+def test_another_plane_set_is_refused_by_name() -> None:
+    evaluator = BySizeEvaluator(Constant(0.1), {7: lambda: Constant(0.7, "agz17")})
+    with pytest.raises(NetworkError, match=r"constant 0\.7 for 7x7 reads plane set 'agz17'"):
+        evaluator.evaluate(*batch(7))
+
+
+def test_default_asks_the_networks_that_its_file_names(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("broad", "small"):
+        (tmp_path / f"{name}.onnx").write_bytes(network.read_bytes())
+    (tmp_path / "default").write_text("broad\n7 small\n", encoding="utf-8")
+    monkeypatch.setattr(network_file, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(network_file, "DEFAULT_NAME", tmp_path / "default")
+    assert network_file.find_network("default") == tmp_path / "broad.onnx"
+    assert network_file.default_by_size() == {7: tmp_path / "small.onnx"}
+    evaluator = load_evaluator("default")
+    assert isinstance(evaluator, BySizeEvaluator)
+    found = evaluator.evaluate(*batch(7, 9, 7))
+    assert len(found) == 3
+    assert not isinstance(load_evaluator("broad"), BySizeEvaluator)
