@@ -59,3 +59,8 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_impossible_boards(sizes: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="size"):
         ZeroConfig.model_validate({**BASE, "game": {"sizes": sizes}})
+
+
+def test_visits_grow_with_the_cycles() -> None:
+    config = ZeroConfig.model_validate({**BASE, "search": {"visits": 8, "visits_from": {3: 16, 10: 64}}})
+    assert [config.at(cycle).search.visits for cycle in (0, 2, 3, 9, 10, 99)] == [8, 8, 16, 16, 64, 64]

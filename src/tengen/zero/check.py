@@ -50,7 +50,7 @@ def _check_sizes(config: ZeroConfig) -> None:
 
 
 def _check_memory(config: ZeroConfig, edge: int) -> None:
-    visits = config.search.visits
+    visits = max([config.search.visits, *config.search.visits_from.values()])
     tree = max(_LEAST_TREE, int(_NODE_BYTES * visits * (edge * edge + 1)))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()

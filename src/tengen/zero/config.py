@@ -89,6 +89,8 @@ class ResignConfig(Strict):
 class SearchConfig(Strict):
     """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
 
+    `visits_from` raises the visits of full searches as the run goes on: {20: 64} means 64 from cycle 20 on.
+
     A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none). `params` are changes
     to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
     the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
@@ -97,6 +99,7 @@ class SearchConfig(Strict):
     """
 
     visits: int = Field(32, ge=1)
+    visits_from: dict[int, Annotated[int, Field(ge=1)]] = Field({})
     cheap_visits: int = Field(8, ge=1)
     cheap_share: float = Field(0.0, ge=0, lt=1)
     params: dict[str, Any] = Field({})
@@ -231,6 +234,14 @@ class ZeroConfig(Strict):
     report_every: int = Field(1, ge=1)
     """Cycles between two updates of report.html."""
     card: CardFacts = CardFacts()
+
+    def at(self, cycle: int) -> "ZeroConfig":
+        """The recipe as it holds in a cycle: with the visits of that time."""
+        since = max((first for first in self.search.visits_from if first <= cycle), default=None)
+        if since is None:
+            return self
+        search = self.search.model_copy(update={"visits": self.search.visits_from[since]})
+        return self.model_copy(update={"search": search})
 
     def rated_cycles(self) -> list[int]:
         """The networks that are rated, by the cycle in which they would play: every few, and the last."""

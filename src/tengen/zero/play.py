@@ -103,7 +103,7 @@ class CyclePlayer:
             if first is None:
                 return 0
             done = len(pending.games())
-            generator = Generator(self.config, self._evaluators(cycle), terms.resign_winrate)
+            generator = Generator(self.config.at(cycle), self._evaluators(cycle), terms.resign_winrate)
             progress(cycle, done, total, 0)
             for finished in generator.play(itertools.chain([first], plans), self.stop.event):
                 pending.add([to_record(game, self._plan(cycle, game.index, terms)) for game in finished])
