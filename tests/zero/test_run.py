@@ -137,18 +137,29 @@ def test_a_finished_run_is_left_as_it_is(unbroken: Path, recipe: Path) -> None:
     assert_same(what_was_made(unbroken), before)
 
 
+def test_learning_beside_the_games_makes_all_games_and_another_run(recipe: Path, tmp_path: Path) -> None:
+    """Two runs that learn while they play are the same, one network late."""
+    for name in ("one", "two"):
+        run(recipe, tmp_path / name, "overlap=true")
+    found = what_was_made(tmp_path / "one")
+    assert_same(what_was_made(tmp_path / "two"), found)
+    assert len(found["games"]) == 3 * 24 and len(found["cycles"]) == 3
+
+
 def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     run(recipe, tmp_path / "run", "workers=1", "games_at_once=5")
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 
 @pytest.mark.timeout(300)
-def test_killed_again_and_again_it_ends_as_the_unbroken_run(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
+@pytest.mark.parametrize("overlap", ["false", "true"])
+def test_killed_again_and_again_it_ends_as_the_unbroken_run(overlap: str, recipe: Path, tmp_path: Path) -> None:
+    out, setting = tmp_path / "run", f"overlap={overlap}"
+    run(recipe, tmp_path / "unbroken", setting)
     moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
     kept = 0
     for _ in range(60):
-        process = start(recipe, out)
+        process = start(recipe, out, "--set", setting)
         try:
             process.wait(timeout=4 + 6 * moments.random())
             break
@@ -159,7 +170,7 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(unbroken: Path, reci
         assert games >= kept
         kept = games
     assert process.returncode == 0, process.stderr and process.stderr.read().decode()
-    assert_same(what_was_made(out), what_was_made(unbroken))
+    assert_same(what_was_made(out), what_was_made(tmp_path / "unbroken"))
 
 
 @pytest.mark.timeout(120)

@@ -194,7 +194,7 @@ class Shard:
 
 
 class Store:
-    """A game store, read-only. Use `Store.open`; pickling it carries the path alone.
+    """A game store, read-only. Use `Store.open`; pickling it carries the path and the manifest alone.
 
     Of a store that grows, it holds the games that were there when it was opened.
     """
@@ -212,8 +212,12 @@ class Store:
         folder = Path(path)
         return cls(folder, read_manifest(folder))
 
+    def head(self, shards: int) -> Store:
+        """The same store without the games behind its first `shards` files, as it was when it had no more."""
+        return Store(self.path, {**self.manifest, "shards": self.manifest["shards"][:shards]})
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Store.open, (str(self.path),)
+        return Store, (self.path, self.manifest)
 
     def __len__(self) -> int:
         return int(self.starts[-1])

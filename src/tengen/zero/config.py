@@ -218,6 +218,8 @@ class ZeroConfig(Strict):
     cycles: int = Field(ge=1)
     games_per_cycle: int = Field(ge=1)
     games_at_once: int = Field(256, ge=1)
+    overlap: bool = False
+    """Learn from a cycle while the next is played, with the network before: all cores work, one network late."""
     workers: int = Field(0, ge=0)
     """Threads that play, each with its share of the games in flight and an evaluator of its own; 0 is one a core."""
     start: str | None = None
@@ -234,6 +236,10 @@ class ZeroConfig(Strict):
     report_every: int = Field(1, ge=1)
     """Cycles between two updates of report.html."""
     card: CardFacts = CardFacts()
+
+    def playing_network(self, cycle: int) -> int:
+        """The number of the network that plays in a cycle."""
+        return max(0, cycle - 1) if self.overlap else cycle
 
     def at(self, cycle: int) -> "ZeroConfig":
         """The recipe as it holds in a cycle: with the visits of that time."""

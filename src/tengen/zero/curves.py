@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from tengen.arena.statistics import Tally, wilson
 from tengen.training.page import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.zero.clock import PARTS
-from tengen.zero.events import Event, at, games, series, window_ages
+from tengen.zero.events import Event, at, games, playing_seconds, series, window_ages
 from tengen.zero.rating_book import RatingBook, RatingEvent
 
 _NEWEST = 5  # cycles that the calibration joins
@@ -103,7 +103,7 @@ def health(events: Sequence[Event]) -> list[str]:
 
 def throughput(events: Sequence[Event]) -> list[str]:
     """Games and evaluations a second of playing, and where the time goes; not of cycles played before a resumption."""
-    timed = [event for event in events if at(event, "seconds", "generate") and event.get("evaluations") != 0]
+    timed = [event for event in events if playing_seconds(event) and event.get("evaluations") != 0]
     if not timed:
         return []
     return [
@@ -211,7 +211,7 @@ def _window(axes: Axes, events: Sequence[Event]) -> None:
 
 def _speed(axes: Axes, events: Sequence[Event], done: Sequence[float]) -> None:
     cycles = [int(event["cycle"]) + 1 for event in events]
-    speeds = [count / at(event, "seconds", "generate") for count, event in zip(done, events, strict=True)]
+    speeds = [count / playing_seconds(event) for count, event in zip(done, events, strict=True)]
     axes.plot(cycles, speeds, _mark(cycles), color=ACCENT)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,g}")

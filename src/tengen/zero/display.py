@@ -15,6 +15,7 @@ from rich.text import Text
 
 from tengen.zero.clock import Clock, duration
 from tengen.zero.diagnose import RunWarning
+from tengen.zero.events import playing_seconds
 
 _DOING = {"generate": "playing", "learn": "learning", "rate": "rating", "other": "saving"}
 
@@ -92,10 +93,10 @@ class Display:
 def cycle_line(event: Mapping[str, Any], cycles: int) -> str:
     """A finished cycle in one line: `cycle 12 of 80: 500 games, 13 s of playing, 38 moves, Black 52%`."""
     statistics = event.get("statistics") or {}
-    seconds = (event.get("seconds") or {}).get("generate")
+    seconds = playing_seconds(event)
     figures = {
         "{:,} games": statistics.get("games"),
-        "{} of playing": None if seconds is None else duration(seconds),
+        "{} of playing": duration(seconds) if seconds else None,
         "{:.0f} moves": (statistics.get("length") or {}).get("mean"),
         "Black {:.0%}": statistics.get("black_share"),
         "policy loss {:.2f}": (event.get("losses") or {}).get("policy"),

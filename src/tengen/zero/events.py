@@ -30,13 +30,18 @@ def series(events: Sequence[Event], *path: str) -> tuple[list[int], list[float]]
     return [cycle for cycle, _ in known], [value for _, value in known]
 
 
+def playing_seconds(event: Event) -> float:
+    """How long the games of a cycle took; with `overlap` more than the run waited for them. 0 where it is not known."""
+    return number(event, number(event, 0.0, "seconds", "generate"), "playing_seconds")
+
+
 def games(event: Event) -> int:
     """Games of one cycle."""
     return int(number(event, 0.0, "statistics", "games"))
 
 
 def window_ages(events: Sequence[Event]) -> tuple[list[int], list[float]]:
-    """For each cycle, counted from 1, how many cycles the window of what is learnt from reaches back; 1: itself alone."""
+    """For each cycle, counted from 1, how many cycles the window that is learnt from reaches back; 1: itself alone."""
     cycles, ages = [], []
     for place, event in enumerate(events):
         left, age = number(event, 0.0, "window_games"), 0.0

@@ -27,7 +27,7 @@ def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) 
     player, recent = CyclePlayer(config, folder, stop), RecentGames(folder)
     while (cycle := cycles_played(folder)) < config.cycles:
         stop.check()
-        if not folder.network(cycle).exists() or not folder.pending(cycle).exists():
+        if not folder.network(config.playing_network(cycle)).exists() or not folder.pending(cycle).exists():
             time.sleep(_POLL_SECONDS)
             continue
         terms = Terms.of(config, recent.before(cycle), cycle)

@@ -18,8 +18,8 @@ def fair_komi(games: Iterable[GameRecord], config: KomiConfig) -> float:
     """The komi at which Black would have won half of `games` (of one board size): a multiple of one half.
 
     It is the median of Black's margin without komi, which is smoothed by the mean of its middle fifth. Of a game that
-    was not counted only the winner is known: its margin is taken for a point beyond every komi that was drawn. Games whose
-    komi lay in the tail say little about even play and are left out. `config.start` with fewer than 50 games.
+    was not counted only the winner is known: its margin is taken for a point beyond every komi that was drawn. Games
+    whose komi lay in the tail say little about even play and are left out. `config.start` with fewer than 50 games.
     """
     told = [(margin, game.komi) for game in games if game.komi is not None and (margin := _margin(game)) is not None]
     if not config.learn or len(told) < LEAST_GAMES:

@@ -128,7 +128,7 @@ class CyclePlayer:
 
     def _evaluators(self, cycle: int) -> list[Evaluator]:
         workers = self.config.workers or core_count()
-        path = self.folder.network(cycle)
+        path = self.folder.network(self.config.playing_network(cycle))
         return [load_evaluator(path, threads=1) for _ in range(min(workers, self.config.games_at_once))]
 
 

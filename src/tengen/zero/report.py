@@ -15,7 +15,7 @@ from tengen.training.page import figures, page, tile, tiles, write_page
 from tengen.zero import curves, pictures
 from tengen.zero.clock import Clock, Milestone, duration, rate
 from tengen.zero.config import ZeroConfig
-from tengen.zero.events import Event, at, games, number
+from tengen.zero.events import Event, at, games, number, playing_seconds
 from tengen.zero.rating_book import RatingBook
 
 REFRESH = 30
@@ -141,7 +141,7 @@ def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock:
         shown.append(
             tile("Black's share", f"{last['statistics']['black_share']:.0%}", f"fair komi {fair}" if fair else "")
         )
-    seconds = number(last, 0.0, "seconds", "generate")
+    seconds = playing_seconds(last)
     if seconds:
         shown.append(
             tile(

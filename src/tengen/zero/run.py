@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import shutil
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,43 @@ from tengen.zero.stop import Stop
 from tengen.zero.watcher import Watcher
 
 
+@dataclass(frozen=True)
+class Played:
+    """A cycle whose games are in the store. `evaluations` and `seconds` are those of this process."""
+
+    cycle: int
+    terms: Terms
+    evaluations: int
+    seconds: float
+
+    def event(self) -> dict[str, Any]:
+        """For the log."""
+        return {
+            "evaluations": self.evaluations,
+            "playing_seconds": round(self.seconds, 2),
+            "fair_komi": {str(size): komi for size, komi in self.terms.fair_komi.items()},
+            "resign_winrate": self.terms.resign_winrate,
+        }
+
+
+class Laps:
+    """Seconds by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.monotonic()
+
+    @property
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+    def lap(self, name: str) -> None:
+        """The time since the last lap was spent on `name`."""
+        now = time.monotonic()
+        self.seconds[name] = round(self.seconds.get(name, 0.0) + now - self._last, 2)
+        self._last = now
+
+
 class Run:
     """The process that leads a run: it plays, learns, rates and keeps the store. There is one of a folder."""
 
@@ -42,6 +81,7 @@ class Run:
         self.folder = RunFolder(path)
         self.watcher = watcher
         self.stop = stop
+        self._shown = 0  # the cycle whose games the watcher is told of
 
     def go(self) -> Path:
         """Carry the run to its end and return the network file.
@@ -63,43 +103,75 @@ class Run:
                 self.learner.begin()
                 self.recent = RecentGames(self.folder)
                 self.player = CyclePlayer(self.config, self.folder, self.stop)
-                for cycle in range(done, self.config.cycles):
-                    self._cycle(cycle, journal)
+                self._cycles(done, journal)
                 return self._finish(journal)
             finally:
                 journal.close()
 
-    def _cycle(self, cycle: int, journal: Journal) -> None:
-        """Play, learn, judge; then write the event that makes the cycle done."""
-        clock = _Laps()
+    def _cycles(self, done: int, journal: Journal) -> None:
+        """The cycles that are left; with `overlap` each is learnt from while the next is played."""
+        with ThreadPoolExecutor(1, "self-play") as beside:
+            try:
+                ahead: Future[Played] | None = None
+                for cycle in range(done, self.config.cycles):
+                    laps = Laps()
+                    self._shown = cycle
+                    played = ahead.result() if ahead else self._play(cycle)
+                    laps.lap("generate")
+                    follows = self.config.overlap and cycle + 1 < self.config.cycles
+                    ahead = beside.submit(self._play, cycle + 1) if follows else None
+                    self._learn(played, laps, journal)
+            except BaseException:
+                self.stop.event.set()  # for the games under way
+                raise
+
+    def _play(self, cycle: int) -> Played:
+        """Play what is missing of a cycle, together with others, and put its games into the store."""
+        began = time.monotonic()
         terms = Terms.of(self.config, self.recent.before(cycle), cycle)
-        evaluations = self._play(cycle, terms)
-        clock.lap("generate")
+        with StoreAppender(self.folder.games) as store:
+            evaluations = 0
+            if store.rows <= cycle * self.config.games_per_cycle:
+                pending = PendingGames(self.folder.pending(cycle))
+                evaluations = self.player.play(cycle, terms, pending, self._show)
+                games = pending.games()
+                ordered = [games[number] for number in sorted(games)]
+                store.append(ordered)
+                self.recent.add(cycle, ordered)
+                pending.clear()
+        return Played(cycle, terms, evaluations, time.monotonic() - began)
+
+    def _show(self, cycle: int, done: int, games: int, evaluations: int) -> None:
+        """Tell the watcher of games, unless the cycle before is still learnt from."""
+        if cycle == self._shown:
+            self.watcher.playing(cycle, done, games, evaluations)
+
+    def _learn(self, played: Played, laps: Laps, journal: Journal) -> None:
+        """Learn from a cycle, judge, rate; then write the event that makes the cycle done."""
+        cycle, terms = played.cycle, played.terms
         self.watcher.judging(cycle)
-        store = Store.open(self.folder.games)
+        store = Store.open(self.folder.games).head(cycle + 1)
         figures = self._figures(store, cycle, terms)
-        clock.lap("other")
+        laps.lap("other")
         self.watcher.learning(cycle)
         learnt = self.learner.learn(cycle, store, self.config.games_per_cycle)
-        clock.lap("learn")
+        laps.lap("learn")
         self.watcher.judging(cycle)
         figures |= self._promote(cycle + 1, terms)
-        clock.lap("other")
+        laps.lap("other")
+        rating = self._rate(cycle + 1, terms, journal)
+        laps.lap("rate")
         event = {
             "cycle": cycle,
             "games": len(store),
-            "evaluations": evaluations,
-            "fair_komi": {str(size): komi for size, komi in terms.fair_komi.items()},
-            "resign_winrate": terms.resign_winrate,
+            **played.event(),
             **learnt.event(),
             **figures,
+            "seconds": laps.seconds,
+            "hours": round((laps.total + sum(sum(past["seconds"].values()) for past in self.history)) / 3600, 4),
         }
-        rating = self._rate(cycle + 1, terms, journal)
-        alarm = rating.only_beats_itself if rating else None
-        clock.lap("rate")
-        event["seconds"] = clock.seconds
-        event["hours"] = round(sum(sum(past["seconds"].values()) for past in [*self.history, event]) / 3600, 4)
         self.history.append(event)
+        alarm = rating.only_beats_itself if rating else None
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
         journal.write("cycle", cycle + 1, event)
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
@@ -110,7 +182,7 @@ class Run:
     def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
         """What the new games look like, and what the network that played them makes of them."""
         end, games = len(store), self.config.games_per_cycle
-        evaluator = load_evaluator(self.folder.network(cycle), threads=1)
+        evaluator = load_evaluator(self.folder.network(self.config.playing_network(cycle)), threads=1)
         statistics = game_statistics(
             store,
             end - games,
@@ -122,20 +194,6 @@ class Run:
         )
         network = network_figures(evaluator, store, end - games, end, seed=cycle, edge=self.config.game.edge)
         return {"statistics": statistics, **network}
-
-    def _play(self, cycle: int, terms: Terms) -> int:
-        """Play what is missing of a cycle, together with others, and put its games into the store."""
-        with StoreAppender(self.folder.games) as store:
-            if store.rows > cycle * self.config.games_per_cycle:
-                return 0
-            pending = PendingGames(self.folder.pending(cycle))
-            evaluations = self.player.play(cycle, terms, pending, self.watcher.playing)
-            games = pending.games()
-            ordered = [games[number] for number in sorted(games)]
-            store.append(ordered)
-            self.recent.add(cycle, ordered)
-            pending.clear()
-            return evaluations
 
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""
@@ -171,20 +229,6 @@ class Run:
         partial = path.with_suffix(".partial")
         shutil.copyfile(last, partial)
         return partial.replace(path)
-
-
-class _Laps:
-    """Seconds by what they were spent on."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.monotonic()
-
-    def lap(self, name: str) -> None:
-        """The time since the last lap was spent on `name`."""
-        now = time.monotonic()
-        self.seconds[name] = round(self.seconds.get(name, 0.0) + now - self._last, 2)
-        self._last = now
 
 
 def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Terms) -> RatingEvent:
