@@ -36,7 +36,7 @@ padding:2rem 1rem}
 h1{font-weight:600;margin:0}h2{font-weight:600;margin:2.5rem 0 1rem;font-size:1.2rem}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.8rem;margin:1.5rem 0}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.8rem 1rem}
-.tile b{display:block;font-size:1.6rem;font-weight:600;line-height:1.3;white-space:nowrap}.tile small{opacity:.7}
+.tile b{display:block;font-size:1.45rem;font-weight:600;line-height:1.35}.tile small{opacity:.7}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1rem}
 figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.5rem}
 figure svg{width:100%;height:auto;display:block}figure svg text{font-family:system-ui,sans-serif!important}
