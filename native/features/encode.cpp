@@ -20,12 +20,13 @@ Layout::Layout(int size, int symmetry, int edge) : points_(size * size), edge_(e
 
 void encode(const PlaneSet& set, Facts& facts, const Layout& layout, float* planes, float* scalars, float* mask) {
     const int area = layout.edge() * layout.edge();
-    const auto mark = [&](const PointSet& points, float* plane) {
-        points.for_each([&](Point p) { plane[layout[p]] = 1.0f; });
+    const auto mark = [&](const PointSet& points, float* plane, float value = 1.0f) {
+        points.for_each([&](Point p) { plane[layout[p]] = value; });
     };
     std::fill_n(planes, set.planes.size() * area, 0.0f);
     for (const Plane& plane : set.planes) {
         mark(plane.points(facts), planes);
+        if (plane.minus) mark(plane.minus(facts), planes, -1.0f);
         planes += area;
     }
     for (const Scalar& scalar : set.scalars) *scalars++ = scalar.value(facts);

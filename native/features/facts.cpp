@@ -72,6 +72,21 @@ bool Facts::was_pass(int back) const {
     return move && move->point == board.pass();
 }
 
+const PointSet& Facts::stones_before(int back, Color color) {
+    if (!before_) {
+        before_.emplace();
+        Board past(board.size());
+        for (const Move& stone : game.setup_stones()) past.place(stone.point, stone.color);
+        const int moves = static_cast<int>(game.moves().size());
+        for (int i = 0; i < moves; ++i) {
+            if (const int ago = moves - i; ago <= 2)
+                for (const Color c : {Color::black, Color::white}) (*before_)[ago - 1][index(c)] = past.stones(c);
+            past.play(game.moves()[i].point, game.moves()[i].color);
+        }
+    }
+    return (*before_)[back - 1][index(color)];
+}
+
 float Facts::self_komi() const {
     const float white = game.komi() + game.white_bonus();
     return own == Color::white ? white : -white;

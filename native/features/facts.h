@@ -35,7 +35,9 @@ class Facts {
     const PassAlive& alive(Color color);
     PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none
     bool was_pass(int back) const;    // false before the first move
-    float self_komi() const;          // points that the side to move is given, bonus for handicap included
+    // Stones as they lay 1 or 2 moves ago, passes counted; none where the game is younger.
+    const PointSet& stones_before(int back, Color color);
+    float self_komi() const;  // points that the side to move is given, bonus for handicap included
 
   private:
     struct Liberties {
@@ -49,6 +51,7 @@ class Facts {
     std::optional<PointSet> bans_;
     std::optional<Ladders> ladders_;
     std::array<std::optional<PassAlive>, 2> alive_;
+    std::optional<std::array<std::array<PointSet, 2>, 2>> before_;
 };
 
 }  // namespace tengen

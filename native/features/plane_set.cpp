@@ -7,7 +7,7 @@ namespace tengen {
 namespace {
 
 const std::vector<PlaneSet>& registry() {
-    static const std::vector<PlaneSet> sets = {tengen_planes()};
+    static const std::vector<PlaneSet> sets = {tengen_planes(), cody_planes()};
     return sets;
 }
 

@@ -12,7 +12,8 @@ namespace tengen {
 
 struct Plane {
     std::string name;
-    PointSet (*points)(Facts&);  // where the plane is 1; it is 0 elsewhere
+    PointSet (*points)(Facts&);           // where the plane is 1; it is 0 elsewhere
+    PointSet (*minus)(Facts&) = nullptr;  // where it is -1
 };
 
 struct Scalar {
@@ -32,5 +33,6 @@ std::vector<std::string> plane_set_names();
 
 // One function a set, in a file of its own.
 PlaneSet tengen_planes();
+PlaneSet cody_planes();
 
 }  // namespace tengen

@@ -180,8 +180,26 @@ def test_a_small_board_lies_at_the_top_left() -> None:
     assert mask.sum() == 49 and (mask[:7, :7] == 1).all()
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_three_boards_of_cody3_are_those_of_the_game(size: int) -> None:
+    assert plane_set("cody3").planes == ("board", "board_before", "board_two_before")
+    game = random_game(size, "chinese", seed=11, moves=size * size)
+    past = Game(size, "chinese", game.komi)
+    boards = [past.board]
+    for color, point in game.moves:
+        past.play(point, color=color)
+        boards.append(past.board)
+        own = past.to_play
+        expected = [np.where(b == own, 1, np.where(b == 2, 0, -1)) for b in boards[:-4:-1]]
+        planes, scalars, _ = encode_game("cody3", past)
+        assert (planes[: len(expected)] == expected).all() and not planes[len(expected) :].any()
+        assert scalars == pytest.approx([(past.komi if own else -past.komi) / 20])
+    turned, _, _ = encode_game("cody3", past, symmetry=6)
+    assert (turned == turned_planes(planes, 6)).all()
+
+
 def test_refuses_what_cannot_be_encoded() -> None:
-    assert plane_set_names() == ["tengen"]
+    assert plane_set_names() == ["tengen", "cody3"]
     with pytest.raises(NetworkError, match=r"unknown plane set 'planes-of-x'.*tengen"):
         plane_set("planes-of-x")
     with pytest.raises(ValueError, match="edge 8 is too small"):
