@@ -15,6 +15,7 @@ from tengen.networks.residual import ResidualConfig  # noqa: E402
 
 PLANES, SCALARS = 11, 4
 SMALL = {"residual": {"size": "b2c16"}}
+FIXED = ["cody7x7"]  # of one board size: tests/networks/test_cody.py
 VARIANTS = [*SMALL.items(), ("residual", {"size": "b2c16", "reply": True, "soft": True, "pooling": False})]
 
 
@@ -25,7 +26,7 @@ def config(request: pytest.FixtureRequest) -> NetConfig:
 
 
 def test_every_family_is_tested() -> None:
-    assert list(SMALL) == families()
+    assert [*SMALL, *FIXED] == families()
 
 
 def parts(out: NetOutput) -> list[torch.Tensor]:

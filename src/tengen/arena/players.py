@@ -178,6 +178,9 @@ class RawPlayer:
         self.name = f"{self._evaluator.name}, raw policy"
 
     def begin(self, game: Game, seed: int) -> None:
+        from tengen.evaluators.protocol import require_size
+
+        require_size(self._evaluator, game.size)
         self._random = np.random.default_rng(seed)
         self._begins = True
 

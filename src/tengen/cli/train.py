@@ -43,7 +43,7 @@ def command(
     network = build(config, *widths)
     console.print(f"run {folder}: {config}")
     console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
-    millions = mac_count(network, *widths) / 1e6
+    millions = mac_count(network, *widths, getattr(network, "edge", 19)) / 1e6
     console.print(f"{parameter_count(network):,} parameters, {millions:,.0f} M multiplications a position at 19x19")
     path = train(run, folder, progress=not quiet)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")

@@ -86,7 +86,9 @@ class SearchParams(BaseModel):
     ] = 1.0
     leaf_symmetry: Annotated[
         Literal["none", "random"],
-        Field(description="random: each position is evaluated turned by one of the eight symmetries, drawn by the seed"),
+        Field(
+            description="random: each position is evaluated turned by one of the eight symmetries, drawn by the seed"
+        ),
     ] = "none"
     expand_visits: Annotated[
         int, Field(ge=0, lt=1 << 31, description="visits by playouts alone before a move becomes a node")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.engine.search import SearchView, leaf_buffers, plan, scatter
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, require_size
 from tengen.game import Game
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -83,6 +83,7 @@ class SearchPool:
     def set_root(self, i: int, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
         """The position that search i goes on with, as TreeSearch.set_root. Not between gather and scatter."""
         self._require_nothing_waits()
+        require_size(self.evaluator, game.size)
         self._searches[i].set_root(game._native, list(allow), list(avoid))
         self._playing[i] = True
         self._grow(game.size)

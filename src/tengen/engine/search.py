@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.errors import NetworkError
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, require_size
 from tengen.game import Game
 
 
@@ -171,8 +171,10 @@ class TreeSearch(SearchView):
     def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
         """Search this position from now on, with the tree that is known if the game went on from the last root.
 
-        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left.
+        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left, and
+        NetworkError for a board of a size that the evaluator cannot take.
         """
+        require_size(self.evaluator, game.size)
         self._native.set_root(game._native, list(allow), list(avoid))
         if self._buffers is None or self._buffers[2].shape[1] != game.size:
             self._buffers = leaf_buffers(self.evaluator, self.batch, game.size)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, empty_evaluation, fill
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, empty_evaluation, fill, fixed_size
 
 
 class CachedEvaluator:
@@ -21,6 +21,7 @@ class CachedEvaluator:
             raise ValueError(f"a cache of {size} positions is impossible: give 1 or more")
         self.name = inner.name
         self.plane_set = inner.plane_set
+        self.fixed_size = fixed_size(inner)
         self.size = size
         self.hits = 0
         self.misses = 0

@@ -76,7 +76,10 @@ class OpenVinoEvaluator:
         self._max_batch = max_batch
         self._compiled: dict[tuple[int, int], _Compiled] = {}
         self._lock = threading.Lock()
-        self._channels, self._scalars = self._input_widths(self._read())
+        model = self._read()
+        self._channels, self._scalars = self._input_widths(model)
+        edge = model.input("planes").get_partial_shape()[3]
+        self.fixed_size: int | None = edge.get_length() if edge.is_static else None
 
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         self._check(planes, scalars)

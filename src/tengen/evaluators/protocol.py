@@ -10,6 +10,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.errors import NetworkError
+
 Floats: TypeAlias = NDArray[np.float32]
 
 
@@ -51,6 +53,19 @@ class Evaluator(Protocol):
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         """Evaluate planes [B, C, H, W], scalars [B, S] and mask [B, H, W] (1 on the board); the inputs are not kept."""
         ...
+
+
+def fixed_size(evaluator: Evaluator) -> int | None:
+    """The only board size that an evaluator can take, where it says so; None where it takes any."""
+    size: int | None = getattr(evaluator, "fixed_size", None)
+    return size
+
+
+def require_size(evaluator: Evaluator, size: int) -> None:
+    """Raise NetworkError unless boards of this size can be evaluated."""
+    only = fixed_size(evaluator)
+    if only is not None and size != only:
+        raise NetworkError(f"network {evaluator.name} takes {only}x{only} boards alone, not {size}x{size}")
 
 
 def empty_evaluation(batch: int, edge: int) -> Evaluation:

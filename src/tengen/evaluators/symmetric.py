@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.evaluators import symmetry
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, fixed_size
 
 SYMMETRIES = 8
 
@@ -25,6 +25,7 @@ class SymmetricEvaluator:
             raise ValueError(f"symmetry mode {mode!r} is unknown: choose 'random' or 'average'")
         self.name = inner.name
         self.plane_set = inner.plane_set
+        self.fixed_size = fixed_size(inner)
         self._inner = inner
         self._mode = mode
         self._seed = seed

@@ -47,6 +47,7 @@ class TorchEvaluator:
     ) -> None:
         self.name = name
         self.plane_set = plane_set
+        self.fixed_size: int | None = getattr(module, "edge", None)
         self.device = torch.device(_default_device() if device == "auto" else device)
         self._half = precision == "bf16" or (precision == "auto" and self.device.type != "cpu")
         self._module = module.to(self.device)
@@ -90,6 +91,8 @@ class GraphModule(nn.Module):
         if unknown:
             raise NetworkError(f"{path} uses {', '.join(unknown)}, unknown to backend torch; use backend openvino")
         self._outputs = [item.name for item in model.graph.output]
+        shapes = {item.name: item.type.tensor_type.shape.dim for item in model.graph.input}
+        self.edge: int | None = shapes["planes"][3].dim_value or None if "planes" in shapes else None
         self._constants: dict[str, str] = {}
         for i, item in enumerate(model.graph.initializer):
             self._add_constant(f"constant{i}", item.name, onnx.numpy_helper.to_array(item))
@@ -187,6 +190,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "ReduceMax": _reduction(torch.amax),
     "ReduceMean": _reduction(torch.mean),
     "ReduceSum": _reduction(torch.sum),
+    "Neg": lambda x, _: -x[0],
     "Relu": lambda x, _: torch.relu(x[0]),
     "Sigmoid": lambda x, _: torch.sigmoid(x[0]),
     "Slice": _slice,

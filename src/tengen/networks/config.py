@@ -14,6 +14,11 @@ class NetConfig(BaseModel):
     family: str
     plane_set: str = "tengen"
 
+    @property
+    def board_sizes(self) -> tuple[int, ...] | None:
+        """The only board sizes that such a network can take; None where it takes any."""
+        return None
+
     def derived(self) -> dict[str, object]:
         """What follows from the fields and is worth printing, by name."""
         return {}

@@ -49,14 +49,15 @@ def plain(module: nn.Module) -> nn.Module:
 
 
 def _trace(module: nn.Module, planes: int, scalars: int, path: Path) -> None:
-    edge = 9
+    fixed: int | None = getattr(module, "edge", None)  # of a network that can take boards of one size only
+    edge = fixed or 9
     example = (torch.rand(2, planes, edge, edge), torch.rand(2, scalars), torch.ones(2, edge, edge))
-    board = {0: "batch", 2: "height", 3: "width"}
+    board = {} if fixed else {1: "height", 2: "width"}
     axes = {
-        "planes": board,
-        "mask": {0: "batch", 1: "height", 2: "width"},
-        "ownership": {0: "batch", 1: "height", 2: "width"},
-        "policy": {0: "batch", 1: "moves"},
+        "planes": {0: "batch", **{axis + 1: name for axis, name in board.items()}},
+        "mask": {0: "batch", **board},
+        "ownership": {0: "batch", **board},
+        "policy": {0: "batch"} if fixed else {0: "batch", 1: "moves"},
         **{name: {0: "batch"} for name in ("scalars", "value", "score")},
     }
     with warnings.catch_warnings(), torch.no_grad():

@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from tengen.errors import NetworkError
+from tengen.networks.cody import CodyConfig, CodyNet
 from tengen.networks.config import NetConfig
 from tengen.networks.residual import ResidualConfig, ResidualNet
 
@@ -22,6 +23,7 @@ class Family:
 
 _FAMILIES = {
     "residual": Family(ResidualConfig, ResidualNet),
+    "cody7x7": Family(CodyConfig, CodyNet),
 }
 
 

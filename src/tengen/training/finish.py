@@ -58,9 +58,11 @@ def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -
     torch_side = TorchEvaluator(network, name="module", device="cpu")
     file_side = OpenVinoEvaluator(path, precision="f32")
     random = np.random.default_rng(0)
-    for edge in _CHECK_EDGES:
-        mask = np.zeros((2, edge, edge), np.float32)
-        mask[0], mask[1, :-2, :-2] = 1, 1
+    fixed: int | None = getattr(network, "edge", None)
+    for edge in (fixed,) if fixed else _CHECK_EDGES:
+        mask = np.ones((2, edge, edge), np.float32)
+        if not fixed:
+            mask[1, -2:], mask[1, :, -2:] = 0, 0
         inputs = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
         numbers = random.random((2, scalars), np.float32)
         expected = torch_side.evaluate(inputs, numbers, mask)

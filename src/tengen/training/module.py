@@ -80,6 +80,8 @@ class TrainingModule(L.LightningModule):
         keep = min(self.run.training.ema, (1 + step) / (10 + step))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
+            for mean, newest in zip(self.average.buffers(), self.network.buffers(), strict=True):
+                mean.copy_(newest)  # running statistics, which are means already
 
     def configure_optimizers(self) -> Optimizer:
         return make_optimizer(self.network, self.run.training.optimizer)
