@@ -126,6 +126,27 @@ def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_pa
     assert without_times(RatingBook.read(broken)) == without_times(RatingBook.read(whole))
 
 
+def test_a_wish_to_stop_is_heard_before_the_next_batch(tmp_path: Path) -> None:
+    asked = []
+
+    def check() -> None:
+        asked.append(None)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rate(tmp_path, recipe(program("polite")), 1, NETWORKS, 0.5, load=load, check=check)
+    assert len(asked) >= 5
+    assert rate(tmp_path, recipe(program("polite")), 1, NETWORKS, 0.5, load=load).pairings[0].tally.games == 6
+
+
+def test_programs_play_fewer_games_but_at_the_end(tmp_path: Path) -> None:
+    config = recipe("random", program("polite"))
+    config = config.model_copy(update={"rating": config.rating.model_copy(update={"program_games": 2})})
+    found = [rate(tmp_path, config, number, NETWORKS, 0.5, load=load) for number in (7, 8)]
+    assert [[pairing.tally.games for pairing in event.pairings] for event in found] == [[6, 2], [6, 6]]
+
+
 def test_what_is_complete_is_not_played_again(tmp_path: Path) -> None:
     config = recipe("random")
     event = rate(tmp_path, config, 1, NETWORKS, 0.5, load=load)

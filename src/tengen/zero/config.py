@@ -186,7 +186,8 @@ class RatingConfig(Strict):
     `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts` (also
     `playouts:VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
     before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
-    games are drawn from the network's policy.
+    games are drawn from the network's policy. Programs think for themselves and take their time: against each of them
+    there are `program_games`, where given, but for the rating at the end.
     """
 
     every: int = Field(5, ge=1)
@@ -194,6 +195,7 @@ class RatingConfig(Strict):
     visits: int = Field(1, ge=1)
     anchors: tuple[str, ...] = ("random", "early", "past")
     opening: int = Field(4, ge=0, le=100)
+    program_games: int | None = Field(None, ge=2)
 
     @field_validator("anchors")
     @classmethod

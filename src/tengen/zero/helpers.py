@@ -50,7 +50,7 @@ def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> N
                 time.sleep(_POLL_SECONDS)
             watcher.rating(number - 1)
             terms = Terms.of(config, recent.before(number - 1), number - 1)
-            watcher.rated(str(rate_network(config, folder, number, terms)))
+            watcher.rated(str(rate_network(config, folder, number, terms, stop)))
 
 
 def cycles_played(folder: RunFolder) -> int:

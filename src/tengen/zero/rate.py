@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tengen.arena.contest import Conditions
@@ -13,7 +13,7 @@ from tengen.data.split import derive
 from tengen.engine.params import SearchParams
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.zero.anchors import Anchor, find_anchors, network_name
 from tengen.zero.config import GameConfig, ZeroConfig
 from tengen.zero.duel import Opening, Terms, duel
@@ -24,6 +24,7 @@ from tengen.zero.rating_book import Pairing, RatingBook, RatingEvent, blunt_anch
 logger = logging.getLogger(__name__)
 
 Load = Callable[[Path], Evaluator]
+Check = Callable[[], None]
 _DEFAULT = SearchParams()
 _BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
 
@@ -34,6 +35,7 @@ class Match:
 
     `visits` 1 is the raw policy, more search by `params`; the first `opening` moves of each pair of games are drawn
     from the network's policy. `threads` gather and scatter searches, and so many programs think at a time.
+    `program_games`, where given, are the games against a program.
     """
 
     terms: Terms
@@ -43,6 +45,11 @@ class Match:
     opening: int = 4
     threads: int = 2
     move_seconds: float = 60.0
+    program_games: int | None = None
+
+
+def _go_on() -> None:
+    pass
 
 
 def rated_size(game: GameConfig) -> int:
@@ -57,7 +64,15 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
     game, rating = config.game, config.rating
     terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle)
     params = params.model_copy(update={**sober, "memory": max(params.memory, rating.visits * _BYTES)})
-    return Match(terms, rating.games, rating.visits, params, rating.opening, threads)
+    return Match(
+        terms,
+        rating.games,
+        rating.visits,
+        params,
+        rating.opening,
+        threads,
+        program_games=rating.program_games,
+    )
 
 
 def rate(
@@ -71,17 +86,20 @@ def rate(
     hours: float = 0.0,
     threads: int = 2,
     load: Load = load_evaluator,
+    check: Check = _go_on,
 ) -> RatingEvent:
     """Rate network `number` of a run: play the pairings that `folder`/ratings.json lacks, and fit all ratings anew.
 
     `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `rated_size`;
     `games` and `hours` say where the run stands. The file is replaced after each pairing, so that a run that was killed
     goes on with the next; every pairing is a function of (the run's seed, number, anchor). Anchors that cannot play are
-    left out, and the event says why. Raises TengenError when the network itself cannot be loaded, or the book cannot be
-    read or written.
+    left out, and the event says why. `check` is called before each batch and may raise, to stop. Raises TengenError
+    when the network itself cannot be loaded, or the book cannot be read or written.
     """
     book = RatingBook.read(folder)
     match = match_of(config, komi, threads)
+    if number == config.cycles:
+        match = replace(match, program_games=None)
     done = book.event(number)
     if done is not None and done.done:
         return done
@@ -90,7 +108,7 @@ def rate(
     event = done or RatingEvent(number=number, games=games, hours=hours, player=player, size=size, komi=komi)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.visits)
-    ours = load(networks[number])
+    ours = _Checked(load(networks[number]), check)
     for anchor in anchors:
         if anchor.name in [pairing.anchor for pairing in event.pairings]:
             continue
@@ -122,7 +140,7 @@ def play(anchor: Anchor, ours: Evaluator, name: str, match: Match, seed: int, lo
             player,
             anchor.command,
             conditions,
-            match.games,
+            match.program_games or match.games,
             thinking=match.threads,
             move_seconds=match.move_seconds,
             threads=match.threads,
@@ -145,6 +163,19 @@ def pairing_seed(seed: int, number: int, anchor: str) -> int:
     """What decides the games of network `number` against this anchor."""
     word = int.from_bytes(hashlib.sha256(anchor.encode()).digest()[:8], "little")
     return derive(seed, number, word)
+
+
+class _Checked:
+    """An evaluator that asks before each batch whether to go on."""
+
+    def __init__(self, inner: Evaluator, check: Check) -> None:
+        self.name, self.plane_set = inner.name, inner.plane_set
+        self._inner = inner
+        self._check = check
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self._check()
+        return self._inner.evaluate(planes, scalars, mask)
 
 
 def _warned(book: RatingBook, number: int) -> RatingEvent:

@@ -217,7 +217,7 @@ class Run:
             if not free:
                 return None
             self.watcher.rating(number - 1)
-            event = rate_network(self.config, self.folder, number, terms)
+            event = rate_network(self.config, self.folder, number, terms, self.stop)
         journal.write("rating", number, event.point())
         self.watcher.rated(str(event))
         return event
@@ -231,12 +231,13 @@ class Run:
         return partial.replace(path)
 
 
-def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Terms) -> RatingEvent:
-    """Rate a network of a run at the fair komi of its time."""
+def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, stop: Stop) -> RatingEvent:
+    """Rate a network of a run at the fair komi of its time; KeyboardInterrupt on a wish to stop."""
     hours = sum(sum(event["seconds"].values()) for event in cycle_events(folder)[:number]) / 3600
     komi = terms.fair_komi[rated_size(config.game)]
     games = number * config.games_per_cycle
-    return rate(folder.path, config, number, dict(folder.networks()), komi, games=games, hours=hours)
+    networks = dict(folder.networks())
+    return rate(folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check)
 
 
 def kept_networks(config: ZeroConfig, folder: RunFolder) -> set[int]:
