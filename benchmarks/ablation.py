@@ -1,6 +1,6 @@
 """What each part of self-play is worth: games until the raw policy reaches a fixed gate, with the part and without.
 
-    python benchmarks/ablation.py --out runs/ablation            # all variants, three seeds each; goes on where it stopped
+    python benchmarks/ablation.py --out runs/ablation      # all variants, three seeds each; goes on where it stopped
     python benchmarks/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
 
 The gate is a score of one half against our playout engine, which learns nothing: 200 games a cycle by the raw policy.
@@ -118,7 +118,10 @@ def main() -> None:
     print(f"\n| variant | games to {GATE:.0%}, by seed | factor [95%] |\n|---|---|---|")
     for variant, rows in results.items():
         games = [row["games"] for row in rows]
-        told = ", ".join("more than " + f"{row['played']:,}" if g is None else f"{g:,.0f}" for g, row in zip(games, rows, strict=True))
+        told = ", ".join(
+            "more than " + f"{row['played']:,}" if g is None else f"{g:,.0f}"
+            for g, row in zip(games, rows, strict=True)
+        )
         ratio = ""
         if base and None not in games and None not in base and variant != "base":
             ratio = "{:.2f} [{:.2f} to {:.2f}]".format(*factor(games, base))

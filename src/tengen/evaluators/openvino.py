@@ -4,6 +4,7 @@ import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation, fil
 
 Precision = Literal["auto", "bf16", "f32"]
 OUTPUTS = ("policy", "value", "score", "ownership")
+_COMPILING = threading.Lock()  # two that compile one model fall over each other in the cache folder
 
 # OpenVINO 2026.4 can deadlock where two threads exchange arrays with it for the first time in a process: one holds the
 # guard of a static variable and waits for the GIL, the other holds the GIL and waits for the guard.
@@ -27,8 +29,8 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class _Compiled:
-    """A model of one static shape with its request and the input arrays that the request reads."""
+class _Request:
+    """An inference of a model of one static shape, with the input arrays that it reads."""
 
     request: Any
     inputs: dict[str, Floats]
@@ -49,11 +51,21 @@ class OpenVinoEvaluator:
     A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
     for each such size and board edge, and kept both here and in the cache folder. `precision` auto takes bf16 where the
     processor multiplies it natively (measured: twice as fast as f32 on a 6-block 64-channel net) and f32 elsewhere.
-    `threads` 0 uses all cores. Raises NetworkError for a file that is no network.
+    `threads` 0 uses all cores; `streams` share them, so that as many calls from different threads run side by side
+    (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
+    nothing goes to the cache folder, as for networks that live for minutes. Raises NetworkError for a file that is no
+    network.
     """
 
     def __init__(
-        self, path: str | Path, *, threads: int = 0, precision: Precision = "auto", max_batch: int = 64
+        self,
+        path: str | Path,
+        *,
+        threads: int = 0,
+        streams: int = 1,
+        precision: Precision = "auto",
+        max_batch: int = 64,
+        remember: bool = True,
     ) -> None:
         import openvino
 
@@ -65,16 +77,18 @@ class OpenVinoEvaluator:
         self.precision = _resolve(precision, self._core)
         self._options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
-            "NUM_STREAMS": "1",
+            "NUM_STREAMS": str(streams),
             "INFERENCE_PRECISION_HINT": self.precision,
             # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
             "ENABLE_CPU_PINNING": False,
-            "CACHE_DIR": _writable_cache(),
         }
+        if remember:
+            self._options["CACHE_DIR"] = _writable_cache()
         if threads:
             self._options["INFERENCE_NUM_THREADS"] = threads
         self._max_batch = max_batch
-        self._compiled: dict[tuple[int, int], _Compiled] = {}
+        self._streams = streams
+        self._requests: dict[tuple[int, int], SimpleQueue[_Request]] = {}
         self._lock = threading.Lock()
         model = self._read()
         self._channels, self._scalars = self._input_widths(model)
@@ -87,17 +101,19 @@ class OpenVinoEvaluator:
         result = empty_evaluation(batch, edge)
         for start in range(0, batch, self._max_batch):
             rows = slice(start, min(start + self._max_batch, batch))
-            with self._lock:
-                model = self._model(_bucket(rows.stop - rows.start), edge)
-                raw = model.run(planes[rows], scalars[rows], mask[rows])
+            requests = self._model(_bucket(rows.stop - rows.start), edge)
+            request = requests.get()
+            try:
+                raw = request.run(planes[rows], scalars[rows], mask[rows])
                 fill(result, rows, evaluation_from_outputs(**raw, mask=mask[rows]))
+            finally:
+                requests.put(request)
         return result
 
     def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
         """Compile the models for these batches now, so that the first move does not wait for it."""
-        with self._lock:
-            for batch in batches:
-                self._model(_bucket(min(batch, self._max_batch)), edge)
+        for batch in batches:
+            self._model(_bucket(min(batch, self._max_batch)), edge)
 
     def _read(self) -> Any:
         try:
@@ -124,25 +140,38 @@ class OpenVinoEvaluator:
                 f"{got[1]}: encode with plane set {self.plane_set!r}"
             )
 
-    def _model(self, batch: int, edge: int) -> _Compiled:
-        if (batch, edge) not in self._compiled:
-            shapes = {
-                "planes": (batch, self._channels, edge, edge),
-                "scalars": (batch, self._scalars),
-                "mask": (batch, edge, edge),
-            }
-            model = self._read()
+    def _model(self, batch: int, edge: int) -> "SimpleQueue[_Request]":
+        """The free requests of the model for one shape, compiled when it is first asked for."""
+        with self._lock:
+            if (batch, edge) not in self._requests:
+                self._requests[batch, edge] = self._prepare(batch, edge)
+            return self._requests[batch, edge]
+
+    def _prepare(self, batch: int, edge: int) -> "SimpleQueue[_Request]":
+        shapes = {
+            "planes": (batch, self._channels, edge, edge),
+            "scalars": (batch, self._scalars),
+            "mask": (batch, edge, edge),
+        }
+        model = self._read()
+        requests: SimpleQueue[_Request] = SimpleQueue()
+        try:
+            model.reshape({name: list(shape) for name, shape in shapes.items()})
+            compiled = self._compile(model)
+            for _ in range(self._streams):
+                inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+                requests.put(_Request(compiled.create_infer_request(), inputs))
+        except RuntimeError as error:
+            raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {_first_line(error)}") from error
+        return requests
+
+    def _compile(self, model: Any) -> Any:
+        """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
+        with _COMPILING:
             try:
-                model.reshape({name: list(shape) for name, shape in shapes.items()})
-                request = self._core.compile_model(model, "CPU", self._options).create_infer_request()
-            except RuntimeError as error:
-                raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {_first_line(error)}") from error
-            inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-            compiled = _Compiled(request, inputs)
-            with _FIRST_RUN:
-                compiled.run(*inputs.values())
-            self._compiled[batch, edge] = compiled
-        return self._compiled[batch, edge]
+                return self._core.compile_model(model, "CPU", self._options)
+            except RuntimeError:
+                return self._core.compile_model(model, "CPU", {**self._options, "CACHE_DIR": ""})
 
 
 def _bucket(rows: int) -> int:

@@ -235,8 +235,6 @@ class ZeroConfig(Strict):
     rating: RatingConfig = RatingConfig()
     keep_networks: int = Field(20, ge=2)
     """Networks of the past that stay in the run folder, beside those that were rated."""
-    report_every: int = Field(1, ge=1)
-    """Cycles between two updates of report.html."""
     card: CardFacts = CardFacts()
 
     def playing_network(self, cycle: int) -> int:

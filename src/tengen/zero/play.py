@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
-from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.protocol import Evaluator
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
@@ -26,6 +26,7 @@ from tengen.zero.stop import Stop
 RECENT = 4
 """Cycles whose games say what komi is fair, when to resign and which positions are hard."""
 _POLL_SECONDS = 0.5
+_LARGEST_BATCH = 128
 
 Progress = Callable[[int, int, int, int], None]
 """Called with (cycle, games done, games of the cycle, evaluations so far)."""
@@ -47,8 +48,18 @@ class Terms:
             for size in config.game.sizes
         }
         resign = config.resign
-        winrate = threshold(recent, resign) if resign is not None and cycle >= resign.after else 0.0
+        winrate = 0.0
+        if resign is not None and cycle >= resign.after:
+            winrate = threshold((game for game in recent if was_played_out(config, game.source)), resign)
         return cls(komi, winrate, hard_starts(recent) if config.opening.hard else [])
+
+
+def was_played_out(config: ZeroConfig, source: str) -> bool:
+    """Whether nobody was allowed to resign the game of this source, whatever the threshold of its time."""
+    cycle, _, index = source.partition("/")
+    if config.resign is None or int(cycle) < config.resign.after:
+        return True
+    return not make_plan(config, int(cycle), int(index), resigns=True).may_resign
 
 
 class RecentGames:
@@ -62,13 +73,18 @@ class RecentGames:
         """All games of a cycle, in their order."""
         self._games[cycle] = games
 
+    def of(self, cycle: int) -> list[GameRecord]:
+        """The games of one cycle, in their order."""
+        known = self._games.get(cycle)
+        if known is not None:
+            return known
+        shard = Store.open(self._folder.games).shards[cycle]
+        return [shard.row(i) for i in range(len(shard))]
+
     def before(self, cycle: int) -> list[GameRecord]:
         wanted = range(max(0, cycle - RECENT), cycle)
         self._games = {known: games for known, games in self._games.items() if known in wanted}
-        missing = [earlier for earlier in wanted if earlier not in self._games]
-        shards = Store.open(self._folder.games).shards if missing else ()
-        for earlier in missing:
-            self._games[earlier] = [shards[earlier].row(i) for i in range(len(shards[earlier]))]
+        self._games |= {earlier: self.of(earlier) for earlier in wanted}
         return [game for earlier in wanted for game in self._games[earlier]]
 
 
@@ -129,7 +145,9 @@ class CyclePlayer:
     def _evaluators(self, cycle: int) -> list[Evaluator]:
         workers = self.config.workers or core_count()
         path = self.folder.network(self.config.playing_network(cycle))
-        return [load_evaluator(path, threads=1) for _ in range(min(workers, self.config.games_at_once))]
+        number = min(workers, self.config.games_at_once)
+        shared = OpenVinoEvaluator(path, threads=number, streams=number, max_batch=_LARGEST_BATCH, remember=False)
+        return [shared] * number
 
 
 def core_count() -> int:

@@ -42,7 +42,7 @@ class Reporter:
         self._now = now
         self._next = now()
 
-    def update(self, clock: Clock) -> bool:
+    def update(self, clock: Clock | None) -> bool:
         """Write the page if it is due; whether it was."""
         began = self._now()
         if began < self._next:

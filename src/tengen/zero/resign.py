@@ -30,14 +30,11 @@ def lowest(game: GameRecord, turns: int) -> float | None:
 
 
 def threshold(games: Iterable[GameRecord], config: ResignConfig) -> float:
-    """The greatest winrate to resign at, by games that were played out; 0 (never) with fewer than 50 of them."""
+    """The greatest winrate to resign at, by games that nobody could resign; 0 (never) with fewer than 50 of them.
+
+    Games that might have been resigned and were not would make every threshold look safe.
+    """
     found = [low for game in games if game.ending == "count" and (low := lowest(game, config.turns)) is not None]
     if len(found) < LEAST_GAMES:
         return 0.0
     return float(min(config.most, np.quantile(found, config.false_positives, method="lower")))
-
-
-def false_positives(games: Iterable[GameRecord], winrate: float, turns: int) -> tuple[int, int]:
-    """(games whose winner would have resigned at `winrate`, games that were played out)."""
-    found = [low for game in games if game.ending == "count" and (low := lowest(game, turns)) is not None]
-    return sum(low < winrate for low in found), len(found)

@@ -26,14 +26,16 @@ from tengen.zero.folder import RunFolder
 from tengen.zero.gate import gate
 from tengen.zero.learn import Learner
 from tengen.zero.pending import PendingGames
-from tengen.zero.play import CyclePlayer, RecentGames, Terms
-from tengen.zero.probe import network_figures
+from tengen.zero.play import CyclePlayer, RecentGames, Terms, was_played_out
+from tengen.zero.probe import draw_probe, network_figures, training_mode_difference
 from tengen.zero.rate import rate, rated_size
 from tengen.zero.rating_book import RatingBook, RatingEvent
-from tengen.zero.report import write_report
+from tengen.zero.report import Reporter, write_report
 from tengen.zero.statistics import game_statistics
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Watcher
+
+_PROBED = 32  # positions that tell whether a network file plays as its module trains
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Run:
                 self.learner = Learner(self.config, self.folder, self.stop)
                 self.learner.begin()
                 self.recent = RecentGames(self.folder)
+                self.reporter = Reporter(self.folder.path, self.config)
                 self.player = CyclePlayer(self.config, self.folder, self.stop)
                 self._cycles(done, journal)
                 return self._finish(journal)
@@ -157,6 +160,7 @@ class Run:
         learnt = self.learner.learn(cycle, store, self.config.games_per_cycle)
         laps.lap("learn")
         self.watcher.judging(cycle)
+        figures["normalisation"]["training"] = self._mode_difference(store, cycle)
         figures |= self._promote(cycle + 1, terms)
         laps.lap("other")
         rating = self._rate(cycle + 1, terms, journal)
@@ -176,8 +180,7 @@ class Run:
         journal.write("cycle", cycle + 1, event)
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
         self.watcher.cycle_done(event)  # first, since the report asks the clock
-        if (cycle + 1) % self.config.report_every == 0 or cycle + 1 == self.config.cycles:
-            write_report(self.folder.path, self.config, self.watcher.clock)
+        self.reporter.update(self.watcher.clock)
 
     def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
         """What the new games look like, and what the network that played them makes of them."""
@@ -191,9 +194,17 @@ class Run:
             fair_komi=terms.fair_komi,
             resign_winrate=terms.resign_winrate or None,
             resign_turns=self.config.resign.turns if self.config.resign else 3,
+            played_out=[was_played_out(self.config, game.source) for game in self.recent.of(cycle)],
         )
         network = network_figures(evaluator, store, end - games, end, seed=cycle, edge=self.config.game.edge)
         return {"statistics": statistics, **network}
+
+    def _mode_difference(self, store: Store, cycle: int) -> float | None:
+        """How far the new network file and the learner's network in training mode differ."""
+        evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1)
+        first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
+        probe = draw_probe(store, evaluator.plane_set, first, positions=_PROBED, seed=cycle, edge=edge)
+        return training_mode_difference(evaluator, self.learner.module.average, probe)
 
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""
@@ -228,6 +239,7 @@ class Run:
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
         partial = path.with_suffix(".partial")
         shutil.copyfile(last, partial)
+        write_report(self.folder.path, self.config)
         return partial.replace(path)
 
 
