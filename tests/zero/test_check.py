@@ -55,6 +55,16 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     check(config.model_copy(update={"games_at_once": int(match[1])}))
 
 
+def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
+    params = {"selection": "puct-alphago"}
+    config = {**BASE, "games_at_once": 128, "search": {"visits": 800, "params": params}}
+    check(ZeroConfig.model_validate(config))
+    params["full_games"] = "true"
+    with pytest.raises(RecipeError, match="games_at_once = 128"):
+        check(ZeroConfig.model_validate(config))
+
+
 @pytest.mark.parametrize("sizes", [{}, {4: 1}, {20: 1}, {9: 0}])
 def test_impossible_boards(sizes: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="size"):

@@ -51,7 +51,10 @@ def _check_sizes(config: ZeroConfig) -> None:
 
 def _check_memory(config: ZeroConfig, edge: int) -> None:
     visits = max([config.search.visits, *config.search.visits_from.values()])
-    tree = max(_LEAST_TREE, int(_NODE_BYTES * visits * (edge * edge + 1)))
+    nodes = visits
+    if config.search.search_params(full=True).full_games:
+        nodes *= config.game.most_moves or 2 * edge * edge  # a simulation makes them for all moves to the end
+    tree = max(_LEAST_TREE, int(_NODE_BYTES * nodes * (edge * edge + 1)))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()
     if needed > there:
