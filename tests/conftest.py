@@ -15,6 +15,9 @@ import pytest
 # tests that press Ctrl-C would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Two threads of PyTorch wait for each other at every layer, which takes ten times as long once others use the machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
