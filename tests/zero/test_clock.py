@@ -199,3 +199,11 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 def test_rates_in_words() -> None:
     assert [rate(x) for x in (0.123, 4.56, 42.4, 1234.0)] == ["0.12", "4.6", "42", "1,234"]
+
+
+def test_games_beside_learning_are_timed_by_themselves() -> None:
+    events = [{"cycle": c, "seconds": {"generate": 2.0, "learn": 60.0}, "playing_seconds": 50.0} for c in range(3)]
+    clock = Clock(10, 500, history=events)
+    clock.begin(3, "generate")
+    clock.playing(490, 10_000)
+    assert clock.games_a_second() == pytest.approx(10.0)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tengen.zero.events import number, playing_seconds
+
 PARTS = ("generate", "learn", "rate", "other")
 """What a cycle consists of; `other` is saving, judging and the report, which may come in between."""
 
@@ -123,7 +125,14 @@ class Clock:
         return self._part.share if self._part else 0.0
 
     def games_a_second(self) -> float | None:
-        """Of this cycle once a tenth of it is played, else of the last cycles; None before any game."""
+        """Of this cycle once a tenth of it is played, else of the last cycles; None before any game.
+
+        Games that are played while another cycle is learnt from take longer than the run waits for them, so that only
+        whole cycles tell.
+        """
+        beside = [seconds for event in self._done if (seconds := playing_seconds(event)) > _waited(event) + 1]
+        if beside:
+            return self.games / (_recent_mean(beside) or 1.0)
         part = self._part
         playing = part is not None and part.name == "generate" and self.now() - part.began >= _SOON
         if part and playing and part.measured > (_SURE if self._done else 0):
@@ -229,6 +238,11 @@ def duration(seconds: float) -> str:
 def rate(per_second: float) -> str:
     """Two figures below 10, whole ones above."""
     return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
+
+
+def _waited(event: Mapping[str, Any]) -> float:
+    """How long a run waited for the games of a cycle."""
+    return number(event, 0.0, "seconds", "generate")
 
 
 def _when(milestone: Milestone) -> str:

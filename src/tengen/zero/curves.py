@@ -102,7 +102,8 @@ def health(events: Sequence[Event]) -> list[str]:
 
 
 def throughput(events: Sequence[Event]) -> list[str]:
-    """Games and evaluations a second of playing, and where the time goes; not of cycles played before a resumption."""
+    """Games and evaluations a second of playing, where the time goes, memory; not of cycles that were there before a
+    resumption."""
     timed = [event for event in events if playing_seconds(event) and event.get("evaluations") != 0]
     if not timed:
         return []
@@ -113,6 +114,7 @@ def throughput(events: Sequence[Event]) -> list[str]:
             lambda axes: _speed(axes, timed, [e.get("evaluations") or 0 for e in timed]),
         ),
         _over_cycles("Where the time goes", lambda axes: _times(axes, timed), bottom=_LEGEND),
+        _over_cycles("Memory of the leading process (MiB)", lambda axes: _memory(axes, timed)),
     ]
 
 
@@ -206,6 +208,12 @@ def _calibration(axes: Axes, bands: Sequence[Sequence[float]]) -> None:
 def _window(axes: Axes, events: Sequence[Event]) -> None:
     cycles, ages = window_ages(events)
     axes.plot(cycles, ages, _mark(cycles), color=ACCENT)
+    axes.set_ylim(bottom=0)
+
+
+def _memory(axes: Axes, events: Sequence[Event]) -> None:
+    cycles, bytes_held = _series(events, "memory")
+    axes.plot(cycles, [held / 2**20 for held in bytes_held], _mark(cycles), color=ACCENT)
     axes.set_ylim(bottom=0)
 
 

@@ -6,6 +6,7 @@ event stands in the log; until then its parts are done again, which ends the sam
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -172,6 +173,7 @@ class Run:
             **learnt.event(),
             **figures,
             "seconds": laps.seconds,
+            "memory": resident_bytes(),
             "hours": round((laps.total + sum(sum(past["seconds"].values()) for past in self.history)) / 3600, 4),
         }
         self.history.append(event)
@@ -241,6 +243,14 @@ class Run:
         shutil.copyfile(last, partial)
         write_report(self.folder.path, self.config)
         return partial.replace(path)
+
+
+def resident_bytes() -> int:
+    """Memory that this process holds now; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, stop: Stop) -> RatingEvent:
