@@ -130,7 +130,8 @@ class Clock:
         Games that are played while another cycle is learnt from take longer than the run waits for them, so that only
         whole cycles tell.
         """
-        beside = [seconds for event in self._done if (seconds := playing_seconds(event)) > _waited(event) + 1]
+        times = [(playing_seconds(event), _waited(event)) for event in self._done]
+        beside = [took for took, waited in times if took > waited + 1]
         if beside:
             return self.games / (_recent_mean(beside) or 1.0)
         part = self._part

@@ -1,7 +1,7 @@
 """What each part of self-play is worth: games until the raw policy reaches a fixed gate, with the part and without.
 
-    python benchmarks/ablation.py --out runs/ablation      # all variants, three seeds each; goes on where it stopped
-    python benchmarks/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
+    python benchmarks/long/ablation.py --out runs/ablation      # all variants, three seeds each; it resumes
+    python benchmarks/long/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
 
 The gate is a score of one half against our playout engine, which learns nothing: 200 games a cycle by the raw policy.
 Each run stops there, or at its last cycle. One JSON line a run, then a table with, for each variant, the games to the
