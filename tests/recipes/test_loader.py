@@ -63,6 +63,12 @@ def test_settings_change_any_depth(path: Path) -> None:
     assert run.training.optimizer.lr == 0.001
 
 
+def test_a_mapping_may_be_given_without_spaces(path: Path) -> None:
+    assert load_recipe(str(path), ["network={family:residual, size:b2c24}"]).network["size"] == "b2c24"
+    config = load_recipe("tiny-5x5", ["game.sizes={5:1,9:2}"], model=ZeroConfig)
+    assert config.game.sizes == {5: 1, 9: 2}
+
+
 def test_what_is_saved_loads_again(path: Path, tmp_path: Path) -> None:
     run = load_recipe(str(path), ["training.seed=5"])
     saved = tmp_path / "recipe.yaml"

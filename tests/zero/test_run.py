@@ -16,9 +16,12 @@ import numpy as np
 import pytest
 import torch
 
+from tengen.data.planes import encode_game
 from tengen.data.store import Store
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
+from tengen.game import Game
 from tengen.recipes import load_recipe
 from tengen.training.log import read_log
 from tengen.zero.config import ZeroConfig
@@ -213,6 +216,41 @@ def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 
+def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    """It begins with a trained network, and records are mixed into what it learns from."""
+    network = unbroken / "nets" / "micro.onnx"
+    records = f"learn.records={{store: {unbroken / 'games'}, share: 0.5, until: 2}}"
+    run(recipe, tmp_path / "run", f"start={network}", records, "cycles=2", "gate=null", "rating.games=2")
+    first, last = (load_evaluator(tmp_path / "run" / "nets" / f"cycle-0000{cycle}.onnx") for cycle in (0, 2))
+    game = Game(5, "tromp-taylor", 5.0).play("C3")
+    planes, scalars, mask = (part[None] for part in encode_game("tengen", game))
+    found = [evaluator.evaluate(planes, scalars, mask).policy for evaluator in (load_evaluator(network), first, last)]
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
+    assert np.abs(found[2] - found[1]).max() > 5e-4  # a few steps, most of them of the warm-up
+
+
+def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="holds 6x6 games, and the largest board of the run is 5x5"):
+        run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
+
+
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Path) -> None:
     with pytest.raises(RecipeError, match=r"search\.visits = 6, not 7"):
         run(recipe, unbroken, "search.visits=7")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("start=nonesuch", "no network 'nonesuch'"),
+        ("learn.records={store: nowhere}", "nowhere is no game store"),
+        ("games_at_once=100000000", "are free: give games_at_once"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_written(
+    setting: str, words: str, recipe: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(TengenError, match=words):
+        run(recipe, tmp_path / "run", setting)
+    assert not (tmp_path / "run" / "recipe.yaml").exists()
+    assert not (tmp_path / "run" / "games").exists()

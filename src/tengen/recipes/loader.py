@@ -1,5 +1,6 @@
 """From a recipe's name or path, and settings given on the command line, to a checked configuration."""
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from tengen.networks import NetConfig
 
 FOLDER = Path(__file__).parent
+_KEY = re.compile(r"([{,]\s*\w+):(?=\S)")
+"""A key of a mapping that is written without a space, as in {9:1}, which YAML would read as a time of day."""
+
 Config = TypeVar("Config", bound=BaseModel)
 
 
@@ -101,7 +105,7 @@ def _apply(data: dict[str, Any], setting: str) -> None:
             raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
         place = inner
     try:
-        place[last] = yaml.safe_load(text)
+        place[last] = yaml.safe_load(_KEY.sub(r"\1: ", text))
     except yaml.YAMLError as error:
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 

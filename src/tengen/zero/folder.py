@@ -73,6 +73,8 @@ class RunFolder:
 
     def check_same(self, config: ZeroConfig) -> None:
         """Raise RecipeError, with the first setting that differs, when the folder holds another run."""
+        if not self.recipe.exists():
+            return
         before = yaml.safe_load(self.recipe.read_text(encoding="utf-8"))
         if difference := _difference(before, config.model_dump(mode="json")):
             raise RecipeError(
@@ -82,8 +84,7 @@ class RunFolder:
     def prepare(self, config: ZeroConfig) -> None:
         """Make the folder, or check that the run in it is the one of `config` (RecipeError); write the recipe."""
         self.path.mkdir(parents=True, exist_ok=True)
-        if self.recipe.exists():
-            self.check_same(config)
+        self.check_same(config)
         replace(self.recipe, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
 
     @contextmanager

@@ -113,6 +113,8 @@ class Learner:
         self.inputs = plane_set(parse_config(config.network).plane_set)
         if config.learn.threads:
             torch.set_num_threads(config.learn.threads)
+        if config.learn.records is not None:
+            check_records(config.learn.records.store, config.game.edge)
         self.module = ZeroModule(_as_run(config, 1), self.inputs)
         if config.start is not None:
             start_from(self.module.network, config.start)
@@ -186,6 +188,16 @@ class Learner:
         card = card_of(self.module, games, self.module.global_step, metrics)
         name = self.config.name if cycle == self.config.cycles else f"{self.config.name}-{cycle:05d}"
         return card.model_copy(update={"name": name, "reproduce": f"tengen zero {self.config.name}"})
+
+
+def check_records(path: str, edge: int) -> None:
+    """Raise StoreError for a store that is none, RecipeError for one whose boards are too large for a run's tensors."""
+    store = Store.open(Path(path))
+    if len(store) and (largest := int(store.column("size").max())) > edge:
+        raise RecipeError(
+            f"learn.records: {path} holds {largest}x{largest} games, and the largest board of the run is {edge}x{edge}: "
+            "give records of its sizes, or play that size too"
+        )
 
 
 def start_from(network: nn.Module, name_or_path: str) -> None:

@@ -97,12 +97,13 @@ class Run:
         with self.folder.locked("lead") as free:
             if not free:
                 raise RecipeError(f"{self.folder.path}: another process leads this run; --role generate helps it")
+            self.folder.check_same(self.config)
+            self.learner = Learner(self.config, self.folder, self.stop)  # which refuses what it cannot start from
             self.folder.prepare(self.config)
             self.history = cycle_events(self.folder)
             done = len(self.history)
             journal = Journal(self.folder.path, done)
             try:
-                self.learner = Learner(self.config, self.folder, self.stop)
                 self.learner.begin()
                 self.recent = RecentGames(self.folder)
                 self.reporter = Reporter(self.folder.path, self.config)
