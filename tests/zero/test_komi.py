@@ -7,7 +7,7 @@ from tengen.data.record import GameRecord
 from tengen.zero.config import KomiConfig
 from tengen.zero.komi import fair_komi
 
-CONFIG = KomiConfig(start=3.0)
+CONFIG = KomiConfig(start=3.0, step=100)
 
 
 def game(margin: float, komi: float, counted: bool = True) -> GameRecord:
@@ -44,6 +44,14 @@ def test_games_of_the_tail_are_left_out() -> None:
 def test_resigned_games_alone_move_komi_towards_the_loser() -> None:
     games = [game(30, 7.5, counted=False)] * 60
     assert fair_komi(games, CONFIG) == 8.5
+
+
+def test_it_moves_by_a_step_from_what_was_believed_last() -> None:
+    config = CONFIG.model_copy(update={"step": 1.5})
+    games = [game(49, 5)] * 200 + [game(49, 7)] * 50
+    assert fair_komi(games, config) == 8.5
+    assert fair_komi([game(-49, komi) for komi in (6, 7, 8)] * 30, config) == 5.5
+    assert fair_komi([game(8, 7)] * 90, config) == 8.0
 
 
 def test_learning_may_be_off() -> None:

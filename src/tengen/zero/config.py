@@ -14,14 +14,16 @@ class KomiConfig(Strict):
     """How komi is drawn around the fair komi of the board, which the run learns from its own results.
 
     `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
-    `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. With
-    `learn` off the fair komi stays at `start`.
+    `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. From one
+    cycle to the next the fair komi moves by `step` points at the most: beginners win and lose by the whole board, and a
+    komi that follows them at once swings from end to end. With `learn` off it stays at `start`.
     """
 
     start: float = Field(7.0, ge=-400, le=400)
     deviation: float = Field(1.0, ge=0, le=100)
     tail: Share = 0.1
     tail_deviation: float = Field(8.0, ge=0, le=100)
+    step: float = Field(1.0, gt=0, le=400)
     whole: bool = False
     learn: bool = True
 
