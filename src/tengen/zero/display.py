@@ -48,19 +48,19 @@ class Display:
 
     def cycle(self, event: Mapping[str, Any]) -> None:
         """A cycle ended: its event as in the log."""
-        self._console.print(Text(f"{cycle_line(event, self._clock.cycles)}; {self._clock.words()}"))
+        self._console.print(Text(f"{cycle_line(event, self._clock.cycles)}; {self._clock.words()}"), soft_wrap=True)
 
     def rated(self, text: str) -> None:
         """A rating in one line."""
         self._rating = text
-        self._console.print(Text(f"rating: {text}"))
+        self._console.print(Text(f"rating: {text}"), soft_wrap=True)
 
     def warn(self, warnings: Sequence[RunWarning]) -> None:
         """The warnings that hold now; those that are new are printed."""
         held = {warning.kind for warning in self._warnings}
         for warning in warnings:
             if warning.kind not in held:
-                self._console.print(Text(f"warning: {warning}", style="yellow"))
+                self._console.print(Text(f"warning: {warning}", style="yellow"), soft_wrap=True)
         self._warnings = list(warnings)
 
     def panel(self) -> RenderableType:

@@ -58,7 +58,12 @@ def rated_size(game: GameConfig) -> int:
 
 
 def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
-    """How networks of this run are rated, at the fair komi of `rated_size`: without noise or chance in the search."""
+    """How networks of this run are rated, at the fair komi of `rated_size`: without noise or chance in the search.
+
+    A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, nobody could beat
+    anybody with Black.
+    """
+    komi = komi - 0.5 if komi == int(komi) else komi
     params = config.search.search_params(full=False)
     sober = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
     game, rating = config.game, config.rating
