@@ -230,7 +230,7 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
 
 
 def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="holds 6x6 games, and the largest board of the run is 5x5"):
+    with pytest.raises(RecipeError, match="holds 6x6 games, the largest board of the run is 5x5"):
         run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
 
 

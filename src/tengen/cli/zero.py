@@ -34,9 +34,7 @@ def command(
     else:
         path = _policy_gradient(recipe, settings or [], out, quiet)
     if path is not None:
-        Console(stderr=True).print(
-            f"network: {path}\nreport: {path.parent.parent / 'report.html'}", soft_wrap=True
-        )
+        Console(stderr=True).print(f"network: {path}\nreport: {path.parent.parent / 'report.html'}", soft_wrap=True)
 
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:

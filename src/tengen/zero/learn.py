@@ -195,7 +195,7 @@ def check_records(path: str, edge: int) -> None:
     store = Store.open(Path(path))
     if len(store) and (largest := int(store.column("size").max())) > edge:
         raise RecipeError(
-            f"learn.records: {path} holds {largest}x{largest} games, and the largest board of the run is {edge}x{edge}: "
+            f"learn.records: {path} holds {largest}x{largest} games, the largest board of the run is {edge}x{edge}: "
             "give records of its sizes, or play that size too"
         )
 
