@@ -110,6 +110,7 @@ def rate(
         return done
     player = network_name(number, match.visits)
     size = match.terms.size
+    komi = match.terms.komi
     event = done or RatingEvent(number=number, games=games, hours=hours, player=player, size=size, komi=komi)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.visits)
