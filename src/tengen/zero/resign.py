@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +16,19 @@ LEAST_GAMES = 50
 
 
 def lowest(game: GameRecord, turns: int) -> float | None:
-    """The lowest threshold (winrate) at which the winner of a game would have given up: None without one.
-
-    That is the least, over `turns` turns of the winner in a row, of the greatest winrate among them; 1 for a game too
-    short for that. Turns without a root value are passed over.
-    """
+    """The lowest threshold (winrate) at which the winner of a game would have given up: None without one."""
     if game.winner not in (0, 1) or game.root_values is None:
         return None
-    values: npt.NDArray[np.float32] = game.root_values[game.colors == game.winner]
-    winrates = (values[~np.isnan(values)] + 1) / 2
+    return lowest_of(game.root_values[game.colors == game.winner], turns)
+
+
+def lowest_of(values: npt.NDArray[np.floating[Any]], turns: int) -> float:
+    """The lowest threshold (winrate) at which a side would have given up whose turns had these root values.
+
+    That is the least, over `turns` turns in a row, of the greatest winrate among them; 1 where there are fewer. Turns
+    without a root value (NaN) are passed over.
+    """
+    winrates = (values[~np.isnan(values)].astype(float) + 1) / 2
     if len(winrates) < turns:
         return 1.0
     return float(np.lib.stride_tricks.sliding_window_view(winrates, turns).max(axis=1).min())

@@ -16,6 +16,7 @@ from tengen.data.identity import symmetry_table
 from tengen.data.record import WHITE_BIT
 from tengen.data.store import Store
 from tengen.zero.games import Games
+from tengen.zero.resign import lowest_of
 
 Figures = dict[str, Any]
 
@@ -137,17 +138,13 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
 
     Turns without a value are passed over. `played_out` as in `game_statistics`.
     """
-    winrates = (games.values.astype(float) + 1) / 2
     kept = np.array(games.ending, object) != "resign" if played_out is None else np.array(played_out, bool)
     decided = np.flatnonzero(np.isin(games.winner, (0, 1)) & kept)
     lows = np.ones(len(decided))
     colors, starts = games.colors, games.starts
     for i, game in enumerate(decided.tolist()):
         stretch = slice(starts[game], starts[game + 1])
-        own = winrates[stretch][colors[stretch] == games.winner[game]]
-        own = own[~np.isnan(own)]
-        if len(own) >= turns:
-            lows[i] = np.lib.stride_tricks.sliding_window_view(own, turns).max(axis=1).min()
+        lows[i] = lowest_of(games.values[stretch][colors[stretch] == games.winner[game]], turns)
     return lows
 
 
