@@ -132,7 +132,9 @@ def test_the_games_are_what_the_recipe_asks_for(unbroken: Path) -> None:
     assert 0.4 < len(recorded) / len(searched) < 0.75  # a share of 0.4 is searched cheaply, openings not at all
     assert all((v >> 16).sum() <= 6 for v in recorded)
     for game in games:
-        assert game.game().is_over or game.ending != "count" or len(game.moves) <= 2 * game.size**2
+        game.game()  # legal to the last move
+        assert len(game.moves) <= 2 * game.size**2
+        assert (game.score is None) == (game.ending in ("resign", "void"))
 
 
 def test_a_finished_run_is_left_as_it_is(unbroken: Path, recipe: Path) -> None:
