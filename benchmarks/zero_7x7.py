@@ -26,15 +26,16 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 
 from tengen import coords
-from tengen.arena.contest import Conditions, Outcome
-from tengen.arena.journal import Journal
+from tengen.arena.conditions import Conditions
+from tengen.arena.journal import read_folder
 from tengen.arena.match import play_match
+from tengen.arena.outcome import Outcome
 from tengen.arena.players import Strength
 from tengen.arena.statistics import Tally
 from tengen.arena.summary import tally
@@ -92,13 +93,13 @@ def match(name: str, settings: MatchSettings, options: Options) -> dict[str, obj
     """The figures of a match that lies in a folder of its own, by colour, from the network's side."""
     folder = options.folder / name.replace(", ", "-").replace(" ", "-")
     play_match(settings, folder, options.workers)
-    outcomes = Journal(folder, asdict(settings)).outcomes
-    games = [outcomes[index] for index in range(settings.games)]
+    about, outcomes = read_folder(folder)
+    network, games = about.names[0], outcomes[: settings.games]
     return {
         "conditions": name,
-        "all": share(games),
-        "black": share([game for game in games if game.black == "A"]),
-        "white": share([game for game in games if game.black == "B"]),
+        "all": share(games, network),
+        "black": share([game for game in games if game.black == network], network),
+        "white": share([game for game in games if game.white == network], network),
         "endings": dict(Counter(game.reason for game in games)),
         "distinct": len({moves(folder, game) for game in games}),
     }
@@ -109,8 +110,8 @@ def moves(folder: Path, game: Outcome) -> tuple[object, ...]:
     return (game.black, *read_game(record)[0].moves)
 
 
-def share(games: list[Outcome]) -> dict[str, object]:
-    return figures(tally(games))
+def share(games: list[Outcome], player: str) -> dict[str, object]:
+    return figures(tally(games, player))
 
 
 def figures(whole: Tally) -> dict[str, object]:

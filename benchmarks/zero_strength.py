@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tengen.arena.contest import Conditions
+from tengen.arena.conditions import Conditions
 from tengen.arena.match import play_match
 from tengen.arena.players import Strength
 from tengen.arena.statistics import Tally, wilson

@@ -12,8 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.arena.contest import Conditions, Contest, Outcome, Side, opening
+from tengen.arena.conditions import Conditions
+from tengen.arena.contest import Contest
+from tengen.arena.openings import opening
+from tengen.arena.outcome import Outcome
 from tengen.arena.players import Choice, Player, ProgramPlayer, RandomPlayer, RawPlayer, Strength, open_player
+from tengen.arena.schedule import Fixture, fixture
 from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.evaluators.protocol import Floats
 from tengen.game import Game
@@ -55,7 +59,11 @@ class Scripted:
 
 
 def contest(a: Player, b: Player, index: int = 0, conditions: Conditions = SMALL) -> Outcome:
-    return Contest(conditions, index, {"A": a, "B": b}).play()
+    return Contest(conditions, game(index), {"A": a, "B": b}).play()
+
+
+def game(index: int) -> Fixture:
+    return fixture([("A", "B")], index)
 
 
 def against(kind: str, moves: list[str], move_seconds: float = 20.0) -> Outcome:
@@ -75,7 +83,7 @@ def test_two_passes_are_counted() -> None:
 
 def test_colours_change_with_every_game() -> None:
     outcome = contest(Scripted([]), Scripted(["C3"]), index=1)
-    assert (outcome.black, outcome.winner, outcome.result) == ("B", "B", "B+24.5")
+    assert (outcome.black, outcome.white, outcome.winner, outcome.result) == ("B", "A", "B", "B+24.5")
 
 
 def test_resignation() -> None:
@@ -147,8 +155,8 @@ def test_a_game_of_given_turns_ends_with_them_and_is_counted_as_it_stands() -> N
 
 
 def test_numbered_games_tell_the_players_the_number_of_their_pair() -> None:
-    assert [replace(SMALL, numbered=True).player_seed(index) for index in range(5)] == [1, 1, 2, 2, 3]
-    assert len({SMALL.player_seed(index) for index in range(5)}) == 5
+    assert [replace(SMALL, numbered=True).player_seed(game(index)) for index in range(5)] == [1, 1, 2, 2, 3]
+    assert len({SMALL.player_seed(game(index)) for index in range(5)}) == 5
 
 
 class Fixed(UniformEvaluator):
@@ -187,19 +195,19 @@ def test_a_network_under_symmetries_plays_by_the_seed_of_the_game() -> None:
     player = open_player("policy:default", Strength(symmetries=True), 10)
     games = []
     for index in (0, 2, 4, 6, 0):
-        contest = Contest(replace(conditions, turns=8), index, {"A": player, "B": player})
+        contest = Contest(replace(conditions, turns=8), game(index), {"A": player, "B": player})
         contest.play()
         games.append(tuple(contest.game.moves))
     assert games[0] == games[4] and len(set(games)) > 1
 
 
 def test_random_games_end() -> None:
-    side: Side = "A"
+    black = "A"
     for index in range(4):
         outcome = contest(RandomPlayer(), RandomPlayer(), index, Conditions(size=7, opening=2))
         assert outcome.reason in ("count", "sure", "cycle", "limit")
-        side = outcome.black
-    assert side == "B"
+        black = outcome.black
+    assert black == "B"
 
 
 @needs_gnugo

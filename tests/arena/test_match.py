@@ -10,14 +10,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from offspring import Offspring
 
-from tengen.arena.contest import Conditions, Outcome
+from tengen.arena.conditions import Conditions
+from tengen.arena.journal import VERSION, read_folder
 from tengen.arena.match import play_match
+from tengen.arena.outcome import Outcome, Reason
 from tengen.arena.players import Strength, open_player
+from tengen.arena.schedule import fixture
 from tengen.arena.summary import game_line, score_line, summarize, tally
 from tengen.arena.table import MatchSettings
 from tengen.errors import RecipeError, TengenError
@@ -43,13 +48,20 @@ def test_a_match_keeps_every_game(tmp_path: Path) -> None:
     assert figures["games"] == 6 and figures["wins"] + figures["draws"] + figures["losses"] == 6
     rows = sorted(lines(tmp_path / "match"), key=lambda row: int(str(row["index"])))
     assert [row["index"] for row in rows] == list(range(6))
-    assert [row["black"] for row in rows] == ["A", "B"] * 3
+    about, outcomes = read_folder(tmp_path / "match")
+    other = about.names[1]
+    assert about.names[0] == "random" and (about.games, about.schedule) == (6, {"kind": "head-to-head"})
+    assert about.conditions["size"] == 5 and about.players[1]["player"] == "none"
+    assert [json.loads(json.dumps(asdict(outcome))) for outcome in outcomes] == rows
+    assert [row["black"] for row in rows] == ["random", other] * 3
+    assert [row["white"] for row in rows] == [other, "random"] * 3
+    assert [(row["pair"], row["round"]) for row in rows] == [(0, 0), (0, 0), (1, 1), (1, 1), (2, 2), (2, 2)]
     assert json.loads((tmp_path / "match" / "summary.json").read_text()) == figures
     for row in rows:
         game, info = read_game(tmp_path / "match" / "games" / f"{row['index']:05d}.sgf")
         assert len(game.moves) == row["moves"]
         assert str(info.result) == row["result"]
-        assert (info.black == "random") == (row["black"] == "A")
+        assert (info.black, info.white) == (row["black"], row["white"])
 
 
 def test_both_games_of_a_pair_begin_alike(tmp_path: Path) -> None:
@@ -70,7 +82,7 @@ def test_a_second_run_goes_on_and_a_longer_one_adds(tmp_path: Path) -> None:
 
 def test_another_match_does_not_mix_in(tmp_path: Path) -> None:
     play_match(MatchSettings("random", "random", games=1, conditions=TINY), tmp_path)
-    with pytest.raises(TengenError, match="b = random, not none"):
+    with pytest.raises(TengenError, match="players 2: player = random, not none"):
         play_match(MatchSettings("random", "none", games=1, conditions=TINY), tmp_path)
 
 
@@ -136,20 +148,37 @@ def lines_so_far(folder: Path) -> list[bytes]:
     return (folder / "games.jsonl").read_bytes().splitlines()
 
 
+def outcome(index: int, winner: str | None, result: str, reason: Reason, moves: int, **more: Any) -> Outcome:
+    """The game of this number between `one` and `two`."""
+    game = fixture([("one", "two")], index)
+    return Outcome(**asdict(game), winner=winner, result=result, reason=reason, moves=moves, **more)
+
+
+def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="holds no match"):
+        read_folder(tmp_path)
+    (tmp_path / "match.json").write_text('{"version": 1}')
+    with pytest.raises(TengenError, match=f"version 1; this Tengen knows {VERSION}"):
+        read_folder(tmp_path)
+    (tmp_path / "match.json").write_text("[")
+    with pytest.raises(TengenError, match="not what a match writes"):
+        read_folder(tmp_path)
+
+
 def test_figures_and_lines() -> None:
     outcomes = [
-        Outcome(0, "A", "A", "B+R", "resign", 101, seconds={"A": 3.0, "B": 4.0}, visits={"A": 400.0}),
-        Outcome(1, "B", "A", "W+2.5", "count", 250, score=-2.5, counts={"A": -2.5, "B": 1.5}, disputed=True),
-        Outcome(2, "A", None, "Draw", "count", 260, score=0, counts={"A": 0, "B": 0}),
-        Outcome(3, "B", "B", "B+T", "timeout", 11),
+        outcome(0, "one", "B+R", "resign", 101, seconds={"one": 3.0, "two": 4.0}, visits={"one": 400.0}),
+        outcome(1, "one", "W+2.5", "count", 250, score=-2.5, counts={"one": -2.5, "two": 1.5}, disputed=True),
+        outcome(2, None, "Draw", "count", 260, score=0, counts={"one": 0, "two": 0}),
+        outcome(3, "two", "B+T", "timeout", 11),
     ]
-    figures = summarize(outcomes, {"A": "one", "B": "two"})
+    figures = summarize(outcomes, ("one", "two"))
     assert (figures["wins"], figures["draws"], figures["losses"], figures["score"]) == (2, 1, 1, 0.625)
     assert (figures["a_as_black"], figures["a_as_white"]) == ("1.5 of 2", "1 of 2")
-    assert figures["endings"] == {"A by count": 1, "A by resign": 1, "B by timeout": 1, "draw count": 1}
+    assert figures["endings"] == {"one by count": 1, "one by resign": 1, "two by timeout": 1, "draw count": 1}
     assert (figures["counted"], figures["counted_apart"], figures["disputed"]) == (2, 1, 1)
-    assert score_line(tally(outcomes)).startswith("A 2.5 - 1.5 B, 62.5% [")
-    assert game_line(outcomes[0]) == "game 0: B+R (resign), A was Black, 101 moves, 7 s"
+    assert score_line(tally(outcomes, "one")).startswith("A 2.5 - 1.5 B, 62.5% [")
+    assert game_line(outcomes[0]) == "game 0: B+R (resign), one - two, 101 moves, 7 s"
     assert "differ" in game_line(outcomes[1])
 
 

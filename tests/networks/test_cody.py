@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
-from tengen.arena.contest import Conditions  # noqa: E402
+from tengen.arena.conditions import Conditions  # noqa: E402
 from tengen.arena.table import MatchSettings, Table  # noqa: E402
 from tengen.data.planes import encode_game, plane_set  # noqa: E402
 from tengen.engine import load_engine  # noqa: E402

@@ -10,13 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.arena.contest import Conditions, Contest, Outcome
+from tengen.arena.conditions import Conditions
+from tengen.arena.contest import Contest
+from tengen.arena.outcome import Outcome
 from tengen.arena.players import Choice, ProgramPlayer
+from tengen.arena.players import Player as Seated
+from tengen.arena.schedule import fixture
 from tengen.errors import TengenError
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import Game
 from tengen.zero.player import Player, raw_policy
-from tengen.zero.programs import Network, failures, play_program, points, program_rules
+from tengen.zero.programs import NETWORK, PROGRAM, Network, failures, play_program, points, program_rules
 
 HOSTILE = Path(__file__).parents[1] / "arena" / "hostile.py"
 TINY = Conditions(size=5, komi=0.5, opening=2, seed=9)
@@ -49,11 +53,12 @@ def test_the_games_are_those_played_one_by_one() -> None:
     opponent = ProgramPlayer(program("polite"), 20)
     try:
         for index in range(6):
-            alone.append(Contest(TINY, index, {"A": OneByOne(UniformEvaluator()), "B": opponent}).play())
+            players: dict[str, Seated] = {NETWORK: OneByOne(UniformEvaluator()), PROGRAM: opponent}
+            alone.append(Contest(TINY, fixture([(NETWORK, PROGRAM)], index), players).play())
     finally:
         opponent.close()
     assert told(together.outcomes) == told(alone)
-    wins = sum(outcome.winner == "A" for outcome in alone)
+    wins = sum(outcome.winner == NETWORK for outcome in alone)
     assert points(together.outcomes, True)[0] + points(together.outcomes, False)[0] == wins
 
 
@@ -61,7 +66,7 @@ def test_searches_do_not_depend_on_how_many_games_go_on_together() -> None:
     searching = Player(UniformEvaluator(), visits=8)
     found = [play_program(searching, program("polite"), TINY, 4, copies=copies) for copies in (1, 4)]
     assert told(found[0].outcomes) == told(found[1].outcomes)
-    assert found[0].outcomes[0].visits == {"A": 8.0}
+    assert found[0].outcomes[0].visits == {NETWORK: 8.0}
 
 
 def test_games_in_which_the_program_failed_do_not_count() -> None:

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import Any
 
-from tengen.arena.contest import Outcome
+from tengen.arena.outcome import Outcome
 from tengen.arena.table import MatchSettings, Table
 from tengen.errors import TengenError
 
@@ -29,7 +29,7 @@ class Crew:
     def __init__(self, settings: MatchSettings, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, BaseProcess] = {}
-        self.names: dict[str, str] = {}
+        self.names = ("", "")
         try:
             for _ in range(workers):
                 ours, theirs = context.Pipe()

@@ -8,33 +8,80 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tengen.arena.contest import Outcome
+from tengen.arena.outcome import Outcome
 from tengen.errors import TengenError
+
+VERSION = 2
 
 # A match may be made longer and the folder moved; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
 
 
+@dataclass(frozen=True)
+class About:
+    """What `match.json` says: who plays whom, how and how often. A player's fields begin with `name`."""
+
+    schedule: dict[str, Any]
+    players: tuple[dict[str, Any], ...]
+    conditions: dict[str, Any]
+    games: int
+    more: dict[str, Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the players, in the order of the schedule."""
+        return tuple(player["name"] for player in self.players)
+
+
+def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
+    """The match in this folder and its finished games by number. Raises TengenError when there is none that we know."""
+    path = folder / "match.json"
+    try:
+        fields = json.loads(path.read_bytes())
+        version = fields.pop("version")
+    except FileNotFoundError:
+        raise TengenError(f"{folder} holds no match: there is no {path.name}") from None
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise TengenError(f"{path} is not what a match writes: {error}") from error
+    if version != VERSION:
+        raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
+    schedule, players, conditions, games = (fields.pop(key) for key in ("schedule", "players", "conditions", "games"))
+    outcomes = _read_lines(folder / "games.jsonl")
+    return About(schedule, tuple(players), conditions, games, fields), [outcomes[i] for i in sorted(outcomes)]
+
+
 class Journal:
     """Opens or makes the folder of a match with these settings. Raises TengenError when it holds another match."""
 
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lines = folder / "games.jsonl"
-        self._settings = settings
-        self.names: dict[str, str] = self._check()
-        self.outcomes = self._read()
+        if self._lines.exists() and not (folder / "match.json").exists():
+            raise TengenError(f"{folder} has games but no match.json; choose another folder with --out")
+        self.about = read_folder(folder)[0] if (folder / "match.json").exists() else None
+        self.outcomes = _read_lines(self._lines)
 
-    def begin(self, names: Mapping[str, str]) -> None:
+    def check(self, about: Mapping[str, Any]) -> None:
+        """Raise TengenError when the folder holds another match than this."""
+        if self.about is None:
+            return
+        before = {**asdict(self.about), **self.about.more}
+        for key, value in json.loads(json.dumps(about)).items():
+            was = json.loads(json.dumps(before.get(key)))
+            if key not in _MAY_CHANGE and was != value:
+                raise TengenError(
+                    f"{self.folder} holds a match with {_difference(key, was, value)}; "
+                    "choose another folder with --out, or the same settings to go on"
+                )
+
+    def begin(self, about: Mapping[str, Any]) -> None:
         """Make the folder and write down who plays and how; nothing is written before."""
-        self.names = dict(names)
         (self.folder / "games").mkdir(parents=True, exist_ok=True)
-        about = json.dumps({"names": self.names, **self._settings}, indent=2)
-        _write(self.folder / "match.json", about.encode() + b"\n")
+        _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
         if self._lines.exists():
             complete = self._lines.read_bytes()
             _write(self._lines, complete[: complete.rfind(b"\n") + 1])
@@ -50,28 +97,25 @@ class Journal:
         """Write the figures of the whole match beside its games."""
         _write(self.folder / "summary.json", json.dumps(figures, indent=2).encode() + b"\n")
 
-    def _check(self) -> dict[str, str]:
-        """The players' names of the match that is there, if one is."""
-        path = self.folder / "match.json"
-        if not path.exists():
-            if self._lines.exists():
-                raise TengenError(f"{self.folder} has games but no match.json; choose another folder with --out")
-            return {}
-        before: dict[str, Any] = json.loads(path.read_bytes())
-        for key, value in json.loads(json.dumps(self._settings)).items():
-            if key not in _MAY_CHANGE and before.get(key) != value:
-                raise TengenError(
-                    f"{self.folder} holds a match with {key} = {before.get(key)}, not {value}; "
-                    "choose another folder with --out, or the same settings to go on"
-                )
-        return dict(before["names"])
 
-    def _read(self) -> dict[int, Outcome]:
-        if not self._lines.exists():
-            return {}
-        text = self._lines.read_bytes()
-        rows = [json.loads(line) for line in text[: text.rfind(b"\n") + 1].splitlines()]
-        return {row["index"]: Outcome(**{**row, "last_words": tuple(row["last_words"])}) for row in rows}
+def _difference(key: str, was: Any, value: Any) -> str:
+    """Where two settings differ, as deep as they are alike: `conditions: komi = 7.5, not 6.5`."""
+    if isinstance(was, dict) and isinstance(value, dict):
+        inner = next(k for k in (*value, *was) if was.get(k) != value.get(k))
+        return f"{key}: {_difference(inner, was.get(inner), value.get(inner))}"
+    if isinstance(was, list) and isinstance(value, list) and len(was) == len(value):
+        i = next(i for i in range(len(was)) if was[i] != value[i])
+        return _difference(f"{key} {i + 1}", was[i], value[i])
+    return f"{key} = {was}, not {value}"
+
+
+def _read_lines(path: Path) -> dict[int, Outcome]:
+    """The finished games by number; a line that was cut off while it was written does not count."""
+    if not path.exists():
+        return {}
+    text = path.read_bytes()
+    rows = [json.loads(line) for line in text[: text.rfind(b"\n") + 1].splitlines()]
+    return {row["index"]: Outcome(**{**row, "last_words": tuple(row["last_words"])}) for row in rows}
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tengen.arena.contest import Contest, Outcome
+from tengen.arena.contest import Contest
+from tengen.arena.outcome import Outcome
 from tengen.game import BLACK, WHITE
 from tengen.sgf import Result, SgfInfo, write_game
 
@@ -13,8 +14,8 @@ _ENDINGS = {"resign": "resign", "timeout": "time", "cycle": "void", "sure": "cou
 def sgf_of(contest: Contest, outcome: Outcome) -> bytes:
     """The game as an SGF file."""
     info = SgfInfo(
-        black=contest.players[contest.side(BLACK)].name,
-        white=contest.players[contest.side(WHITE)].name,
+        black=outcome.black,
+        white=outcome.white,
         komi=contest.game.komi,
         rules=contest.game.rules.text,
         result=_result(outcome),

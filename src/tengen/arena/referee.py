@@ -16,9 +16,9 @@ PLAYOUTS = 256  # from a finished position: enough that a point's owner is not l
 class Verdict:
     """A counted game. `score` is Black minus White, komi included.
 
-    `counts` holds the score that each opinion about the dead stones leads to, by who held it: `A`, `B` for the
-    players and, where they disagree or say nothing, `playouts`, which then decides. `disputed` says that the players'
-    counts name different winners.
+    `counts` holds the score that each opinion about the dead stones leads to, by who held it: a player's name and,
+    where the players disagree or say nothing, `playouts`, which then decides. `disputed` says that the players' counts
+    name different winners.
     """
 
     score: float

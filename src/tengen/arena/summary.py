@@ -7,24 +7,25 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tengen.arena.contest import Outcome
+from tengen.arena.outcome import Outcome
 from tengen.arena.statistics import Tally
 
 
-def tally(outcomes: Iterable[Outcome]) -> Tally:
-    """The games as A's wins, draws and losses; a game without result counts as a draw."""
+def tally(outcomes: Iterable[Outcome], player: str) -> Tally:
+    """All these games as the player's wins, draws and losses; a game without result counts as a draw."""
     winners = [outcome.winner for outcome in outcomes]
-    return Tally(winners.count("A"), winners.count(None), winners.count("B"))
+    wins, draws = winners.count(player), winners.count(None)
+    return Tally(wins, draws, len(winners) - wins - draws)
 
 
-def summarize(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> dict[str, Any]:
-    """The figures of a match, from A's side, ready for JSON; an infinite Elo is null."""
-    whole = tally(outcomes)
+def summarize(outcomes: Sequence[Outcome], names: tuple[str, str]) -> dict[str, Any]:
+    """The figures of a match of two, from the side of the first (A), ready for JSON; an infinite Elo is null."""
+    whole = tally(outcomes, names[0])
     endings = Counter(f"{_color(o)} {o.reason}" if o.winner is None else f"{o.winner} by {o.reason}" for o in outcomes)
-    visits = {side: [o.visits[side] for o in outcomes if side in o.visits] for side in ("A", "B")}
+    visits = {side: [o.visits[side] for o in outcomes if side in o.visits] for side in names}
     return {
-        "a": names["A"],
-        "b": names["B"],
+        "a": names[0],
+        "b": names[1],
         "games": whole.games,
         "wins": whole.wins,
         "draws": whole.draws,
@@ -33,14 +34,14 @@ def summarize(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> dict[str
         "interval_95": [round(end, 4) for end in whole.interval()],
         "elo": [round(x, 1) if math.isfinite(x) else None for x in whole.elo()],
         "superiority": round(whole.superiority(), 4),
-        "a_as_black": _colour_score([o for o in outcomes if o.black == "A"]),
-        "a_as_white": _colour_score([o for o in outcomes if o.black == "B"]),
+        "a_as_black": _colour_score([o for o in outcomes if o.black == names[0]], names[0]),
+        "a_as_white": _colour_score([o for o in outcomes if o.white == names[0]], names[0]),
         "endings": dict(sorted(endings.items())),
         "counted": sum(bool(o.counts) for o in outcomes),
-        "counted_apart": sum(len(set(o.counts.values())) > 1 for o in outcomes),
+        "counted_apart": sum(o.counted_apart for o in outcomes),
         "disputed": sum(o.disputed for o in outcomes),
         "mean_moves": round(sum(o.moves for o in outcomes) / len(outcomes), 1),
-        "seconds": {side: round(sum(o.seconds.get(side, 0.0) for o in outcomes), 1) for side in ("A", "B")},
+        "seconds": {side: round(sum(o.seconds.get(side, 0.0) for o in outcomes), 1) for side in names},
         "mean_visits": {side: round(sum(v) / len(v), 1) for side, v in visits.items() if v},
     }
 
@@ -55,10 +56,10 @@ def score_line(whole: Tally) -> str:
 
 
 def game_line(outcome: Outcome) -> str:
-    """A game in one line: `game 12: B+R, A was Black, 243 moves, 98 s`."""
-    more = " - the players' counts differ" if len(set(outcome.counts.values())) > 1 else ""
+    """A game in one line: `game 12: B+R (resign), one - two, 243 moves, 98 s`, Black first."""
+    more = " - the players' counts differ" if outcome.counted_apart else ""
     return (
-        f"game {outcome.index}: {outcome.result} ({outcome.reason}), {outcome.black} was Black, "
+        f"game {outcome.index}: {outcome.result} ({outcome.reason}), {outcome.black} - {outcome.white}, "
         f"{outcome.moves} moves, {sum(outcome.seconds.values()):.0f} s{more}"
     )
 
@@ -82,6 +83,6 @@ def _color(outcome: Outcome) -> str:
     return "draw" if outcome.result == "Draw" else "void"
 
 
-def _colour_score(outcomes: Sequence[Outcome]) -> str:
-    part = tally(outcomes)
+def _colour_score(outcomes: Sequence[Outcome], player: str) -> str:
+    part = tally(outcomes, player)
     return f"{part.points:g} of {part.games}"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from tengen.arena.contest import Conditions, Contest, Outcome, Side
+from tengen.arena.conditions import Conditions
+from tengen.arena.contest import Contest
+from tengen.arena.outcome import FAILURES, Outcome
 from tengen.arena.players import Player, Strength, open_player
 from tengen.arena.record import sgf_of
+from tengen.arena.schedule import fixture
 from tengen.errors import RecipeError
-
-_FAILURES = frozenset({"died", "timeout", "refused", "nonsense", "not found"})
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,17 @@ class MatchSettings:
         if self.move_seconds <= 0:
             raise RecipeError(f"the time for a move must be above 0 s, not {self.move_seconds:g}")
 
+    def about(self, names: tuple[str, str]) -> dict[str, Any]:
+        """What the match's folder says of it; the players have these names."""
+        words = zip(names, (self.a, self.b), strict=True)
+        return {
+            "schedule": {"kind": "head-to-head"},
+            "players": [{"name": name, "player": word, **asdict(self.strength)} for name, word in words],
+            "conditions": asdict(self.conditions),
+            "games": self.games,
+            "move_seconds": self.move_seconds,
+        }
+
 
 class Table:
     """The two players of a match. A player that failed in a game is started afresh for the next.
@@ -38,36 +51,37 @@ class Table:
 
     def __init__(self, settings: MatchSettings) -> None:
         self._settings = settings
-        self._players: dict[Side, Player] = {}
+        self._players: list[Player | None] = [None, None]
         try:
-            self._seat()
-            for player in self._players.values():
+            players = self._seat()
+            a, b = (player.name for player in players)
+            self.names = (a, b if b != a else f"{b} (2)")
+            for player in players:
                 player.begin(settings.conditions.new_game(), seed=0)
         except BaseException:
             self.close()
             raise
 
-    @property
-    def names(self) -> dict[Side, str]:
-        return {side: player.name for side, player in self._players.items()}
-
     def play(self, index: int) -> tuple[Outcome, bytes]:
         """Play the game of this number; its outcome and its record as SGF."""
-        self._seat()
-        contest = Contest(self._settings.conditions, index, dict(self._players))
+        players = dict(zip(self.names, self._seat(), strict=True))
+        contest = Contest(self._settings.conditions, fixture([self.names], index), players)
         outcome = contest.play()
         record = sgf_of(contest, outcome)
-        if outcome.reason in _FAILURES and outcome.winner is not None:
-            self._players.pop("B" if outcome.winner == "A" else "A").close()
+        if outcome.loser is not None and outcome.reason in FAILURES:
+            self._players[self.names.index(outcome.loser)] = None
+            players[outcome.loser].close()
         return outcome, record
 
     def close(self) -> None:
-        for player in self._players.values():
-            player.close()
-        self._players.clear()
+        for player in self._players:
+            if player is not None:
+                player.close()
+        self._players = [None, None]
 
-    def _seat(self) -> None:
-        words: dict[Side, str] = {"A": self._settings.a, "B": self._settings.b}
-        for side, word in words.items():
-            if side not in self._players:
-                self._players[side] = open_player(word, self._settings.strength, self._settings.move_seconds)
+    def _seat(self) -> list[Player]:
+        """Both players, those started that are not there."""
+        for i, word in enumerate((self._settings.a, self._settings.b)):
+            if self._players[i] is None:
+                self._players[i] = open_player(word, self._settings.strength, self._settings.move_seconds)
+        return [player for player in self._players if player is not None]

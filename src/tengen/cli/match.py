@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from tengen.arena.contest import Outcome
+    from tengen.arena.outcome import Outcome
 
 _PLAYER = "a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, random, or gtp:COMMAND LINE"
 
@@ -36,7 +36,7 @@ def command(
     Both play every opening with both colours. Our own rules decide what is legal and count, with the dead stones on
     which the players agree. The folder keeps every game; the same command goes on after an interruption.
     """
-    from tengen.arena.contest import Conditions
+    from tengen.arena.conditions import Conditions
     from tengen.arena.match import play_match
     from tengen.arena.players import Strength
     from tengen.arena.summary import report
@@ -58,14 +58,16 @@ class _Printer:
     def __init__(self, games: int) -> None:
         self._games = games
         self._outcomes: list[Outcome] = []
+        self._a = ""
         self._earlier = 0
         self._begun = 0.0
 
-    def started(self, names: Mapping[str, str], earlier: Sequence[Outcome]) -> None:
+    def started(self, names: tuple[str, str], earlier: Sequence[Outcome]) -> None:
+        self._a = names[0]
         self._outcomes = list(earlier)
         self._earlier = len(earlier)
         self._begun = time.monotonic()
-        print(f"A is {names['A']}, B is {names['B']}; {len(earlier)} of {self._games} games are there", flush=True)
+        print(f"A is {names[0]}, B is {names[1]}; {len(earlier)} of {self._games} games are there", flush=True)
 
     def played(self, outcome: Outcome) -> None:
         from tengen.arena.summary import game_line, score_line, tally
@@ -75,7 +77,7 @@ class _Printer:
         each = (time.monotonic() - self._begun) / (done - self._earlier)
         left = each * (self._games - done) / 60
         print(f"[{done}/{self._games}, {left:.0f} min left] {game_line(outcome)}", flush=True)
-        print(f"    {score_line(tally(self._outcomes))}", flush=True)
+        print(f"    {score_line(tally(self._outcomes, self._a))}", flush=True)
 
 
 def _slug(player: str) -> str:

@@ -15,9 +15,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tengen.arena.contest import Conditions, Contest, Outcome
+from tengen.arena.conditions import Conditions
+from tengen.arena.contest import Contest
+from tengen.arena.outcome import FAILURES, Outcome
 from tengen.arena.players import Choice, Probabilities, ProgramPlayer
 from tengen.arena.players import Player as Seated
+from tengen.arena.schedule import fixture
+from tengen.arena.summary import tally
 from tengen.engine.count import Counter
 from tengen.errors import TengenError
 from tengen.evaluators.protocol import Evaluator
@@ -25,8 +29,8 @@ from tengen.game import Game
 from tengen.rules import Rules
 from tengen.zero.player import Player, RawPolicies, Searches, raw_policy
 
-FAILURES = frozenset({"died", "timeout", "refused", "nonsense", "not found"})
-"""Outcomes that say nothing about strength: the program failed."""
+NETWORK, PROGRAM = "network", "program"
+"""The names of the players in outcomes."""
 
 _COPIES = 8  # of the program, a game each
 _SEARCH = 2  # what the seeds are for
@@ -34,7 +38,7 @@ _SEARCH = 2  # what the seeds are for
 
 @dataclass(frozen=True)
 class ProgramGames:
-    """The games in their order; the network is A. `trouble` says in words why some of them are missing.
+    """The games in their order, between `NETWORK` and `PROGRAM`. `trouble` says in words why some of them are missing.
 
     `distinct` counts the different ones.
     """
@@ -157,8 +161,9 @@ class _Hall:
         """Begin games at all free copies; whether any is left to play."""
         new = []
         while self._free and self._waiting:
-            players: dict[str, Seated] = {"A": self._network, "B": self._free.pop()}
-            new.append(Contest(self.conditions, self._waiting.popleft(), players))  # type: ignore[arg-type]
+            players: dict[str, Seated] = {NETWORK: self._network, PROGRAM: self._free.pop()}
+            game = fixture([(NETWORK, PROGRAM)], self._waiting.popleft())
+            new.append(Contest(self.conditions, game, players))
         self._playing += new
         for contest, outcome in zip(new, crew.map(Contest.begin, new), strict=True):
             self._settle(contest, outcome or contest.ended())
@@ -166,12 +171,12 @@ class _Hall:
 
     def move(self, crew: ThreadPoolExecutor) -> None:
         """A move in every game."""
-        theirs = [contest for contest in self._playing if contest.to_move == "B"]
-        mine = [contest for contest in self._playing if contest.to_move == "A"]
+        theirs = [contest for contest in self._playing if contest.to_move == PROGRAM]
+        mine = [contest for contest in self._playing if contest.to_move == NETWORK]
         answers = crew.map(_turn, theirs)
         begun = time.perf_counter()
         if mine:
-            points = self._ours.moves([c.game for c in mine], [c.index for c in mine])
+            points = self._ours.moves([c.game for c in mine], [c.fixture.index for c in mine])
             each = (time.perf_counter() - begun) / len(mine)
             visits = self.player.visits if self.player.visits > 1 else 0
             for contest, point in zip(mine, points, strict=True):
@@ -183,7 +188,7 @@ class _Hall:
         """Clear the table of a game that ended; a program that failed there is started anew."""
         if outcome is None:
             return
-        self.outcomes[contest.index] = outcome
+        self.outcomes[outcome.index] = outcome
         self.lines.add(tuple(contest.game.moves))
         self._playing.remove(contest)
         program = _program(contest)
@@ -205,16 +210,17 @@ def _turn(contest: Contest) -> Outcome | None:
 
 
 def _program(contest: Contest) -> ProgramPlayer:
-    player = contest.players["B"]
+    player = contest.players[PROGRAM]
     assert isinstance(player, ProgramPlayer)
     return player
 
 
 def points(outcomes: Sequence[Outcome], black: bool) -> tuple[int, int, int]:
-    """The network's wins, draws and losses with one colour, without the games in which the program failed."""
-    fair = [o for o in outcomes if o.reason not in FAILURES and (o.black == "A") == black]
-    wins, losses = sum(o.winner == "A" for o in fair), sum(o.winner == "B" for o in fair)
-    return wins, len(fair) - wins - losses, losses
+    """The network's wins, draws and losses with one colour, without the games in which the program
+    failed (`FAILURES`), which say nothing about strength."""
+    fair = [o for o in outcomes if o.reason not in FAILURES and (o.black == NETWORK) == black]
+    found = tally(fair, NETWORK)
+    return found.wins, found.draws, found.losses
 
 
 def failures(outcomes: Sequence[Outcome]) -> str:

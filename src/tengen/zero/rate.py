@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tengen.arena.contest import Conditions
+from tengen.arena.conditions import Conditions
 from tengen.data.split import derive
 from tengen.engine.params import SearchParams
 from tengen.errors import TengenError
