@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tengen.engine.clock import MARGIN, Clock, Overtime, TimeControl, expected_moves_left
+from tengen.engine.clock import (
+    MARGIN,
+    Clock,
+    Overtime,
+    TimeControl,
+    expected_moves_left,
+    parse_seconds,
+    show_seconds,
+)
 from tengen.errors import RecipeError
 
 seconds = st.floats(0, 7200)
@@ -119,3 +127,48 @@ def test_impossible_overtime_is_refused(overtime: Overtime, period: float, count
 def test_impossible_main_time_is_refused(main: float) -> None:
     with pytest.raises(RecipeError, match="main"):
         TimeControl.absolute(main)
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("10m+5x30s", TimeControl.byoyomi(600, 30, 5)),
+        ("10m+25/5m", TimeControl.canadian(600, 300, 25)),
+        ("5m+3s", TimeControl.fischer(300, 3)),
+        ("5m+0", TimeControl.absolute(300)),
+        ("0+1x2.5s", TimeControl.byoyomi(0, 2.5, 1)),
+        ("1h30m+0", TimeControl.absolute(5400)),
+        ("90s+1m", TimeControl.fischer(90, 60)),
+    ],
+)
+def test_times_in_words(text: str, control: TimeControl) -> None:
+    assert TimeControl.parse(text) == control
+    assert TimeControl.parse(str(control)) == control
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**7))
+def test_what_is_shown_is_read_back(milliseconds: int) -> None:
+    assert parse_seconds(show_seconds(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "+", "5m", "10m+", "+3s", "10m+5x", "10m+0x30s", "10m+5x0", "10+3", "m+0", "0+0", "5m+3s+3s", "-1s+0"]
+)
+def test_words_that_are_no_time_control(text: str) -> None:
+    with pytest.raises(RecipeError):
+        TimeControl.parse(text)
+
+
+@settings(deadline=None, max_examples=200)
+@given(controls, st.lists(st.floats(0, 100), max_size=20))
+def test_a_move_may_take_all_that_is_left_and_no_more(control: TimeControl, spent: list[float]) -> None:
+    clock = control.start()
+    for seconds_ in spent:
+        later = clock.spend(seconds_)
+        if later.flagged:
+            break
+        clock = later
+    most = clock.most
+    assert not clock.spend(max(most - 1e-6, 0)).flagged
+    assert clock.spend(most + 1e-3).flagged

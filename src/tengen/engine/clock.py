@@ -6,6 +6,7 @@ A `Clock` is a value. `allot` says how long to think about one move, `spend` giv
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -17,6 +18,12 @@ MARGIN = 0.25
 # Moves of both sides in an ordinary game, as a share of the board's points, and the share of them always still to come.
 _GAME_LENGTH = 0.72
 _TAIL = 0.12
+
+_UNITS = {"h": 3600, "m": 60, "s": 1}
+_SPAN = re.compile(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?|0")
+_CONTROL = re.compile(
+    r"(?P<main>[^+]+)\+(?:(?P<periods>\d+)x(?P<byoyomi>.+)|(?P<stones>\d+)/(?P<block>.+)|(?P<gain>.+))"
+)
 
 
 class Overtime(Enum):
@@ -67,6 +74,44 @@ class TimeControl:
     def fischer(cls, main: float, increment: float) -> TimeControl:
         return cls(main, Overtime.FISCHER, increment=increment)
 
+    @classmethod
+    def parse(cls, text: str) -> TimeControl:
+        """The times that a word tells: main time, a plus, and what follows it.
+
+        `10m+5x30s` is byo-yomi of five periods, `10m+25/5m` Canadian with 25 stones in each block of five minutes,
+        `5m+3s` Fischer, `5m+0` main time alone. A time is written as `1h30m`, `2m`, `2.5s` or `0`. RecipeError for
+        another word.
+        """
+        found = _CONTROL.fullmatch(text)
+        times = {name: found[name] for name in ("main", "byoyomi", "block", "gain") if found[name]} if found else {}
+        spans = {name: parse_seconds(time) for name, time in times.items()}
+        if not found or None in spans.values():
+            raise RecipeError(
+                f"{text!r} is no time control: write 10m+5x30s (byo-yomi), 10m+25/5m (Canadian), 5m+3s (Fischer) or "
+                "5m+0 (main time alone)"
+            )
+        seconds = {name: span for name, span in spans.items() if span is not None}
+        if found["periods"]:
+            return cls.byoyomi(seconds["main"], seconds["byoyomi"], int(found["periods"]))
+        if found["stones"]:
+            return cls.canadian(seconds["main"], seconds["block"], int(found["stones"]))
+        if seconds["main"] == seconds["gain"] == 0:
+            raise RecipeError(f"{text!r} leaves no time to play")
+        return cls.fischer(seconds["main"], seconds["gain"]) if seconds["gain"] else cls.absolute(seconds["main"])
+
+    def __str__(self) -> str:
+        """As `parse` reads it."""
+        main = show_seconds(self.main)
+        match self.overtime:
+            case Overtime.NONE:
+                return f"{main}+0"
+            case Overtime.FISCHER:
+                return f"{main}+{show_seconds(self.increment)}"
+            case Overtime.BYOYOMI:
+                return f"{main}+{self.count}x{show_seconds(self.period)}"
+            case Overtime.CANADIAN:
+                return f"{main}+{self.count}/{show_seconds(self.period)}"
+
     def start(self) -> Clock:
         """The clock of either side before its first move."""
         return Clock(self, self.main, self.period, self.count)
@@ -89,6 +134,18 @@ class Clock:
     def flagged(self) -> bool:
         """Whether the time is up."""
         return self.main < 0 or (self.in_overtime and self.count <= 0)
+
+    @property
+    def most(self) -> float:
+        """Seconds that the next move may take without losing on time."""
+        match self.control.overtime:
+            case Overtime.BYOYOMI:
+                further = self.period + self.control.period * (self.count - 1)
+            case Overtime.CANADIAN:
+                further = self.period
+            case _:
+                further = 0.0
+        return max(self.main, 0.0) + further
 
     def spend(self, seconds: float) -> Clock:
         """The clock after a move that took this long; `flagged` when it took too long."""
@@ -140,3 +197,19 @@ def expected_moves_left(size: int, move_number: int) -> float:
     """Moves that the side to move still has to make, as a plan: it shrinks with the game and never comes near 0."""
     points = size * size
     return max(_GAME_LENGTH * points - move_number, _TAIL * points) / 2 + 2
+
+
+def parse_seconds(text: str) -> float | None:
+    """The seconds that `1h30m`, `2m`, `2.5s` or `0` tells; None for another text."""
+    found = _SPAN.fullmatch(text)
+    if not found:
+        return None
+    return sum(_UNITS[unit] * float(part or 0) for unit, part in zip("hms", found.groups(), strict=True))
+
+
+def show_seconds(seconds: float) -> str:
+    """As `parse_seconds` reads it: `1h30m`, `2.5s`, `0`."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    parts = [(hours, "h"), (minutes, "m"), (round(rest, 3), "s")]
+    return "".join(f"{value:g}{unit}" for value, unit in parts if value) or "0"

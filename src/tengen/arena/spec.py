@@ -1,0 +1,292 @@
+"""Who plays: one word of a command line or one line of YAML, checked before anything is started."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+
+from tengen.engine.clock import TimeControl, parse_seconds
+from tengen.engine.params import SearchParams, playout_params, set_params
+from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.load import Backend
+
+Kind = Literal["random", "playouts", "policy", "raw", "network", "program"]
+
+VISITS: dict[Kind, int] = {"network": 400, "playouts": 1000}
+"""Visits of those who search, where nothing else is said."""
+
+_PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
+_NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
+_LIMITS = ("visits", "seconds", "time")
+_NETWORK = frozenset({"threads", "backend"})
+_SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads"})
+_TAKES: dict[Kind, frozenset[str]] = {
+    "random": frozenset({"time"}),
+    "playouts": _SEARCH,
+    "policy": _NETWORK | {"time", "symmetries"},
+    "raw": _NETWORK | {"time"},
+    "network": _SEARCH | _NETWORK | {"symmetries"},
+    "program": frozenset({"seconds", "time", "move_seconds", "startup_seconds"}),
+}
+_USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # of GNU Go's options, in a match by area rules
+_LONGEST_NAME = 60
+
+
+class PlayerSpec(BaseModel):
+    """A player and its limits. Raises ValidationError for what cannot be; `parse` and `of` raise RecipeError instead.
+
+    `player` is `random`; `playouts` or `playouts:POLICY`, a search that needs no network; `policy:NETWORK`, the best
+    move of a network without search; `raw:NETWORK`, its bare policy (see RawPlayer); `gtp:COMMAND LINE`; or a
+    network's name or file, which searches.
+
+    The first of `visits`, `seconds` (a move) and `time` (a control as `TimeControl.parse` reads it) that is reached ends
+    a search; without any a network has 400 visits and playouts 1,000. A GTP program is told of `seconds` or `time`, and
+    all players may be held to a `time`. `diversity` plays the second move half of the time when it has more than half of
+    the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a network sees
+    each position under a symmetry drawn by the seed of the game. `preset` and `search` change the search
+    (docs/search.md), `threads` are a player's own, `backend` is of `load_evaluator`. A program has `startup_seconds` for
+    each command before its first move, and, but for a clock, `move_seconds` for all commands of a move.
+
+    `name` is what the player goes by in a match; it is made of the rest where it is not given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
+
+    player: str
+    seconds: float | None = Field(None, gt=0)
+    time: str | None = None
+    visits: int | None = Field(None, ge=1, validate_default=True)
+    name: str = Field("", validate_default=True)
+    diversity: bool = False
+    symmetries: bool = False
+    preset: str | None = None
+    search: dict[str, str | int | float | bool] = {}
+    threads: int = Field(1, ge=1)
+    backend: Backend = "auto"
+    move_seconds: float = Field(180.0, gt=0)
+    startup_seconds: float = Field(60.0, gt=0)
+
+    @classmethod
+    def parse(cls, word: str, defaults: Mapping[str, Any] | None = None) -> PlayerSpec:
+        """The player of one argument `[NAME=]PLAYER[@LIMIT]`; RecipeError says what is wrong with it.
+
+        LIMIT is `400` (visits), `2s` (a move) or a time control such as `10m+5x30s`. `defaults` are fields for a player
+        that can use them and does not say otherwise: visits, seconds and time where it has no limit of its own (seconds
+        not for a program, whose strength is its own affair).
+        """
+        try:
+            return cls.of(_fields(word), defaults)
+        except RecipeError as error:
+            raise RecipeError(f"player {word!r}: {error}") from error
+
+    @classmethod
+    def of(cls, line: str | Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> PlayerSpec:
+        """The player of a line of YAML: a word as `parse` reads it, or a mapping of the fields."""
+        if isinstance(line, str):
+            return cls.parse(line, defaults)
+        fields = dict(line)
+        player = fields.get("player")
+        if not isinstance(player, str):
+            raise RecipeError(f"a player needs the field player, such as 'player: default', in {fields}")
+        kind = _split(player)[0]
+        limited = any(fields.get(name) is not None for name in _LIMITS)
+        for name, value in (defaults or {}).items():
+            bounds = name in _LIMITS and (limited or (kind, name) == ("program", "seconds"))
+            if name in _TAKES[kind] and not bounds:
+                fields.setdefault(name, value)
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            raise RecipeError(_explain(error)) from error
+
+    @property
+    def kind(self) -> Kind:
+        return _split(self.player)[0]
+
+    @property
+    def subject(self) -> str:
+        """The network, the policy of the playouts, or the command line; empty for `random`."""
+        return _split(self.player)[1]
+
+    @cached_property
+    def control(self) -> TimeControl | None:
+        """The time of a game, if the player is held to one."""
+        return None if self.time is None else TimeControl.parse(self.time)
+
+    @cached_property
+    def params(self) -> SearchParams:
+        """The settings of its search."""
+        if self.preset is not None:
+            params = SearchParams.preset(self.preset)
+        else:
+            params = playout_params(self.subject) if self.kind == "playouts" else SearchParams()
+        return set_params(params, {name: str(value) for name, value in self.search.items()})
+
+    @field_validator("player")
+    @classmethod
+    def _known(cls, player: str) -> str:
+        kind, subject = _split(player)
+        if kind == "program":
+            _words(subject)
+        elif not subject and kind != "random":
+            raise ValueError(f"{player!r} names no player")
+        elif "@" in player:
+            raise ValueError(f"{player!r} has a limit in it: beside other fields limits are visits, seconds or time")
+        return player
+
+    @field_validator("time")
+    @classmethod
+    def _readable(cls, time: str | None) -> str | None:
+        return None if time is None else str(TimeControl.parse(time))
+
+    @field_validator("visits")
+    @classmethod
+    def _limited(cls, visits: int | None, info: ValidationInfo) -> int | None:
+        found = info.data
+        if visits is None and "player" in found and not found.get("seconds") and not found.get("time"):
+            return VISITS.get(_split(found["player"])[0])
+        return visits
+
+    @field_validator("name")
+    @classmethod
+    def _named(cls, name: str, info: ValidationInfo) -> str:
+        name = name.strip()
+        if name == "playouts" or not name.isprintable():
+            raise ValueError(f"{name!r} cannot be a player's name: choose another, of printable letters")
+        whole = {"player", "seconds", "time", "visits"} <= info.data.keys()
+        return name or (_default_name(info.data) if whole else "")
+
+    @model_validator(mode="after")
+    def _fits(self) -> PlayerSpec:
+        fields = type(self).model_fields
+        for field in sorted(frozenset().union(*_TAKES.values()) - _TAKES[self.kind]):
+            if getattr(self, field) != fields[field].default:
+                raise ValueError(
+                    f"{self.player} has no use for {field}; it takes {', '.join(sorted(_TAKES[self.kind]))}"
+                )
+        if self.kind in VISITS:
+            _ = self.params
+        return self
+
+
+def distinct(specs: Sequence[PlayerSpec]) -> tuple[PlayerSpec, ...]:
+    """The same players under names that differ: those that nobody chose are numbered where they clash.
+
+    Raises RecipeError when two players were given one name.
+    """
+    chosen = [spec.name != _default_name(spec.model_dump()) for spec in specs]
+    given = Counter(spec.name for spec, own in zip(specs, chosen, strict=True) if own)
+    if clash := next((name for name, count in given.items() if count > 1), None):
+        raise RecipeError(f"two players are called {clash!r}: give each a name of its own, as in NAME=PLAYER")
+    taken = set(given)
+    named = []
+    for spec, own in zip(specs, chosen, strict=True):
+        name, number = spec.name, 1
+        while name in taken and not own:
+            number += 1
+            name = f"{spec.name} ({number})"
+        taken.add(name)
+        named.append(spec.model_copy(update={"name": name}))
+    return tuple(named)
+
+
+def _fields(word: str) -> dict[str, Any]:
+    """The fields that one argument tells."""
+    fields: dict[str, Any] = {}
+    if found := _NAME.fullmatch(word):
+        fields["name"], word = found["name"], found["word"]
+        if not fields["name"].strip():
+            raise RecipeError("the name before = is empty")
+    player, at, tail = word.rpartition("@")
+    # What follows the last @ of a command line is a limit if it looks like one: it may be an address just as well.
+    if not at or (word.startswith("gtp:") and not re.fullmatch(r"\d\S*", tail)):
+        return {**fields, "player": word}
+    return {**fields, "player": player, **_limit(tail)}
+
+
+def _limit(text: str) -> dict[str, Any]:
+    if text.isascii() and text.isdecimal():
+        return {"visits": int(text)}
+    if "+" in text:
+        return {"time": text}
+    if (seconds := parse_seconds(text)) is None:
+        raise RecipeError(f"{text!r} is no limit: write @400 (visits), @2s (a move) or a time such as @10m+5x30s")
+    return {"seconds": seconds}
+
+
+def _split(player: str) -> tuple[Kind, str]:
+    """The kind of a player and what follows the colon."""
+    word, colon, rest = player.partition(":")
+    if player == "random":
+        return "random", ""
+    if word == "playouts":
+        return "playouts", rest if colon else "local"
+    if colon and word in _PREFIXES:
+        return _PREFIXES[word], rest
+    return "network", player
+
+
+def _words(command_line: str) -> list[str]:
+    try:
+        words = shlex.split(command_line)
+    except ValueError as error:
+        raise ValueError(f"{command_line!r} is no command line: {error}") from error
+    if not words:
+        raise ValueError("'gtp:' names no program: give its command line, such as gtp:gnugo --mode gtp")
+    return words
+
+
+def _default_name(fields: Mapping[str, Any]) -> str:
+    """Whom the fields stand for, short enough for a table."""
+    kind, subject = _split(fields["player"])
+    match kind:
+        case "random":
+            who = "random"
+        case "playouts":
+            who = "playouts" if subject == "local" else f"playouts ({subject})"
+        case "program":
+            who = program_name(subject)
+        case _:
+            who = Path(subject).stem if subject.endswith(".onnx") else subject
+    how = {"policy": "policy", "raw": "raw policy"}.get(kind)
+    if fields["visits"]:
+        how = f"{fields['visits']} visits"
+    if fields["seconds"]:
+        how = f"{how}, {fields['seconds']:g} s" if how else f"{fields['seconds']:g} s"
+    if fields["time"]:
+        how = f"{how}, {fields['time']}" if how else fields["time"]
+    return f"{who}, {how}" if how else who
+
+
+def program_name(command_line: str) -> str:
+    """`GNU Go level 10` and what else its command line says beyond the usual; else the command line without folders."""
+    words = [Path(word).name if word.startswith("/") else word for word in _words(command_line)]
+    name = " ".join(words)
+    if words[0] == "gnugo":
+        rest = _USUAL.sub(" ", " ".join(words[1:]))
+        level = re.search(r"--level[ =](\d+)", rest)
+        rest = rest.replace(level[0], " ") if level else rest
+        name = " ".join([f"GNU Go level {level[1] if level else 10}", *rest.split()])
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+
+
+def _explain(error: ValidationError) -> str:
+    """What is wrong first, in one line."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][:1])
+    if first["type"] == "extra_forbidden":
+        known = list(PlayerSpec.model_fields)
+        near = get_close_matches(where, known, n=1, cutoff=0.5)
+        return f"unknown field {where!r}; " + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}")
+    reason = first["msg"].removeprefix("Value error, ")
+    if not where or where in ("player", "name", "time") or isinstance(first.get("ctx", {}).get("error"), TengenError):
+        return reason
+    return f"{where}: {reason} (found {first['input']!r})"
