@@ -36,10 +36,9 @@ from tengen.arena.conditions import Conditions
 from tengen.arena.journal import read_folder
 from tengen.arena.match import play_match
 from tengen.arena.outcome import Outcome
-from tengen.arena.players import Strength
 from tengen.arena.statistics import Tally
 from tengen.arena.summary import tally
-from tengen.arena.table import MatchSettings
+from tengen.arena.table import MatchSettings, Strength
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError

@@ -20,9 +20,8 @@ from typing import Any
 
 from tengen.arena.conditions import Conditions
 from tengen.arena.match import play_match
-from tengen.arena.players import Strength
 from tengen.arena.statistics import Tally, wilson
-from tengen.arena.table import MatchSettings
+from tengen.arena.table import MatchSettings, Strength
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
 from tengen.zero.anchors import parse

@@ -42,7 +42,7 @@ def test_equal_time(program: ModuleType, capsys: pytest.CaptureFixture[str], tmp
     program.main([*words, "--against", "playouts"])
     (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["results"]
     assert row["games"] == 2 and row["against"].endswith("0.01 s")
-    assert set(row["mean_visits"]) == {"A", "B"}
+    assert set(row["mean_visits"]) == {"default, 0.01 s", "playouts, 0.01 s"}
     assert (tmp_path / "00" / "summary.json").exists()
 
 

@@ -13,9 +13,12 @@ import pytest
 from tengen.arena.conditions import Conditions
 from tengen.arena.contest import Contest
 from tengen.arena.outcome import Outcome
-from tengen.arena.players import Choice, ProgramPlayer
-from tengen.arena.players import Player as Seated
+from tengen.arena.player import Choice
+from tengen.arena.player import Player as Seated
+from tengen.arena.program_player import ProgramPlayer
 from tengen.arena.schedule import fixture
+from tengen.arena.spec import PlayerSpec
+from tengen.engine.clock import Clock
 from tengen.errors import TengenError
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import Game
@@ -36,7 +39,7 @@ def program(kind: str) -> str:
 class OneByOne(Network):
     """The slow twin: the most likely legal move, asked for one position."""
 
-    def choose(self, game: Game) -> Choice:
+    def choose(self, game: Game, clock: Clock | None = None) -> Choice:
         policy = raw_policy(UniformEvaluator(), [game._native])[0]
         legal = [*game.legal_points(), game.size**2]
         return Choice(legal[int(np.argmax(policy[legal]))])
@@ -50,7 +53,7 @@ def test_the_games_are_those_played_one_by_one() -> None:
     together = play_program(RAW, program("polite"), TINY, 6, copies=3)
     assert together.trouble == "" and together.distinct == 6
     alone = []
-    opponent = ProgramPlayer(program("polite"), 20)
+    opponent = ProgramPlayer(PlayerSpec(player=f"gtp:{program('polite')}"))
     try:
         for index in range(6):
             players: dict[str, Seated] = {NETWORK: OneByOne(UniformEvaluator()), PROGRAM: opponent}

@@ -164,7 +164,11 @@ def test_who_is_not_there_is_left_out_with_the_reason_and_the_rest_is_played(tmp
     event = rate(tmp_path, config, 1, NETWORKS, 0.5, load=load)
     assert [pairing.anchor for pairing in event.pairings] == ["random"]
     text = "\n".join(event.left_out)
-    assert "no such program" in text and "no network 'no-such-network'" in text and "unacceptable size" in text
+    assert (
+        "no program 'no-such-program'" in text
+        and "no network 'no-such-network'" in text
+        and "unacceptable size" in text
+    )
     assert len(event.left_out) == 3
 
 

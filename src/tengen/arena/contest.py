@@ -13,7 +13,7 @@ from tengen.arena.conditions import Conditions
 from tengen.arena.gtp_client import ProgramError
 from tengen.arena.openings import opening
 from tengen.arena.outcome import Outcome, Reason
-from tengen.arena.players import Choice, Player
+from tengen.arena.player import Choice, Player
 from tengen.arena.schedule import Fixture
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arena.conditions import Conditions
-from tengen.arena.players import Player
+from tengen.arena.player import Player
 
 _EDGE = 2  # a random opening keeps off the two outermost lines of a large board
 

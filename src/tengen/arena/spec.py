@@ -47,13 +47,13 @@ class PlayerSpec(BaseModel):
     move of a network without search; `raw:NETWORK`, its bare policy (see RawPlayer); `gtp:COMMAND LINE`; or a
     network's name or file, which searches.
 
-    The first of `visits`, `seconds` (a move) and `time` (a control as `TimeControl.parse` reads it) that is reached ends
-    a search; without any a network has 400 visits and playouts 1,000. A GTP program is told of `seconds` or `time`, and
-    all players may be held to a `time`. `diversity` plays the second move half of the time when it has more than half of
-    the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a network sees
-    each position under a symmetry drawn by the seed of the game. `preset` and `search` change the search
-    (docs/search.md), `threads` are a player's own, `backend` is of `load_evaluator`. A program has `startup_seconds` for
-    each command before its first move, and, but for a clock, `move_seconds` for all commands of a move.
+    The first of `visits`, `seconds` (a move) and `time` (a control as `TimeControl.parse` reads it) that is reached
+    ends a search; without any a network has 400 visits and playouts 1,000. A GTP program is told of `seconds` or
+    `time`, and all players may be held to a `time`. `diversity` plays the second move half of the time when it has more
+    than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
+    network sees each position under a symmetry drawn by the seed of the game. `preset` and `search` change the search
+    (docs/search.md), `threads` are a player's own, `backend` is of `load_evaluator`. A program has `startup_seconds`
+    for each command before its first move, and, but for a clock, `move_seconds` for all commands of a move.
 
     `name` is what the player goes by in a match; it is made of the rest where it is not given.
     """

@@ -8,15 +8,31 @@ from typing import Any
 from tengen.arena.conditions import Conditions
 from tengen.arena.contest import Contest
 from tengen.arena.outcome import FAILURES, Outcome
-from tengen.arena.players import Player, Strength, open_player
+from tengen.arena.player import Player
+from tengen.arena.players import open_player
 from tengen.arena.record import sgf_of
 from tengen.arena.schedule import fixture
+from tengen.arena.spec import PlayerSpec
 from tengen.errors import RecipeError
 
 
 @dataclass(frozen=True)
+class Strength:
+    """How long those think who search and do not say it themselves: visits, or seconds when they are given."""
+
+    visits: int = 400
+    seconds: float | None = None
+    symmetries: bool = False
+
+    def defaults(self) -> dict[str, Any]:
+        """As `PlayerSpec.parse` takes them."""
+        limit = {"visits": self.visits} if self.seconds is None else {"seconds": self.seconds}
+        return {**limit, "symmetries": self.symmetries}
+
+
+@dataclass(frozen=True)
 class MatchSettings:
-    """Who plays whom, how often and how. `a` and `b` are words as `open_player` reads them."""
+    """Who plays whom, how often and how. `a` and `b` are words as `PlayerSpec.parse` reads them."""
 
     a: str
     b: str
@@ -83,5 +99,6 @@ class Table:
         """Both players, those started that are not there."""
         for i, word in enumerate((self._settings.a, self._settings.b)):
             if self._players[i] is None:
-                self._players[i] = open_player(word, self._settings.strength, self._settings.move_seconds)
+                defaults = {**self._settings.strength.defaults(), "move_seconds": self._settings.move_seconds}
+                self._players[i] = open_player(PlayerSpec.parse(word, defaults))
         return [player for player in self._players if player is not None]

@@ -38,9 +38,8 @@ def command(
     """
     from tengen.arena.conditions import Conditions
     from tengen.arena.match import play_match
-    from tengen.arena.players import Strength
     from tengen.arena.summary import report
-    from tengen.arena.table import MatchSettings
+    from tengen.arena.table import MatchSettings, Strength
     from tengen.errors import RecipeError
 
     if workers < 1:

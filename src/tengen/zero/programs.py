@@ -18,10 +18,13 @@ import numpy as np
 from tengen.arena.conditions import Conditions
 from tengen.arena.contest import Contest
 from tengen.arena.outcome import FAILURES, Outcome
-from tengen.arena.players import Choice, Probabilities, ProgramPlayer
-from tengen.arena.players import Player as Seated
+from tengen.arena.player import Choice, Probabilities
+from tengen.arena.player import Player as Seated
+from tengen.arena.program_player import ProgramPlayer
 from tengen.arena.schedule import fixture
+from tengen.arena.spec import PlayerSpec
 from tengen.arena.summary import tally
+from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
 from tengen.errors import TengenError
 from tengen.evaluators.protocol import Evaluator
@@ -93,14 +96,14 @@ class Network:
     """A network in the chair of a match: it opens games and counts them; its moves come from outside, in batches."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.name = evaluator.name
+        self.name = self.version = evaluator.name
         self._evaluator = evaluator
         self._counter = Counter(evaluator)
 
     def begin(self, game: Game, seed: int) -> None:
         pass
 
-    def choose(self, game: Game) -> Choice:
+    def choose(self, game: Game, clock: Clock | None = None) -> Choice:
         raise RuntimeError("the moves of a batch come from its searches")
 
     def policy(self, game: Game) -> Probabilities:
@@ -114,6 +117,9 @@ class Network:
 
     def dead(self, game: Game) -> frozenset[int]:
         return frozenset(self._counter.count(game).dead)
+
+    def score(self, game: Game) -> None:
+        return None
 
     def close(self) -> None:
         pass
@@ -202,7 +208,7 @@ class _Hall:
             self.trouble = f"{error}; it could not be started again"
 
     def _start(self) -> ProgramPlayer:
-        return ProgramPlayer(self.command, self.move_seconds)
+        return ProgramPlayer(PlayerSpec(player=f"gtp:{self.command}", move_seconds=self.move_seconds))
 
 
 def _turn(contest: Contest) -> Outcome | None:
