@@ -29,15 +29,16 @@ ALLOWED: dict[str, set[str]] = {
     "sgf": RULES,
     "data": RULES,
     "networks": {"errors"},
-    "training": RULES | {"networks", "data", "evaluators"},
+    "pages": RULES,
+    "training": RULES | {"networks", "data", "evaluators", "pages"},
     "evaluators": RULES | {"data"},
     "engine": RULES | {"evaluators", "data"},
     "benching": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "analysis": ENGINE,
     "web": ENGINE | {"analysis"},
-    "arena": ENGINE,
-    "zero": ENGINE | {"arena", "networks", "training"},
+    "arena": ENGINE | {"pages"},
+    "zero": ENGINE | {"arena", "networks", "pages", "training"},
 }
 TOP = {"cli", "recipes", "__main__"}
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from tengen.arena.statistics import Tally, wilson
-from tengen.training.page import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
+from tengen.pages.page import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.zero.clock import PARTS
 from tengen.zero.events import Event, at, games, playing_seconds, series, window_ages
 from tengen.zero.rating_book import RatingBook, RatingEvent

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from tengen.data.store import Store
+from tengen.pages import boards
+from tengen.pages.page import figures, page, section, tile, tiles, warning, write_page
 from tengen.training.log import read_log
-from tengen.training.page import figures, page, tile, tiles, write_page
-from tengen.zero import curves, pictures
+from tengen.zero import curves
 from tengen.zero.clock import Clock, Milestone, duration, rate
 from tengen.zero.config import ZeroConfig
 from tengen.zero.events import Event, at, games, number, playing_seconds
@@ -24,13 +25,6 @@ REFRESH = 30
 _SAMPLES = 8  # games shown
 _MAPS = 6  # cycles whose first moves are shown
 _SHARE = 0.02  # of the run's time that its report may take
-
-_STYLE = """
-.state{opacity:.75;margin:.3rem 0 .8rem}.warning{background:#fdf3e3;border:1px solid #e3b567;border-radius:.6rem;
-padding:.7rem 1rem;margin:.6rem 0}.warning b{text-transform:capitalize}.warning p{margin:.2rem 0 0}
-.well{color:#3f7d4e}@media(prefers-color-scheme:dark){.warning{background:#33291a;border-color:#8a6a2c}.well{color:#8fce9d}}
-details summary{cursor:pointer;font-weight:600;font-size:1.2rem;margin:2.5rem 0 1rem}
-"""
 
 
 class Reporter:
@@ -66,23 +60,23 @@ def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -
         clock = None
     body = "".join(
         (
-            pictures.DEFINITIONS,
+            boards.DEFINITIONS,
             _head(config, events, clock),
             _warnings(events),
             tiles(_tiles(config, events, book, clock)),
-            _section("Strength", figures(curves.ratings(book)) + _told(book)),
-            _section("Learning", figures(curves.curves(curves.LEARNING, events) + _losses(events))),
-            _section("Games", figures(curves.results(events) + curves.curves(curves.GAMES, events))),
-            _section("Where games begin", _first_moves(events)),
-            _section("Sample games", _samples(folder / "games", events)),
-            _section("Health", figures(curves.health(events))),
-            _section("Speed", figures(curves.throughput(events))),
+            section("Strength", figures(curves.ratings(book)) + _told(book)),
+            section("Learning", figures(curves.curves(curves.LEARNING, events) + _losses(events))),
+            section("Games", figures(curves.results(events) + curves.curves(curves.GAMES, events))),
+            section("Where games begin", _first_moves(events)),
+            section("Sample games", _samples(folder / "games", events)),
+            section("Health", figures(curves.health(events))),
+            section("Speed", figures(curves.throughput(events))),
             _milestones(clock),
             _recipe(folder / "recipe.yaml"),
         )
     )
     refresh = REFRESH if clock is not None else None
-    text = page(f"{config.name}: self-play report", body, style=_STYLE + pictures.STYLE, refresh=refresh)
+    text = page(f"{config.name}: self-play report", body, style=boards.STYLE, refresh=refresh)
     return write_page(folder / "report.html", text)
 
 
@@ -101,11 +95,7 @@ def _warnings(events: Sequence[Event]) -> str:
     if not events:
         return ""
     held = events[-1].get("warnings") or []
-    cards = "".join(
-        f'<div class="warning"><b>{html.escape(one["kind"])}</b><p>{html.escape(one["text"])} '
-        f"<i>{html.escape(one['remedy'])}</i></p></div>"
-        for one in held
-    )
+    cards = "".join(warning(one["kind"], one["text"], one["remedy"]) for one in held)
     over = _earlier(events, {one["kind"] for one in held})
     calm = "" if held else '<p class="well">No warnings.</p>'
     return cards + calm + (f'<p class="state">Over: {html.escape("; ".join(over))}.</p>' if over else "")
@@ -171,7 +161,7 @@ def _first_moves(events: Sequence[Event]) -> str:
     for event in _spread(known, _MAPS):
         counts = at(event, "statistics", "first_moves", size)
         if counts and np.sum(counts):
-            shown.append(pictures.figure(pictures.first_move_picture(counts), f"cycle {event['cycle'] + 1}"))
+            shown.append(boards.figure(boards.first_move_picture(counts), f"cycle {event['cycle'] + 1}"))
     note = "The area of a spot is its share of the first moves of the cycle, in percent."
     return f'<p class="state">{note}</p><div class="maps">{"".join(shown)}</div>' if shown else ""
 
@@ -190,7 +180,11 @@ def _samples(path: Path, events: Sequence[Event]) -> str:
         record = store.row(first + middle)
         below = f"{len(record.moves)} moves, komi {record.komi or 0:g}"
         shown.append(
-            pictures.figure(pictures.game_picture(record), f"cycle {event['cycle'] + 1}: {record.result}", below)
+            boards.figure(
+                boards.game_picture(record.game(), record.result, record.ownership),
+                f"cycle {event['cycle'] + 1}: {record.result}",
+                below,
+            )
         )
     note = "Final positions: a stone bears the number of its move, a point the tint of its final owner."
     return f'<p class="state">{note}</p><div class="boards">{"".join(shown)}</div>' if shown else ""
@@ -220,7 +214,7 @@ def _milestones(clock: Clock | None) -> str:
     if clock is None:
         return ""
     rows = "".join(f"<tr><td>{html.escape(m.name)}</td><td>in {_until(m)}</td></tr>" for m in clock.milestones())
-    return _section("Still to come", f"<table>{rows}</table>")
+    return section("Still to come", f"<table>{rows}</table>")
 
 
 def _until(milestone: Milestone) -> str:
@@ -239,8 +233,3 @@ def _told(book: RatingBook) -> str:
     last = book.events[-1:]
     sentences = [sentence for event in last for sentence in (*event.left_out, *event.warnings)]
     return "".join(f'<p class="state">{html.escape(sentence)}</p>' for sentence in (*sentences, *book.warnings))
-
-
-def _section(title: str, inside: str) -> str:
-    empty = not inside or inside == figures([])
-    return "" if empty else f"<h2>{title}</h2>{inside}"

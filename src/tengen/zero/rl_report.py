@@ -9,8 +9,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from tengen.pages.page import ACCENT, FAINT, SECOND, figures, page, plot, smooth, tile, tiles, write_page
 from tengen.training.log import read_log
-from tengen.training.page import ACCENT, FAINT, SECOND, figures, page, plot, smooth, tile, tiles, write_page
 from tengen.zero.rl_config import RlConfig
 
 Entries = Sequence[dict[str, Any]]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.record import GameRecord
+from tengen.game import Game
 
 STYLE = """
 :root{--wood:#e3bb76;--wood-edge:#d3a75d;--grid:#6a4d1e;--spot:#1f6f8b}
@@ -35,27 +35,29 @@ _OWNED = ("#000", "#fff")
 _TINT = (0.24, 0.45)  # opacity of Black's and White's points
 
 
-def game_picture(record: GameRecord) -> str:
-    """The last position of a game: each stone with the number of its move, each point tinted by its final owner.
+def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None = None) -> str:
+    """The last position of a game: each stone with the number of its move, the last move with a ring.
 
-    Stones that are dead at the end are pale, the last move has a ring.
+    With `owners` [size * size] (0 black, 1 white, 2 neutral) each point is tinted by its final owner, and stones that
+    are dead at the end are pale.
     """
-    board = record.game().board
-    numbers = {int(point): ply + 1 for ply, point in enumerate(record.points)}
-    parts = [_board(record.size)]
-    owners = None if record.ownership is None else record.ownership.reshape(board.shape)
-    if owners is not None:
-        parts += [_owned(row, col, int(owners[row, col])) for row, col in np.argwhere(owners < 2).tolist()]
+    board, size = game.board, game.size
+    points = [point for _, point in game.moves]
+    numbers = {point: ply + 1 for ply, point in enumerate(points)}
+    parts = [_board(size)]
+    owned = None if owners is None else owners.reshape(board.shape)
+    if owned is not None:
+        parts += [_owned(row, col, int(owned[row, col])) for row, col in np.argwhere(owned < 2).tolist()]
     for row, col in np.argwhere(board < 2).tolist():
         color = int(board[row, col])
-        dead = owners is not None and int(owners[row, col]) == 1 - color
-        parts.append(_stone(row, col, color, numbers.get(row * record.size + col), dead))
-    last = int(record.points[-1]) if len(record.moves) else record.size**2
-    if last < record.size**2 and board.flat[last] < 2:
-        row, col = divmod(last, record.size)
+        dead = owned is not None and int(owned[row, col]) == 1 - color
+        parts.append(_stone(row, col, color, numbers.get(row * size + col), dead))
+    last = points[-1] if points else size**2
+    if last < size**2 and board.flat[last] < 2:
+        row, col = divmod(last, size)
         where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="18.6"'
         parts.append(f'<circle {where} fill="none" stroke="#e2574c" stroke-width="2.2"/>')
-    return _svg(record.size, "".join(parts), f"final position, {record.result}")
+    return _svg(size, "".join(parts), f"final position, {result}")
 
 
 def first_move_picture(counts: Sequence[Sequence[int]]) -> str:

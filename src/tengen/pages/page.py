@@ -43,6 +43,11 @@ figure svg{width:100%;height:auto;display:block}figure svg text{font-family:syst
 table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);padding:.35rem .6rem;vertical-align:top}
 td:first-child{width:12rem;opacity:.75}pre{white-space:pre-wrap;background:var(--card);border:1px solid var(--line);
 border-radius:.6rem;padding:1rem}
+.state{opacity:.75;margin:.3rem 0 .8rem}.warning{background:#fdf3e3;border:1px solid #e3b567;border-radius:.6rem;
+padding:.7rem 1rem;margin:.6rem 0}.warning b{display:inline-block}.warning b::first-letter{text-transform:uppercase}
+.warning p{margin:.2rem 0 0}
+.well{color:#3f7d4e}@media(prefers-color-scheme:dark){.warning{background:#33291a;border-color:#8a6a2c}.well{color:#8fce9d}}
+details summary{cursor:pointer;font-weight:600;font-size:1.2rem;margin:2.5rem 0 1rem}
 """
 
 
@@ -76,6 +81,18 @@ def tiles(shown: Iterable[str]) -> str:
 def figures(shown: Iterable[str]) -> str:
     """Plots and pictures side by side."""
     return f'<div class="plots">{"".join(f"<figure>{one}</figure>" for one in shown)}</div>'
+
+
+def warning(kind: str, text: str, remedy: str = "") -> str:
+    """A card that stands out: what kind of trouble, what is known of it, what helps; plain text all three."""
+    kind, text, remedy = (html.escape(part) for part in (kind, text, remedy))
+    return f'<div class="warning"><b>{kind}</b><p>{text}{f" <i>{remedy}</i>" if remedy else ""}</p></div>'
+
+
+def section(title: str, inside: str) -> str:
+    """A part of the page under a heading (plain text); nothing where there is nothing inside."""
+    empty = not inside or inside == figures([])
+    return "" if empty else f"<h2>{html.escape(title)}</h2>{inside}"
 
 
 def table(rows: Iterable[tuple[str, str]]) -> str:

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 import numpy as np
 from zero.random_games import played_game
 
-from tengen.data.record import GameRecord, pack_moves
 from tengen.game import Game
-from tengen.zero.pictures import first_move_picture, game_picture
+from tengen.pages.boards import first_move_picture, game_picture
 
 
 def numbers(svg: str) -> dict[tuple[int, int], int]:
@@ -27,9 +26,7 @@ def test_each_stone_has_the_number_of_the_move_that_put_it_there() -> None:
     game = Game(5, "tromp-taylor", 0.5)
     for vertex in ("C3", "C4", "B4", "A1", "D4", "A2", "C5", "pass", "C4", "pass", "pass"):
         game.play(vertex)  # Black takes the stone at C4 and plays there
-    colors, points = zip(*game.moves, strict=True)
-    record = GameRecord(5, pack_moves(colors, points), "tromp-taylor", komi=0.5, winner=0, score=10.5, ending="count")
-    svg = game_picture(record)
+    svg = game_picture(game, "B+10.5")
     assert numbers(svg) == {(2, 2): 1, (1, 1): 3, (4, 0): 4, (1, 3): 5, (3, 0): 6, (0, 2): 7, (1, 2): 9}
     assert svg.count("url(#black-stone)") == 5
     assert svg.count("url(#white-stone)") == 2
@@ -40,7 +37,7 @@ def test_every_stone_of_real_games_is_drawn_and_the_last_move_has_a_ring() -> No
     for seed in range(6):
         record = played_game(seed, size=7)
         record = replace(record, moves=record.moves[: 11 + seed], ownership=None)
-        svg, board = game_picture(record), record.game().board
+        svg, board = game_picture(record.game(), record.result), record.game().board
         places = {(int(r), int(c)) for r, c in np.argwhere(board < 2)}
         assert set(numbers(svg)) == places
         assert svg.count("url(#black-stone)") == int((board == 0).sum())
@@ -54,7 +51,7 @@ def test_owned_points_are_tinted_and_dead_stones_are_pale() -> None:
     record = played_game(3, size=5)
     owners = np.full(25, 2, np.uint8)
     owners[:4] = (0, 0, 0, 1)
-    svg = game_picture(replace(record, ownership=owners))
+    svg = game_picture(record.game(), record.result, owners)
     assert len(re.findall(r'fill="#000" fill-opacity="0.24"', svg)) == 3
     assert len(re.findall(r'fill="#fff" fill-opacity="0.45"', svg)) == 1
     board = record.game().board.ravel()
