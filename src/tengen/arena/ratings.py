@@ -2,8 +2,10 @@
 
 Bradley and Terry's model: Black beats White with chance 1 / (1 + 10^(-d / 400)), where d is the difference of their
 ratings, plus what the first move is worth where that is asked for. A draw counts as half a win and half a loss
-(Glickman, 1999). A weak normal prior around the mean of the pool keeps those finite who never lost or never won. The
-intervals are of the profile likelihood, so that they are one-sided where the games are. Needs scipy: extra [train].
+(Glickman, 1999), which leaves the expected score what the formula says, and makes results less noisy than wins and
+losses alone are: the likelihood is a quasi-likelihood (Wedderburn, 1974), its scale the variance that the draws leave.
+A weak normal prior around the mean of the pool keeps those finite who never lost or never won. The intervals are of the
+profile likelihood, so that they are one-sided where the games are.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
+from scipy.sparse.csgraph import breadth_first_order
 
-from tengen.errors import MissingExtra, RecipeError
+from tengen.arena.statistics import Z95, noise
+from tengen.errors import RecipeError
 
 Floats = NDArray[np.float64]
 ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
-_Z95 = 1.959963984540054
 _FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond is no bound
 _EXACT = 1e-3  # of a bound, in units of log odds
 _LEVEL = 1e-9  # of the log likelihood: less is no progress
@@ -97,7 +101,7 @@ def fit(
     `deviation` of the prior is in Elo. `intervals` names the players whose intervals are wanted, since these take most
     of the time: all where it is None; the others' are infinite.
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
-    has no games or a score is impossible, MissingExtra without scipy.
+    has no games or a score is impossible.
     """
     games = _merged(_checked(score) for score in scores)
     players = sorted({name for score in games for name in (score.black, score.white)})
@@ -141,6 +145,7 @@ class _Likelihood:
         self._products = np.outer(self._signs, self._signs).ravel()
         self._won = np.array([score.wins + score.draws / 2 for score in scores])
         self._games = np.array([score.games for score in scores])
+        self._draws = float(sum(score.draws for score in scores))
         around_mean = np.eye(n)
         around_mean[: len(players), : len(players)] -= 1 / len(players)
         self._prior: Floats = around_mean / deviation**2
@@ -166,12 +171,13 @@ class _Likelihood:
         curve: Floats = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n) + self._prior
         return curve
 
+    def noise(self, best: Floats) -> float:
+        """Variance of the results at these ratings as a share of what it were without draws."""
+        chance = 1 / (1 + np.exp(-self._odds(best)))
+        return noise(self._draws, float(self._games @ (chance * (1 - chance))))
+
     def best(self) -> Floats:
         """The most likely ratings; the anchor's is 0."""
-        try:
-            from scipy.optimize import minimize
-        except ModuleNotFoundError as error:
-            raise MissingExtra("a rating", "train") from error
 
         def whole(free: Floats) -> Floats:
             return np.concatenate([[0.0], free])
@@ -208,19 +214,17 @@ class _Likelihood:
         return ratings
 
     def bound(self, best: Floats, i: int, side: int) -> float:
-        """Where rating i is just not refused at 95%: twice the logarithm of the likelihood ratio is 1.96 squared."""
-        from scipy.optimize import brentq
-
-        least = self.value(best)
+        """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
+        least, noise = self.value(best), self.noise(best)
         covariance = np.linalg.inv(self.curvature(best)[1:, 1:])[:, i - 1]
         along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
 
         def excess(distance: float) -> float:
             """How many standard errors too far; nearly a straight line."""
             there = self.best_with(best + side * distance * along, held=i)
-            return math.sqrt(max(0.0, 2 * (self.value(there) - least))) - _Z95
+            return math.sqrt(max(0.0, 2 * (self.value(there) - least) / noise)) - Z95
 
-        far = _Z95 * math.sqrt(covariance[i - 1])
+        far = Z95 * math.sqrt(noise * covariance[i - 1])
         while excess(far) < 0:
             far *= 1.5
             if far > _FARTHEST:
@@ -258,10 +262,6 @@ def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
 
 def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
     """The players whom steps along these edges lead to from `start`, itself included."""
-    try:
-        from scipy.sparse.csgraph import breadth_first_order
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a rating", "train") from error
     number = {name: i for i, name in enumerate(players)}
     graph = np.zeros((len(players), len(players)))
     for one, other in edges:

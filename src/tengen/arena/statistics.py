@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-_Z95 = 1.959963984540054  # the normal distribution's 97.5% point
+Z95 = 1.959963984540054  # the normal distribution's 97.5% point
+_DECIDED = 2 * 0.25  # the variance of two decided games between equals
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Tally:
 
     def interval(self) -> tuple[float, float]:
         """95% Wilson interval of the score, in 0..1; (0, 1) before the first game."""
-        return wilson(self.points, self.games)
+        return wilson(self.points, self.games, self.draws)
 
     def elo(self) -> tuple[float, float, float]:
         """Elo difference with the ends of its 95% interval; infinite where the score's end is 0 or 1."""
@@ -43,15 +44,28 @@ class Tally:
         return beta_above_half(self.wins + 1, self.losses + 1)
 
 
-def wilson(points: float, games: int, z: float = _Z95) -> tuple[float, float]:
-    """Wilson score interval of a share `points / games`; draws as half points make it a little too wide."""
+def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple[float, float]:
+    """Wilson score interval of a share `points / games`, of which `draws` games gave half a point each.
+
+    A game that may be drawn says more about the share than one that is won or lost: it counts as `1 / noise` games.
+    """
     if games == 0:
         return 0.0, 1.0
     share = points / games
-    centre = share + z * z / (2 * games)
-    spread = z * math.sqrt(share * (1 - share) / games + z * z / (4 * games * games))
-    scale = 1 + z * z / games
+    n = games / noise(draws, games * share * (1 - share))
+    centre = share + z * z / (2 * n)
+    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def noise(draws: float, variance: float) -> float:
+    """Variance of results of which so many are draws, as a share in 0..1 of their `variance` were there none.
+
+    A result of expectation s varies by s (1 - s) when it is 0 or 1, and by a quarter of the chance of a draw less when
+    it may be a half. Two decided games are put in, so that a match of nothing but draws is not beyond doubt.
+    """
+    return 1 - draws / 4 / (variance + _DECIDED)
 
 
 def elo(score: float) -> float:
