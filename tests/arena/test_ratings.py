@@ -105,9 +105,22 @@ def test_who_never_lost_stays_finite_and_is_told() -> None:
     # The lowest rating that is not refused: 100 wins of 100 with half of 1.96 squared of log likelihood below the best.
     assert a.low == pytest.approx(elo(math.exp(-(1.96**2) / 2 / 100)), abs=60)
     assert a.low < 800 < a.elo < a.high
+    assert (a.open_low, a.open_high) == (False, True)
+    assert (ratings["c"].open_low, ratings["c"].open_high) == (False, False)
     assert len(ratings.warnings) == 1 and ratings.warnings[0].startswith("a: ") and "low end" in ratings.warnings[0]
     loser = fit([Score("a", "b", 50), Score("b", "c", 5, 0, 5)], "a")
     assert "b, c: " in loser.warnings[0] and "high end" in loser.warnings[0]
+    assert (loser["c"].open_low, loser["c"].open_high) == (True, False)
+
+
+def test_who_is_joined_by_points_that_go_neither_way_is_a_guess() -> None:
+    # Both beat the same third player: nothing says who of them is the better one.
+    ratings = fit([Score("a", "c", 9), Score("b", "c", 9)], "a")
+    assert (ratings["b"].open_low, ratings["b"].open_high) == (True, True)
+    assert any(warning.startswith("b: ") and "guess" in warning for warning in ratings.warnings)
+    # One draw between them is a point each way.
+    joined = fit([Score("a", "c", 9), Score("b", "c", 9), Score("a", "b", 0, 1, 0)], "a")
+    assert (joined["b"].open_low, joined["b"].open_high) == (False, False)
 
 
 def test_players_without_games_to_the_anchor_are_left_out_in_words() -> None:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
-from scipy.sparse.csgraph import breadth_first_order
 
+from tengen.arena.connections import open_ends, told, unreached
 from tengen.arena.statistics import Z95, noise
 from tengen.errors import RecipeError
 
@@ -48,7 +48,10 @@ class Score:
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo above the anchor with its 95% interval; `points` of `games` were won in all."""
+    """Elo above the anchor with its 95% interval; `points` of `games` were won in all.
+
+    An end of the interval that is `open` is a guess of the prior: no game bounds the rating there.
+    """
 
     player: str
     elo: float
@@ -56,6 +59,8 @@ class Rating:
     high: float
     games: float
     points: float
+    open_low: bool = False
+    open_high: bool = False
 
     def __str__(self) -> str:
         return f"{self.elo:+.0f} [{self.low:+.0f} to {self.high:+.0f}]"
@@ -107,12 +112,12 @@ def fit(
     players = sorted({name for score in games for name in (score.black, score.white)})
     if anchor not in players:
         raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
-    beyond = _beyond(players, games, anchor)
+    beyond = unreached(players, games, anchor)
     here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
     inside = [score for score in games if score.black in here]
     likelihood = _Likelihood(here, inside, first_move, deviation / ELO)
     best = likelihood.best()
-    points = _points(inside)
+    points, ends = _points(inside), open_ends(here, inside, anchor)
     made: dict[str, Rating] = {}
     for i, name in enumerate([*here, *(["first move"] if first_move else [])]):
         low, high = (-math.inf, math.inf)
@@ -120,10 +125,11 @@ def fit(
             low, high = 0.0, 0.0
         elif intervals is None or name in intervals:
             low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
-        made[name] = Rating(name, ELO * best[i] + 0.0, ELO * low, ELO * high, *points.get(name, (0.0, 0.0)))
+        elos = (ELO * best[i] + 0.0, ELO * low, ELO * high)
+        made[name] = Rating(name, *elos, *points.get(name, (0.0, 0.0)), *ends.get(name, (False, False)))
     advantage = made.pop("first move") if first_move else None
     warnings = [f"{', '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
-    warnings += _open_ends(here, inside, anchor)
+    warnings += told(ends, anchor)
     ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
 
@@ -258,43 +264,3 @@ def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
             found[name][0] += score.games
             found[name][1] += won + score.draws / 2
     return {name: (games, points) for name, (games, points) in found.items()}
-
-
-def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
-    """The players whom steps along these edges lead to from `start`, itself included."""
-    number = {name: i for i, name in enumerate(players)}
-    graph = np.zeros((len(players), len(players)))
-    for one, other in edges:
-        graph[number[one], number[other]] = 1
-    order = breadth_first_order(graph, number[start], directed=not both_ways, return_predecessors=False)
-    return {players[i] for i in order}
-
-
-def _beyond(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
-    """The players from whom no chain of games leads to the anchor."""
-    joined = _reached(players, ((score.black, score.white) for score in scores), anchor, both_ways=True)
-    return [name for name in players if name not in joined]
-
-
-def _open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
-    """Whose distance from the anchor is bounded by the prior alone, to one side or to both.
-
-    A rating has two ends when a chain of points leads from the player to the anchor and another one back (Ford, 1957).
-    """
-    points = []  # (who lost it, who won it)
-    for score in scores:
-        if score.wins or score.draws:
-            points.append((score.white, score.black))
-        if score.losses or score.draws:
-            points.append((score.black, score.white))
-    above = _reached(players, points, anchor)
-    below = _reached(players, [(winner, loser) for loser, winner in points], anchor)
-    told = []
-    for open_, why in (
-        (above - below, "no point was lost on the way to {}: only the low end of the interval comes from games"),
-        (below - above, "no point was won on the way to {}: only the high end of the interval comes from games"),
-        (set(players) - above - below, "no chain of points either way to {}: the interval is a guess"),
-    ):
-        if open_:
-            told.append(f"{', '.join(sorted(open_))}: {why.format(anchor)}")
-    return told
