@@ -140,7 +140,7 @@ def test_import_tengen_needs_numpy_alone() -> None:
     assert set(done.stdout.split()) <= {"tengen", "numpy"}
 
 
-@pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match", "bench"])
+@pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match", "rate", "bench"])
 def test_a_player_needs_no_training_packages(verb: str) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('torch', 'lightning', 'onnx', 'tensorboard')))\n"

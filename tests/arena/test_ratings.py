@@ -50,7 +50,7 @@ def test_the_intervals_of_a_pool_are_those_of_a_slow_twin() -> None:
     rng = np.random.default_rng(2)
     names = ["anchor", "b", "c", "d", "e"]
     scores = [Score(i, j, *map(int, rng.integers(0, 9, 3))) for i in names for j in names if i != j]
-    ratings = fit(scores, "anchor", first_move=True, deviation=FLAT)
+    ratings = fit(scores, "anchor", first_move=True, deviation=FLAT, first_move_deviation=FLAT)
 
     def chance(score: Score, values: list[float]) -> float:
         """That Black wins, by the Elo [4] above the anchor and of the first move."""
@@ -92,11 +92,27 @@ def test_the_anchor_only_shifts() -> None:
 
 def test_the_first_move_is_told_apart_from_strength() -> None:
     # Both directions of a pairing: logit(p) = d + m and logit(q) = -d + m give both in closed form.
-    ratings = fit([Score("a", "b", 80, 0, 20), Score("b", "a", 60, 0, 40)], "b", first_move=True, deviation=FLAT)
+    ratings = fit(
+        [Score("a", "b", 80, 0, 20), Score("b", "a", 60, 0, 40)],
+        "b",
+        first_move=True,
+        deviation=FLAT,
+        first_move_deviation=FLAT,
+    )
     assert ratings.first_move is not None
     assert ratings["a"].elo == pytest.approx((elo(0.8) - elo(0.6)) / 2, abs=0.01)
     assert ratings.first_move.elo == pytest.approx((elo(0.8) + elo(0.6)) / 2, abs=0.01)
     assert ratings.first_move.low < ratings.first_move.elo < ratings.first_move.high
+
+
+def test_who_always_had_the_same_colour_is_rated_less_surely() -> None:
+    # Nothing in the games tells White's strength from the loss of the first move; 300 Elo of it are one deviation.
+    games = [Score("a", "b", 50, 0, 50), Score("a", "c", 50, 0, 50), Score("c", "a", 50, 0, 50)]
+    without, with_ = fit(games, "a"), fit(games, "a", first_move=True)
+    assert abs(with_["b"].elo) < 20
+    assert with_["b"].high - with_["b"].low > 1.2 * (without["b"].high - without["b"].low)
+    alone = fit(games[:1], "a", first_move=True)
+    assert alone["b"].high == pytest.approx(1.96 * 300, rel=0.1)
 
 
 def test_who_never_lost_stays_finite_and_is_told() -> None:
@@ -109,7 +125,7 @@ def test_who_never_lost_stays_finite_and_is_told() -> None:
     assert (ratings["c"].open_low, ratings["c"].open_high) == (False, False)
     assert len(ratings.warnings) == 1 and ratings.warnings[0].startswith("a: ") and "low end" in ratings.warnings[0]
     loser = fit([Score("a", "b", 50), Score("b", "c", 5, 0, 5)], "a")
-    assert "b, c: " in loser.warnings[0] and "high end" in loser.warnings[0]
+    assert "b; c: " in loser.warnings[0] and "high end" in loser.warnings[0]
     assert (loser["c"].open_low, loser["c"].open_high) == (True, False)
 
 
@@ -126,7 +142,7 @@ def test_who_is_joined_by_points_that_go_neither_way_is_a_guess() -> None:
 def test_players_without_games_to_the_anchor_are_left_out_in_words() -> None:
     ratings = fit([Score("a", "b", 3, 0, 4), Score("x", "y", 3, 0, 4)], "a")
     assert "x" not in ratings and "b" in ratings
-    assert ratings.warnings == ("x, y: no chain of games leads to a, not rated",)
+    assert ratings.warnings == ("x; y: no chain of games leads to a, not rated",)
     with pytest.raises(KeyError):
         ratings["x"]
 
@@ -147,7 +163,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(drawn: float) -> N
     truth = {"anchor": 0.0, "b": -150.0, "c": 120.0, "d": 350.0}
     names, first = list(truth), 40.0
     inside = {name: 0 for name in (*names[1:], "first move")}
-    pools = 250
+    pools = 160
     for _ in range(pools):
         scores = []
         for one in names:

@@ -46,7 +46,7 @@ def open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> d
 def told(ends: Mapping[str, Ends], anchor: str) -> list[str]:
     """The open ends in sentences."""
     grouped = ((sorted(name for name, open_ in ends.items() if open_ == kind), why) for kind, why in _WORDS.items())
-    return [f"{', '.join(names)}: {why.format(anchor)}" for names, why in grouped if names]
+    return [f"{'; '.join(names)}: {why.format(anchor)}" for names, why in grouped if names]
 
 
 def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:

@@ -100,11 +100,13 @@ def fit(
     first_move: bool = False,
     intervals: Collection[str] | None = None,
     deviation: float = 2000.0,
+    first_move_deviation: float = 300.0,
 ) -> Ratings:
     """Rate all players of these games; `anchor` is 0.
 
-    `deviation` of the prior is in Elo. `intervals` names the players whose intervals are wanted, since these take most
-    of the time: all where it is None; the others' are infinite.
+    `intervals` names the players whose intervals are wanted, since these take most of the time: all where it is None;
+    the others' are infinite. The deviations of the priors are in Elo: that of players around the mean of the pool, and
+    that of the first move's worth around 0, without which nobody could be rated who always had the same colour.
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
     has no games or a score is impossible.
     """
@@ -115,7 +117,7 @@ def fit(
     beyond = unreached(players, games, anchor)
     here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
     inside = [score for score in games if score.black in here]
-    likelihood = _Likelihood(here, inside, first_move, deviation / ELO)
+    likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
     best = likelihood.best()
     points, ends = _points(inside), open_ends(here, inside, anchor)
     made: dict[str, Rating] = {}
@@ -125,10 +127,10 @@ def fit(
             low, high = 0.0, 0.0
         elif intervals is None or name in intervals:
             low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
-        elos = (ELO * best[i] + 0.0, ELO * low, ELO * high)
+        elos = (float(ELO * best[i]) + 0.0, ELO * low, ELO * high)
         made[name] = Rating(name, *elos, *points.get(name, (0.0, 0.0)), *ends.get(name, (False, False)))
     advantage = made.pop("first move") if first_move else None
-    warnings = [f"{', '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
+    warnings = [f"{'; '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
     warnings += told(ends, anchor)
     ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
@@ -141,7 +143,10 @@ class _Likelihood:
     three ratings with signs, so sums over rows go by index.
     """
 
-    def __init__(self, players: Sequence[str], scores: Sequence[Score], first_move: bool, deviation: float) -> None:
+    def __init__(
+        self, players: Sequence[str], scores: Sequence[Score], deviation: float, first_move_deviation: float | None
+    ) -> None:
+        first_move = first_move_deviation is not None
         number = {name: i for i, name in enumerate(players)}
         n = self._n = len(players) + first_move
         columns = [(number[score.black], number[score.white], n - 1)[: 2 + first_move] for score in scores]
@@ -155,6 +160,8 @@ class _Likelihood:
         around_mean = np.eye(n)
         around_mean[: len(players), : len(players)] -= 1 / len(players)
         self._prior: Floats = around_mean / deviation**2
+        if first_move_deviation is not None:
+            self._prior[-1, -1] = 1 / first_move_deviation**2
 
     def _odds(self, ratings: Floats) -> Floats:
         odds: Floats = ratings[self._columns] @ self._signs

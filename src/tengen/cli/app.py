@@ -40,6 +40,7 @@ VERBS = {
     "evaluate": Verb("tengen.cli.evaluate", "how well a network predicts the games of a store"),
     "nets": Verb("tengen.cli.nets", "the networks that are installed, and how each was made"),
     "match": Verb("tengen.cli.match", "games between networks and GTP programs, with an interval"),
+    "rate": Verb("tengen.cli.rate", "Elo ratings from the games of matches, self-play runs and SGF files"),
     "bench": Verb("tengen.cli.bench", "what this machine does a second, and how long a recipe takes"),
 }
 

@@ -1,0 +1,178 @@
+"""`tengen rate`: Elo ratings of all players, from all their games."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from tengen.arena.pool import Pool
+    from tengen.arena.standings import Standings
+
+_MOST_PAIRS = 60
+
+
+def command(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            help="match folders or folders of these, self-play runs, SGF files or folders of them", show_default=False
+        ),
+    ],
+    anchor: Annotated[
+        str | None, typer.Option(help="the player that has 0; GNU Go level 10, or the one with most games")
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="board size; all that there are, one after the other")] = None,
+    same: Annotated[list[str] | None, typer.Option(help="NAME=OTHER: count the player NAME as OTHER")] = None,
+    first_move: Annotated[bool, typer.Option(help="find out what Black's first move is worth")] = True,
+    json_file: Annotated[Path | None, typer.Option("--json", help="write all figures there; - prints them")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="write the ratings there, a row a player")] = None,
+    report: Annotated[Path | None, typer.Option(help="folder for report.html, report.png and games.csv")] = None,
+) -> None:
+    """Rate all players at once, by maximum likelihood over all games, with 95% intervals.
+
+    Every board size has its ratings. A player is known by its name, which tells its limits; two of one name that are
+    known to differ are told apart.
+    """
+    from rich.console import Console
+
+    from tengen.arena.report import write_pool_report
+    from tengen.arena.standings import standings
+
+    pool = _read(folders, same or [])
+    sizes = pool.sizes if size is None else [size]
+    found = [standings(pool, one, _anchor(anchor, pool, one), first_move=first_move) for one in sizes]
+    if json_file is not None and str(json_file) == "-":
+        print(_json(found))
+        return
+    console = Console()
+    for one in found:
+        _print(one, console)
+    if json_file is not None:
+        json_file.write_text(_json(found) + "\n", encoding="utf-8")
+    if csv_file is not None:
+        _write_csv(csv_file, found)
+    if report is not None:
+        title = ", ".join(folder.resolve().name for folder in folders)
+        console.print(f"report: {write_pool_report(pool, found, report, title)}", soft_wrap=True)
+
+
+def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
+    """The games of all folders, whatever each is. Raises TengenError for one that holds no games."""
+    from tengen.arena.pool import Pool, match_lots
+    from tengen.arena.sgf_lots import sgf_lots
+    from tengen.errors import RecipeError
+    from tengen.zero.lots import is_run, run_lots
+
+    lots, notes = [], []
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        if not folder.exists():
+            raise RecipeError(f"{folder}: there is no such folder or file")
+        if is_run(folder):
+            found = run_lots(folder)
+        elif not (found := match_lots(folder)):
+            found, told = sgf_lots(folder)
+            notes += told
+        lots += found
+    names = {}
+    for pair in same:
+        name, equals, other = pair.partition("=")
+        if not equals or not other.strip():
+            raise RecipeError(f"--same takes NAME=OTHER, not {pair!r}")
+        names[name.strip()] = other.strip()
+    pool = Pool.of(lots, names, notes)
+    if not pool.sizes:
+        raise RecipeError(f"no finished games in {', '.join(map(str, folders))}")
+    return pool
+
+
+def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
+    """The anchor on boards of this size: none where it played on others alone."""
+    from tengen.errors import RecipeError
+
+    if anchor is None or anchor in pool.at(size).players:
+        return anchor
+    if anchor in pool.players:
+        return None
+    raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {'; '.join(pool.players)}")
+
+
+def _json(found: Sequence[Standings]) -> str:
+    return json.dumps({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=False)
+
+
+def _write_csv(path: Path, found: Sequence[Standings]) -> None:
+    rows = [{"size": one.size, "anchor": one.ratings.anchor, **row} for one in found for row in one.rows()]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _print(one: Standings, console: Console) -> None:
+    from rich.markup import escape
+
+    console.print(f"\n[bold]{one.size}x{one.size}[/bold]  {one.games:,} games; {escape(one.ratings.anchor)} is 0")
+    console.print(_ratings(one))
+    if (advantage := one.ratings.first_move) is not None:
+        black = f"Black made {one.black.score:.1%} of the points"
+        console.print(f"Black's first move is worth {advantage} Elo; {black}\n", highlight=False)
+    if len(one.pairs) <= _MOST_PAIRS:
+        console.print(_pairs(one))
+    else:
+        console.print(f"{len(one.pairs)} pairings: --json or --report tell them")
+    for warning in one.warnings:
+        console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False)
+
+
+def _ratings(one: Standings) -> Table:
+    from rich.markup import escape
+
+    from tengen.arena.standings import elo_text
+
+    table = _table(["", "player", "Elo", "95% interval", "games", "score", "as Black", "as White"], left={1})
+    for rank, player in enumerate(one.players, 1):
+        elo, interval = elo_text(one.ratings.get(player))
+        black, white = one.by_color[player]
+        whole = one.whole(player)
+        shares = [f"{tally.score:.1%}" if tally.games else "" for tally in (whole, black, white)]
+        table.add_row(str(rank), escape(player), f"[bold]{elo}[/bold]", interval, f"{whole.games:,}", *shares)
+    return table
+
+
+def _pairs(one: Standings) -> Table:
+    from rich.markup import escape
+
+    heads = ["player", "against", "games", "won", "drawn", "lost", "score", "95% interval", "expected", "is stronger"]
+    table = _table(heads, left={0, 1})
+    for pair in one.pairs:
+        tally = pair.tally
+        low, high = tally.interval()
+        table.add_row(
+            escape(pair.first),
+            escape(pair.second),
+            *(f"{count:,}" for count in (tally.games, tally.wins, tally.draws, tally.losses)),
+            f"[bold]{tally.score:.1%}[/bold]",
+            f"{low:.1%} to {high:.1%}",
+            "" if pair.expected is None else f"{pair.expected:.1%}",
+            f"{tally.superiority():.1%}",
+        )
+    return table
+
+
+def _table(heads: Sequence[str], left: set[int]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for i, head in enumerate(heads):
+        wide = i in left
+        table.add_column(head, justify="left" if wide else "right", no_wrap=not wide, overflow="fold")
+    return table

@@ -1,0 +1,112 @@
+"""`tengen rate` as a person types it: matches, runs and records on one scale, and what is wrong in one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from made_matches import series, write_match
+
+from tengen.cli.app import main
+from tengen.game import Game
+from tengen.sgf import Result, SgfInfo, write_game
+from tengen.zero.rating_book import Pairing, RatingBook, RatingEvent
+
+GNU = "GNU Go level 10"
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def write_run(folder: Path) -> Path:
+    """A run of 5x5 whose first network meets random and GNU Go, and whose second meets the first."""
+    shared = {"own": False, "distinct": 10}
+    first = Pairing(player="network 1", anchor="random", word="random", black=(5, 0, 0), white=(4, 0, 1), **shared)
+    gnu = Pairing(player="network 1", anchor=GNU, word="gtp:gnugo", black=(2, 1, 2), white=(1, 0, 4), **shared)
+    past = Pairing(
+        player="network 2", anchor="network 1", word="past", own=True, number=1, black=(4, 0, 1), white=(3, 0, 2),
+        distinct=10,
+    )  # fmt: skip
+    about = {"hours": 1.0, "size": 5, "komi": 0.5}
+    events = (
+        RatingEvent(number=1, games=100, player="network 1", pairings=(first, gnu), **about),
+        RatingEvent(number=2, games=200, player="network 2", pairings=(past,), **about),
+    )
+    folder.mkdir()
+    (folder / "recipe.yaml").write_text("game:\n  rules: tromp-taylor\n")
+    RatingBook(events=events).write(folder)
+    return folder
+
+
+def test_matches_runs_and_records_are_put_on_one_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    match = write_match(tmp_path / "match", series("net, 400 visits", GNU, 7, 3))
+    run = write_run(tmp_path / "run")
+    records = tmp_path / "records"
+    records.mkdir()
+    for i, winner in enumerate((0, 0, 1)):
+        info = SgfInfo(black="Pachi", white=GNU, komi=0.5, rules="chinese", result=Result(winner, None, "resign"))
+        (records / f"{i}.sgf").write_bytes(write_game(Game(5, "chinese", 0.5).play(0), info))
+    out = tmp_path / "ratings.json", tmp_path / "ratings.csv"
+    assert main(["rate", str(match), str(run), str(records), "--json", str(out[0]), "--csv", str(out[1])]) == 0
+    printed = capsys.readouterr().out
+    for words in ("5x5  43 games", f"{GNU} is 0", "net, 400 visits", "network 2", "Pachi", "Black's first move is worth"):
+        assert words in printed, printed
+    assert "rated together: chinese with komi 0.5 (23 games); tromp-taylor with komi 0.5 (20 games)" in printed
+    found = json.loads(out[0].read_text())["sizes"]
+    assert [one["size"] for one in found] == [5]
+    elos = {row["player"]: row["elo"] for row in found[0]["players"]}
+    assert elos[GNU] == 0 and elos["net, 400 visits"] > 0 > elos["network 1"] > elos["random"]
+    assert elos["network 2"] > elos["network 1"]
+    rows = list(csv.DictReader(out[1].open()))
+    assert [row["player"] for row in rows] == [row["player"] for row in found[0]["players"]]
+    assert {row["anchor"] for row in rows} == {GNU}
+
+
+def test_sizes_anchor_and_names_may_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_match(tmp_path / "all" / "5", series("a", "b", 5, 5))
+    write_match(tmp_path / "all" / "7", series("a", "c", 5, 5), size=7)
+    assert main(["rate", str(tmp_path / "all"), "--json", "-", "--anchor", "c", "--same", "b=d"]) == 0
+    small, large = json.loads(capsys.readouterr().out)["sizes"]
+    assert (small["size"], large["size"], large["anchor"]) == (5, 7, "c")
+    assert {row["player"] for row in small["players"]} == {"a", "d"}
+    assert main(["rate", str(tmp_path / "all"), "--json", "-", "--size", "7", "--no-first-move"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)["sizes"]
+    assert only["size"] == 7 and only["first_move"] is None
+
+
+def test_a_report_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = write_match(tmp_path / "one", series("a", "b", 5, 5))
+    run = write_run(tmp_path / "run")
+    assert main(["rate", str(one), str(run), "--report", str(tmp_path / "out")]) == 0
+    assert "report.html" in capsys.readouterr().out.replace("\n", "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "report.png", "games.csv"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "there is no such folder or file"),
+        (["empty"], "no game records found"),
+        (["unplayed"], "no finished games in"),
+        (["match", "--size", "9"], "there are no games on 9x9; there are 5x5"),
+        (["match", "--anchor", "gnugo"], "'gnugo' cannot be the anchor: it has no games; there are a; b"),
+        (["match", "--same", "a"], "--same takes NAME=OTHER, not 'a'"),
+        (["match", "--same", "x=y"], "nobody is called 'x'; there are a; b"),
+        (["old"], "match.json has version 1; this Tengen knows"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    write_match(tmp_path / "match", series("a", "b", 1, 1))
+    write_match(tmp_path / "unplayed", [])
+    write_match(tmp_path / "old", [], version=1)
+    assert main(["rate", *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1 and message in error
