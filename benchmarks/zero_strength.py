@@ -1,7 +1,7 @@
 """How strong a network is: games against other players at fair komi, a table with Wilson intervals, one line of JSON.
 
     python benchmarks/zero_strength.py NETWORK --size 9 --komi 7 --games 100 --visits 200 \\
-        --against random playouts:1000 "gtp:gnugo --mode gtp --level 10 --chinese-rules"
+        --against random playouts@1000 "gtp:gnugo --mode gtp --level 10 --chinese-rules"
 
 NETWORK is a name or a file; `--visits 1` is its raw policy. Players are named as the anchors of a self-play recipe are
 (docs/zero.md); half of the games are played with each colour, and the first `--opening` moves are drawn from the

@@ -23,7 +23,7 @@ def program() -> ModuleType:
 
 def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["uniform", "--size", "5", "--komi", "0.5", "--games", "6", "--visits", "12", "--opening", "2"]
-    program.main([*words, "--against", "random", "playouts:20"])
+    program.main([*words, "--against", "random", "playouts@20"])
     lines = capsys.readouterr().out.splitlines()
     found = json.loads(lines[-1])
     assert (found["network"], found["size"], found["komi"], found["visits"]) == ("uniform", 5, 0.5, 12)
@@ -32,7 +32,7 @@ def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[s
         assert row["games"] == 6 and line.startswith(row["against"])
         assert row["score"] == pytest.approx((row["as_black"] + row["as_white"]) / 2, abs=1e-3)
         assert row["interval_95"][0] <= row["score"] <= row["interval_95"][1]
-    program.main([*words, "--against", "random", "playouts:20"])
+    program.main([*words, "--against", "random", "playouts@20"])
     again = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [row["score"] for row in again["results"]] == [row["score"] for row in found["results"]]
 
@@ -50,4 +50,4 @@ def test_nobody_of_that_name(program: ModuleType, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as left:
         program.main(["uniform", "--against", "playouts:fast"])
     assert left.value.code == 2
-    assert capsys.readouterr().err.startswith("error: 'playouts:fast' is no player")
+    assert capsys.readouterr().err.startswith("error: player 'playouts:fast': ")

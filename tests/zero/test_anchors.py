@@ -21,15 +21,17 @@ NETWORKS = {k: Path(f"{k:05d}.onnx") for k in range(101)}
     [
         ("random", "random", "random", 1),
         ("playouts", "playouts, 1000 visits", "playouts", 1000),
-        ("playouts:300", "playouts, 300 visits", "playouts", 300),
+        ("playouts@300", "playouts, 300 visits", "playouts", 300),
         ("playouts:uniform", "playouts (uniform), 1000 visits", "playouts", 1000),
-        ("playouts:uniform:300", "playouts (uniform), 300 visits", "playouts", 300),
+        ("playouts:uniform@300", "playouts (uniform), 300 visits", "playouts", 300),
         ("gtp:gnugo --mode gtp --level 1 --chinese-rules", "GNU Go level 1", "program", 1),
         ("gtp:/usr/games/gnugo --mode gtp --chinese-rules", "GNU Go level 10", "program", 1),
         ("gtp:gnugo --mode gtp --never-resign --level=3", "GNU Go level 3 --never-resign", "program", 1),
         ("gtp:other --fast", "other --fast", "program", 1),
         ("tygem-b8c64", "tygem-b8c64, 50 visits", "network", 50),
         ("policy:tygem-b8c64", "tygem-b8c64, raw policy", "network", 1),
+        ("tygem-b8c64@7", "tygem-b8c64, 7 visits", "network", 7),
+        ("teacher=tygem-b8c64", "teacher", "network", 50),
     ],
 )
 def test_words(word: str, name: str, kind: str, visits: int) -> None:
@@ -38,7 +40,9 @@ def test_words(word: str, name: str, kind: str, visits: int) -> None:
     assert anchor.word == word
 
 
-@pytest.mark.parametrize("word", ["playouts:fast", "playouts:1", "playouts:local:5:5", "gtp:", "gtp:'open", ""])
+@pytest.mark.parametrize(
+    "word", ["playouts:fast", "playouts@1", "playouts:300", "playouts@2s", "raw:default", "gtp:", "gtp:'open", ""]
+)
 def test_a_word_that_can_stand_for_nobody_is_refused_with_the_recipe(word: str) -> None:
     with pytest.raises(ValidationError):
         RatingConfig(anchors=("random", word))
@@ -94,10 +98,17 @@ def test_a_missing_network_is_left_out_with_the_reason() -> None:
     assert len(left_out) == 1 and left_out[0].startswith("no-such-network is left out: no network")
 
 
+def test_two_programs_of_one_name_are_told() -> None:
+    words = ("gtp:/old/bot --fast", "gtp:/new/bot --fast", "new=gtp:/new/bot --fast")
+    anchors, left_out = find_anchors(words, 3, NETWORKS, [], 1)
+    assert [anchor.name for anchor in anchors] == ["bot --fast", "new"]
+    assert len(left_out) == 1 and "/new/bot" in left_out[0] and "another player is called 'bot --fast'" in left_out[0]
+
+
 def test_players_of_a_duel() -> None:
     random = parse("random", 1).player(None, SearchParams())
     assert (random.temperature, random.visits, random.never_pass) == (1.0, 1, True)
-    playouts = parse("playouts:uniform:300", 1).player(None, SearchParams())
+    playouts = parse("playouts:uniform@300", 1).player(None, SearchParams())
     assert (playouts.visits, playouts.params.playout, playouts.params.asks_network) == (300, "uniform", False)
     network = parse("tygem-b8c64", 50).player(UniformEvaluator(), SearchParams(c_puct=2))
     assert (network.visits, network.params.c_puct) == (50, 2)

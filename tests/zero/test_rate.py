@@ -67,14 +67,14 @@ def without_times(book: RatingBook) -> dict[str, object]:
 
 
 def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
-    config = recipe("random", "playouts:20", "early", "past", program("polite"))
+    config = recipe("random", "playouts@20", "early", "past", program("polite"))
     rate(tmp_path, config, 2, NETWORKS, 0.5, load=load)
     event = rate(tmp_path, config, 8, NETWORKS, 0.5, games=32, hours=0.1, load=load)
     assert [pairing.anchor for pairing in event.pairings] == [
         "random",
         "playouts, 20 visits",
         "network 2, raw policy",
-        f"{sys.executable} {HOSTILE} polite",
+        f"{Path(sys.executable).name} hostile.py polite",
         "network 1, raw policy",
         "network 4, raw policy",
     ]
@@ -106,7 +106,7 @@ def mortals(left: list[int]) -> Load:
 
 
 def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_path: Path) -> None:
-    config = recipe("random", "playouts:20", "early", "past", visits=8)
+    config = recipe("random", "playouts@20", "early", "past", visits=8)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
         folder.mkdir()

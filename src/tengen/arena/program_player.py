@@ -54,7 +54,7 @@ class ProgramPlayer:
         deadline = time.monotonic() + (self._spec.move_seconds if clock is None else clock.most + ALLOWANCE)
         color = _COLORS[game.to_play]
         self._tell(game, deadline)
-        if clock is not None and self._client.knows("time_left"):
+        if clock is not None and self._client.knows("time_left") and time_commands(self._control, self._client.knows):
             self._ask(time_left(clock, color, self._client.knows), deadline)
         answer = self._ask(f"genmove {color}", deadline).lower()
         thoughts = read_thoughts(self._client.remarks, answer)

@@ -112,6 +112,11 @@ class PlayerSpec(BaseModel):
         return _split(self.player)[0]
 
     @property
+    def is_named(self) -> bool:
+        """Whether its name is another than the one that would be made for it."""
+        return self.name != _default_name(self.model_dump())
+
+    @property
     def subject(self) -> str:
         """The network, the policy of the playouts, or the command line; empty for `random`."""
         return _split(self.player)[1]
@@ -138,6 +143,8 @@ class PlayerSpec(BaseModel):
             _words(subject)
         elif not subject and kind != "random":
             raise ValueError(f"{player!r} names no player")
+        elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith("linear:"):
+            raise ValueError(f"{player!r} names no playouts: visits follow an @, as in playouts@{number[0]}")
         elif "@" in player:
             raise ValueError(f"{player!r} has a limit in it: beside other fields limits are visits, seconds or time")
         return player
@@ -182,15 +189,14 @@ def distinct(specs: Sequence[PlayerSpec]) -> tuple[PlayerSpec, ...]:
 
     Raises RecipeError when two players were given one name.
     """
-    chosen = [spec.name != _default_name(spec.model_dump()) for spec in specs]
-    given = Counter(spec.name for spec, own in zip(specs, chosen, strict=True) if own)
+    given = Counter(spec.name for spec in specs if spec.is_named)
     if clash := next((name for name, count in given.items() if count > 1), None):
         raise RecipeError(f"two players are called {clash!r}: give each a name of its own, as in NAME=PLAYER")
     taken = set(given)
     named = []
-    for spec, own in zip(specs, chosen, strict=True):
+    for spec in specs:
         name, number = spec.name, 1
-        while name in taken and not own:
+        while name in taken and not spec.is_named:
             number += 1
             name = f"{spec.name} ({number})"
         taken.add(name)

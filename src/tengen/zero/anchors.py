@@ -1,20 +1,19 @@
 """Who a run is rated against: players that do not belong to it, and its own past.
 
-An anchor is a word of the recipe, as `tengen match` names players: `random`; `playouts`, also `playouts:POLICY`,
-`playouts:VISITS` or `playouts:POLICY:VISITS`; `gtp:COMMAND LINE`; a network's name or file, which searches, and
-`policy:NETWORK`, which does not. Two words stand for networks of the run itself: `early` for some of the first, as raw
-policies, and `past` for the one that was rated before.
+An anchor is a word of the recipe, as `tengen match` names players (`PlayerSpec.parse`): `random`; `playouts`,
+`playouts:POLICY@VISITS`; `gtp:COMMAND LINE`; a network's name or file, which searches, and `policy:NETWORK`, which does
+not. Two words stand for networks of the run itself: `early` for some of the first, as raw policies, and `past` for the
+one that was rated before.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tengen.arena.spec import VISITS, PlayerSpec
 from tengen.engine.params import SearchParams, playout_params
 from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.network_file import find_network
@@ -24,7 +23,6 @@ from tengen.zero.player import Player
 
 Kind = Literal["random", "playouts", "network", "program"]
 
-PLAYOUTS = 1000  # visits of the playout engine, where the word does not say
 _OWN = ("early", "past")
 
 
@@ -67,19 +65,18 @@ def parse(word: str, visits: int) -> Anchor:
 
     Raises TengenError for a word that can stand for nobody, or for a network that is not there.
     """
-    kind, colon, rest = word.partition(":")
-    if word == "random":
-        return Anchor(word, word, "random")
-    if kind == "playouts":
-        return _playouts(word, rest.split(":") if colon else [])
-    if kind == "gtp" and colon:
-        return _program(word, rest)
-    if not word or word in _OWN:
-        raise RecipeError(f"{word!r} names no player")
-    raw = kind == "policy" and bool(colon)
-    path = find_network(rest if raw else word)
-    visits = 1 if raw else visits
-    return Anchor(word, f"{path.stem}, {_thinks(visits)}", "network", visits=visits, network=path)
+    spec = _spec(word, visits)
+    match spec.kind:
+        case "playouts":
+            return Anchor(word, spec.name, "playouts", visits=spec.visits or VISITS["playouts"], policy=spec.subject)
+        case "program":
+            return Anchor(word, spec.name, "program", command=spec.subject)
+        case "random":
+            return Anchor(word, spec.name, "random")
+    path = find_network(spec.subject)
+    visits = spec.visits or 1
+    name = spec.name if spec.is_named else f"{path.stem}, {_thinks(visits)}"
+    return Anchor(word, name, "network", visits=visits, network=path)
 
 
 def check_anchors(words: Iterable[str]) -> None:
@@ -87,8 +84,8 @@ def check_anchors(words: Iterable[str]) -> None:
     program or a network, is no mistake.
     """
     for word in words:
-        if word not in _OWN and (word == "" or word.startswith(("playouts", "gtp:"))):
-            parse(word, 1)
+        if word not in _OWN:
+            _spec(word, 1)
 
 
 def find_anchors(
@@ -114,8 +111,10 @@ def find_anchors(
                 missing.append(f"{word} is left out: {error}")
                 chosen = []
         for anchor in chosen:
-            if anchor.name != network_name(number, visits):
-                found.setdefault(anchor.name, anchor)
+            if anchor.name == network_name(number, visits):
+                continue
+            if found.setdefault(anchor.name, anchor).command != anchor.command:
+                missing.append(f"{word} is left out: another player is called {anchor.name!r}; write NAME={word}")
     return list(found.values()), missing
 
 
@@ -133,43 +132,22 @@ def early_numbers(number: int, networks: Iterable[int]) -> list[int]:
     return sorted({k for k in chosen if k is not None})
 
 
+def _spec(word: str, visits: int) -> PlayerSpec:
+    """The player that a word names, if it can be met in many games at once."""
+    if not word or word in _OWN:
+        raise RecipeError(f"{word!r} names no player")
+    spec = PlayerSpec.parse(word, {"visits": visits})
+    if spec.kind == "playouts":
+        spec = PlayerSpec.parse(word)
+    if spec.kind == "raw" or spec.seconds or spec.time or (spec.kind == "playouts" and spec.visits == 1):
+        raise RecipeError(
+            f"{word!r} is no anchor: a network may be limited by visits, playouts by 2 or more, and the rest not at all"
+        )
+    return spec
+
+
 def _own(word: str, number: int, networks: Mapping[int, Path], visits: int) -> Anchor:
     return Anchor(word, network_name(number, visits), "network", True, number, visits, networks[number])
-
-
-def _playouts(word: str, parts: list[str]) -> Anchor:
-    policy = parts.pop(0) if parts and not parts[0].isdigit() else "local"
-    visits = int(parts.pop(0)) if parts and parts[0].isdigit() else PLAYOUTS
-    if parts or visits < 2:
-        raise RecipeError(
-            f"{word!r} is no player: give playouts, playouts:POLICY:VISITS or one of both, visits 2 or more"
-        )
-    try:
-        playout_params(policy)
-    except TengenError as error:
-        raise RecipeError(f"{word!r} is no player: {error}") from error
-    told = "" if policy == "local" else f" ({policy})"
-    return Anchor(word, f"playouts{told}, {_thinks(visits)}", "playouts", visits=visits, policy=policy)
-
-
-def _program(word: str, command: str) -> Anchor:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise RecipeError(f"{word!r} is no command line: {error}") from error
-    if not words:
-        raise RecipeError("the anchor 'gtp:' names no program: give its command line, such as gtp:gnugo --mode gtp")
-    return Anchor(word, _program_name(words), "program", command=command)
-
-
-def _program_name(words: list[str]) -> str:
-    """`GNU Go level 10` and what else its command line says beyond the usual; else the command line itself."""
-    if Path(words[0]).name != "gnugo":
-        return shlex.join(words)
-    rest = re.sub(r"--mode[ =]gtp|--chinese-rules", " ", " ".join(words[1:]))
-    level = re.search(r"--level[ =](\d+)", rest)
-    rest = rest.replace(level[0], " ") if level else rest
-    return " ".join([f"GNU Go level {level[1] if level else 10}", *rest.split()])
 
 
 def _thinks(visits: int) -> str:
