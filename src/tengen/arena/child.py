@@ -17,7 +17,7 @@ from pathlib import Path
 _GAMES = "/usr/games"  # where Debian puts gnugo, often missing from PATH
 _READ = 1 << 16
 _PROC = Path("/proc")
-_MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, be it in a session of their own
+_MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a session of their own
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Child:
         executable = shutil.which(words[0], path=path)
         if executable is None:
             raise FileNotFoundError(words[0])
-        self._mark = f"{_MARK}={uuid.uuid4().hex}"
-        name, _, value = self._mark.partition("=")
+        self._mark = uuid.uuid4().hex
+        marks = f"{os.environ.get(_MARK, '')} {self._mark}".strip()  # a player may itself start players
         self._process = subprocess.Popen(
             [executable, *words[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env={**os.environ, "PATH": path, name: value},
+            env={**os.environ, "PATH": path, _MARK: marks},
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
