@@ -210,7 +210,7 @@ def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
 
 
 @needs_gnugo
-@pytest.mark.parametrize("time", ["3s+0", "2s+1s", "0+3x1s", "2s+5/5s"])
+@pytest.mark.parametrize("time", ["3s+0", "2s+1s", "1s+0.1s", "0+3x1s", "0+1x0.5s", "2s+5/5s"])
 def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
     spec = PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --chinese-rules@{time}")
     program, game = ProgramPlayer(spec), Game(7)

@@ -39,7 +39,9 @@ def test_rules(rules: str, known: set[str], command: str | None) -> None:
         ("5m+3s", KGS, ["time_settings 300 3 1"]),
         ("5m+3s", KATA, ["kata-time_settings fischer 300 3"]),
         ("0+1/2.5s", GTP, ["time_settings 0 2 1"]),
-        ("0+1/0.5s", GTP, ["time_settings 0 0.5 1"]),
+        ("0+1/0.5s", GTP, ["time_settings 0 1 1"]),
+        ("5m+0.5s", GTP, ["time_settings 300 0 0"]),
+        ("5m+0.5s", KATA, ["kata-time_settings fischer 300 0.5"]),
     ],
 )
 def test_time(time: str, known: set[str], commands: list[str]) -> None:
@@ -55,6 +57,7 @@ def test_no_clock_is_not_told() -> None:
     [
         ("5m+0", [10.2], GTP, "time_left b 289 0"),
         ("5m+3s", [10], KATA, "time_left b 293 0"),
+        ("5s+0", [4.4], KATA, "time_left b 1 0"),
         ("10s+25/5m", [12, 30], GTP, "time_left b 268 23"),
         ("10s+5x30s", [12, 45], KGS, "time_left b 30 4"),
         ("10s+5x30s", [12, 45], GTP, "time_left b 30 1"),

@@ -26,31 +26,37 @@ def time_commands(control: TimeControl | None, knows: Knows) -> list[str]:
     """The commands that tell a program of a time control; none where there is none, or it does not know any.
 
     A program without a command for byo-yomi or Fischer time is told of Canadian time with one stone in a period or an
-    increment: it may then think as long as it really can, but for the further periods.
+    increment: it may then think as long as it really can, but for the further periods. An increment of less than a
+    second is left to `time_left`.
     """
     if control is None:
         return []
-    main, period = _seconds(control.main), _seconds(control.period)
-    gain = _seconds(control.increment)
+    main, period = _whole(control.main), _whole(control.period)
     match control.overtime:
         case Overtime.BYOYOMI if knows("kgs-time_settings"):
             return [f"kgs-time_settings byoyomi {main} {period} {control.count}"]
         case Overtime.FISCHER if knows("kata-time_settings"):
-            return [f"kata-time_settings fischer {main} {gain}"]
+            return [f"kata-time_settings fischer {control.main:g} {control.increment:g}"]
     if not knows("time_settings"):
         return []
-    told = {Overtime.NONE: "0 0", Overtime.BYOYOMI: f"{period} 1", Overtime.FISCHER: f"{gain} 1"}
-    return [f"time_settings {main} {told.get(control.overtime, f'{period} {control.count}')}"]
+    match control.overtime:
+        case Overtime.BYOYOMI:
+            return [f"time_settings {main} {period} 1"]
+        case Overtime.CANADIAN:
+            return [f"time_settings {main} {period} {control.count}"]
+        case Overtime.FISCHER if control.increment >= 1:
+            return [f"time_settings {main} {_whole(control.increment)} 1"]
+    return [f"time_settings {main} 0 0"]
 
 
 def time_left(clock: Clock, color: str, knows: Knows) -> str:
     """The command that tells a program what this colour has left, as it understands the control."""
     if not clock.in_overtime:
-        return f"time_left {color} {_seconds(clock.main)} 0"
+        return f"time_left {color} {_whole(clock.main)} 0"
     periods = clock.control.overtime is Overtime.BYOYOMI and not knows("kgs-time_settings")
-    return f"time_left {color} {_seconds(clock.period)} {1 if periods else clock.count}"
+    return f"time_left {color} {_whole(clock.period)} {1 if periods else clock.count}"
 
 
-def _seconds(seconds: float) -> str:
-    """Whole seconds, which is what GTP knows, rounded down; a fraction where there is less than one."""
-    return f"{int(seconds)}" if seconds >= 1 else f"{max(seconds, 0.0):.2g}"
+def _whole(seconds: float) -> int:
+    """Whole seconds, which is all that GTP knows (GNU Go refuses fractions), rounded down; 1 where there is less."""
+    return max(int(seconds), 1) if seconds > 0 else 0
