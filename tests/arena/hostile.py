@@ -1,7 +1,7 @@
 """Fake GTP programs that behave badly in one way each: `python hostile.py KIND [MOVE]`, at the third move unless told.
 
 `plays:C3,D4` plays these moves and then passes; `lacks:komi,genmove` does not know these commands, `refuses:komi`
-answers them with a question mark. What else there is stands in the tables at the end.
+lists them and answers with a question mark. What else there is stands in the tables at the end.
 """
 
 from __future__ import annotations
@@ -185,7 +185,8 @@ def answer(words: list[str], moves: int) -> str:
         return f"\n\nsome chatter\n=1 {KIND}"
     if command == "list_commands":
         known = [*COMMANDS, AT_COMMAND[KIND][0]] if KIND in AT_COMMAND else COMMANDS
-        return "= " + "\n".join(known if KIND == "refuses" else [word for word in known if word not in LISTED])
+        others = [word for word in known if word not in LISTED]
+        return "= " + "\n".join([*others, *LISTED] if KIND == "refuses" else others)
     return "="
 
 

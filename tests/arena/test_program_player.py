@@ -127,10 +127,13 @@ def test_a_program_that_retakes_a_ko_at_once_loses() -> None:
         ("refuses:komi", "the program: 'komi 0.5' was answered with '[?] komi is unknown to me'"),
         ("lacks:komi", "the program: 'komi 0.5'"),
         ("refuses:clear_board", "clear_board"),
+        ("refuses:kata-set-rules", "the program: 'kata-set-rules chinese'"),
+        ("refuses:kgs-rules", "the program: 'kgs-rules chinese'"),
+        ("refuses:time_settings", "the program: 'time_settings 300 3 1'"),
     ],
 )
 def test_what_a_program_refuses_is_said_before_its_first_move(kind: str, says: str) -> None:
-    player = ProgramPlayer(hostile(kind))
+    player = ProgramPlayer(hostile(kind, time="5m+3s"))
     with pytest.raises(ProgramError, match=says) as caught:
         player.begin(SMALL.new_game(), 1)
     assert caught.value.reason == "refused"

@@ -61,6 +61,10 @@ class GtpClient:
             self.name = self._may_refuse("name", startup_seconds) or words[0]
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
             self.version = self._may_refuse("version", startup_seconds) if self.knows("version") else ""
+        except ProgramError as error:
+            self.close()
+            said = f"; it said: {' | '.join(self.last_words[-3:])}" if self.last_words else ""
+            raise self.error(error.reason, f"does not come up: {error.detail}{said}") from error
         except BaseException:
             self.close()
             raise
@@ -117,7 +121,7 @@ class GtpClient:
         try:
             return Child(words)
         except FileNotFoundError:
-            raise ProgramError(self.called, "not found", f"no program {words[0]!r} on this machine") from None
+            raise ProgramError(self.called, "not found", f"no program {words[0]!r} that could be run here") from None
         except OSError as error:
             raise ProgramError(self.called, "not found", f"cannot be started: {error.strerror}") from error
 
