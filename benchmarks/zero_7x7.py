@@ -36,9 +36,9 @@ from tengen.arena.conditions import Conditions
 from tengen.arena.journal import read_folder
 from tengen.arena.match import play_match
 from tengen.arena.outcome import Outcome
+from tengen.arena.settings import MatchSettings
 from tengen.arena.statistics import Tally
 from tengen.arena.summary import tally
-from tengen.arena.table import MatchSettings, Strength
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
@@ -72,19 +72,23 @@ def gnugo(level: int, options: str = "--chinese-rules") -> str:
 
 
 def published(options: Options) -> dict[str, object]:
-    conditions = Conditions(SIZE, komi=0.0, opening=0, turns=TURNS, numbered=True)
-    settings = MatchSettings(
-        f"raw:{options.network}", gnugo(1, _PUBLISHED_OPTIONS), 2 * options.published, conditions, Strength()
-    )
+    conditions = Conditions(size=SIZE, komi=0.0, opening=0, turns=TURNS, numbered=True)
+    players = (f"raw:{options.network}", gnugo(1, _PUBLISHED_OPTIONS))
+    settings = MatchSettings.of(*players, games=2 * options.published, conditions=conditions)
     return match("published", settings, options)
 
 
 def fair(options: Options, komi: float, level: int, search: bool) -> dict[str, object]:
     player = options.network if search else f"policy:{options.network}"
     name = f"komi {komi:g}, level {level}, " + (f"{options.visits} visits" if search else "policy")
-    conditions = Conditions(SIZE, komi, "chinese", opening=0, numbered=True)
-    strength = Strength(options.visits, symmetries=True)
-    settings = MatchSettings(player, gnugo(level), 2 * options.games, conditions, strength)
+    conditions = Conditions(size=SIZE, komi=komi, opening=0, numbered=True)
+    settings = MatchSettings.of(
+        player,
+        gnugo(level),
+        defaults={"visits": options.visits, "symmetries": True},
+        games=2 * options.games,
+        conditions=conditions,
+    )
     return match(name, settings, options)
 
 

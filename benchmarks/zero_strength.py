@@ -20,8 +20,8 @@ from typing import Any
 
 from tengen.arena.conditions import Conditions
 from tengen.arena.match import play_match
+from tengen.arena.settings import MatchSettings
 from tengen.arena.statistics import Tally, wilson
-from tengen.arena.table import MatchSettings, Strength
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
 from tengen.zero.anchors import parse
@@ -54,23 +54,27 @@ def at_visits(settings: argparse.Namespace) -> list[dict[str, Any]]:
 def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """The games at equal time."""
     conditions = Conditions(
-        settings.size, settings.komi, program_rules(settings.rules), settings.opening, settings.seed
+        size=settings.size,
+        komi=settings.komi,
+        rules=program_rules(settings.rules),
+        opening=settings.opening,
+        seed=settings.seed,
     )
-    strength = Strength(seconds=settings.seconds)
     rows = []
     for i, word in enumerate(settings.against):
-        match = MatchSettings(settings.network, word, settings.games, conditions, strength)
-        figures = play_match(match, folder / f"{i:02d}")
-        black, white = (_points(figures[f"a_as_{color}"]) for color in ("black", "white"))
-        rows.append(_row(figures["b"], black, white, sum(figures["seconds"].values())))
-        rows[-1] |= {"mean_visits": figures["mean_visits"]}
+        match = MatchSettings.of(
+            settings.network,
+            word,
+            defaults={"seconds": settings.seconds},
+            games=settings.games,
+            conditions=conditions,
+        )
+        figures = play_match(match, folder / f"{i:02d}", workers=1)
+        (pairing,) = figures["pairings"]
+        black, white = ((part["points"], part["games"]) for part in (pairing["a_as_black"], pairing["a_as_white"]))
+        rows.append(_row(pairing["b"], black, white, sum(player["seconds"] for player in figures["players"])))
+        rows[-1] |= {"mean_visits": {player["name"]: player["mean_visits"] for player in figures["players"]}}
     return rows
-
-
-def _points(text: str) -> Points:
-    """`12.5 of 20`, as a match writes it."""
-    points, games = text.split(" of ")
-    return float(points), int(games)
 
 
 def _row(name: str, black: Points, white: Points, seconds: float) -> dict[str, Any]:

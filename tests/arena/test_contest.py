@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from tengen.arena.conditions import Conditions
 from tengen.arena.contest import Contest
-from tengen.arena.openings import opening
 from tengen.arena.outcome import Outcome
 from tengen.arena.player import Choice, Player
 from tengen.arena.random_player import RandomPlayer
 from tengen.arena.schedule import Fixture, fixture
-from tengen.engine.clock import Clock
+from tengen.engine.clock import Clock, TimeControl
 from tengen.game import Game
 
 SMALL = Conditions(size=5, komi=0.5, opening=0)
@@ -61,6 +61,16 @@ def game(index: int) -> Fixture:
     return fixture([("A", "B")], index)
 
 
+def changed(**fields: Any) -> Conditions:
+    return SMALL.model_copy(update=fields)
+
+
+def timed(a: str = "", b: str = "", lag: float = 0.1) -> Contest:
+    """A game of players with these clocks, if any."""
+    controls = {name: TimeControl.parse(word) for name, word in (("A", a), ("B", b)) if word}
+    return Contest(changed(lag=lag), game(0), {"A": Scripted([]), "B": Scripted([])}, controls)
+
+
 def test_two_passes_are_counted() -> None:
     outcome = contest(Scripted(["C3"]), Scripted([]))
     assert (outcome.winner, outcome.result, outcome.reason, outcome.moves) == ("A", "B+24.5", "count", 3)
@@ -90,32 +100,48 @@ def test_a_draw_has_no_winner() -> None:
     assert (outcome.winner, outcome.result) == (None, "Draw")
 
 
-def test_the_opening_is_shared_by_a_pair_and_varies_between_pairs() -> None:
-    conditions = Conditions(size=9, opening=4, seed=3)
-    players: list[Player] = [RandomPlayer(), Scripted([])]
-    openings = [opening(conditions, pair, players) for pair in range(20)]
-    assert openings == [opening(conditions, pair, players) for pair in range(20)]
-    assert len({tuple(moves) for moves in openings}) > 15
-    rows, cols = np.divmod([p for moves in openings for p in moves], 9)
-    assert min(rows.min(), cols.min()) >= 2 and max(rows.max(), cols.max()) <= 6
-
-
-def test_the_opening_follows_a_policy_where_there_is_one() -> None:
-    players: list[Player] = [RandomPlayer(), Scripted([], weights={12: 1.0, 7: 1.0})]
-    assert set(opening(Conditions(size=5, opening=2), 0, players)) == {7, 12}
-
-
 def test_a_game_of_given_turns_ends_with_them_and_is_counted_as_it_stands() -> None:
-    outcome = contest(Scripted(["C3"]), Scripted(["A1"]), conditions=replace(SMALL, turns=3))
+    outcome = contest(Scripted(["C3"]), Scripted(["A1"]), conditions=changed(turns=3))
     assert (outcome.moves, outcome.reason, outcome.counts) == (6, "limit", {})
     assert outcome.result == "W+0.5"  # a stone each, and every empty point touches both
-    long = replace(SMALL, turns=40)
+    long = changed(turns=40)
     assert [contest(RandomPlayer(), RandomPlayer(), i, long).moves for i in range(3)] == [80, 80, 80]
 
 
 def test_numbered_games_tell_the_players_the_number_of_their_pair() -> None:
-    assert [replace(SMALL, numbered=True).player_seed(game(index)) for index in range(5)] == [1, 1, 2, 2, 3]
+    assert [changed(numbered=True).player_seed(game(index)) for index in range(5)] == [1, 1, 2, 2, 3]
     assert len({SMALL.player_seed(game(index)) for index in range(5)}) == 5
+
+
+def test_a_player_whose_clock_runs_out_loses_on_time() -> None:
+    played = timed(a="2s+0", b="1s+1s")
+    assert played.answer(Choice(12), 1.9) is None
+    assert played.answer(Choice(7), 1.0) is None
+    outcome = played.answer(Choice(8), 0.4)
+    assert outcome is not None and (outcome.winner, outcome.result, outcome.reason) == ("B", "W+T", "time")
+    assert outcome.detail == "A took 0.40 s for a move, more than its clock had"
+    assert (outcome.moves, outcome.seconds) == (2, {"A": 2.3, "B": 1.0})
+
+
+def test_the_lag_of_the_machine_is_not_charged() -> None:
+    played = timed(a="1s+0", lag=0.5)
+    for point in range(0, 20, 2):
+        assert played.answer(Choice(point), 0.5) is None
+        assert played.answer(Choice(point + 1), 99) is None, "the other one has no clock"
+    clock = played.clocks[0]
+    assert clock is not None and clock.main == 1 and played.clocks[1] is None
+
+
+def test_each_player_is_told_its_own_clock() -> None:
+    class Asking(Scripted):
+        def choose(self, game: Game, clock: Clock | None = None) -> Choice:
+            told.append(None if clock is None else clock.control)
+            return super().choose(game, clock)
+
+    told: list[TimeControl | None] = []
+    controls = {"A": TimeControl.absolute(60)}
+    Contest(SMALL, game(0), {"A": Asking(["C3"]), "B": Asking([])}, controls).play()
+    assert told == [controls["A"], None, controls["A"]]
 
 
 def test_random_games_end() -> None:

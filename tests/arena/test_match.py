@@ -1,4 +1,4 @@
-"""Whole matches: equal conditions, several workers, interruption, refusal before anything is written."""
+"""Whole matches: equal conditions, several at once, interruption, an end by itself, refusal before the first game."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,139 +18,217 @@ from typing import Any
 import pytest
 from offspring import Offspring
 
-from tengen.arena.conditions import Conditions
-from tengen.arena.journal import VERSION, read_folder
-from tengen.arena.match import play_match
-from tengen.arena.outcome import Outcome, Reason
-from tengen.arena.schedule import fixture
-from tengen.arena.summary import game_line, score_line, summarize, tally
-from tengen.arena.table import MatchSettings, Strength
+from tengen.arena.journal import VERSION, Journal, read_folder
+from tengen.arena.match import games_at_once, play_match
+from tengen.arena.outcome import Outcome
+from tengen.arena.settings import MatchSettings
+from tengen.arena.sprt import Progress
 from tengen.errors import RecipeError, TengenError
 from tengen.sgf import read_game
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = Path(__file__).parent / "hostile.py"
-TINY = Conditions(size=5, komi=0.5, opening=2)
+TINY = {"size": 5, "komi": 0.5, "opening": 2}
+FAST = {**TINY, "turns": 6}
+FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=6"]
 
 
-def program(kind: str) -> str:
-    return "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+def program(kind: str, name: str = "") -> str:
+    word = "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+    return f"{name}={word}" if name else word
 
 
-def lines(folder: Path) -> list[dict[str, object]]:
+def match(*players: str, games: int = 2, conditions: dict[str, Any] = TINY, **more: Any) -> MatchSettings:
+    return MatchSettings.of(*players, games=games, conditions=conditions, **more)
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
 
 
+def lines_so_far(folder: Path) -> int:
+    path = folder / "games.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tengen", "match", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
+
+
 def test_a_match_keeps_every_game(tmp_path: Path) -> None:
-    settings = MatchSettings("random", "playouts", games=6, conditions=TINY, strength=Strength(visits=20))
-    figures = play_match(settings, tmp_path / "match", workers=2)
-    assert figures["games"] == 6 and figures["wins"] + figures["draws"] + figures["losses"] == 6
-    rows = sorted(lines(tmp_path / "match"), key=lambda row: int(str(row["index"])))
-    assert [row["index"] for row in rows] == list(range(6))
-    about, outcomes = read_folder(tmp_path / "match")
-    other = about.names[1]
-    assert about.names[0] == "random" and (about.games, about.schedule) == (6, {"kind": "head-to-head"})
-    assert about.conditions["size"] == 5 and about.players[1]["player"] == "playouts"
-    assert [json.loads(json.dumps(asdict(outcome))) for outcome in outcomes] == rows
-    assert [row["black"] for row in rows] == ["random", other] * 3
-    assert [row["white"] for row in rows] == [other, "random"] * 3
-    assert [(row["pair"], row["round"]) for row in rows] == [(0, 0), (0, 0), (1, 1), (1, 1), (2, 2), (2, 2)]
-    assert json.loads((tmp_path / "match" / "summary.json").read_text()) == figures
-    for row in rows:
-        game, info = read_game(tmp_path / "match" / "games" / f"{row['index']:05d}.sgf")
-        assert len(game.moves) == row["moves"]
-        assert str(info.result) == row["result"]
-        assert (info.black, info.white) == (row["black"], row["white"])
+    folder = tmp_path / "match"
+    figures = play_match(match("random", "other=playouts@20", games=6), folder, workers=2)
+    (pairing,) = figures["pairings"]
+    assert figures["games"] == pairing["games"] == pairing["wins"] + pairing["draws"] + pairing["losses"] == 6
+    assert figures["complete"] and json.loads((folder / "summary.json").read_text()) == figures
+    about, outcomes = read_folder(folder)
+    assert about.names == ("random", "other") and (about.games, about.schedule["kind"]) == (6, "head-to-head")
+    assert about.conditions["size"] == 5 and about.players[1]["visits"] == 20
+    assert [row["index"] for row in map(asdict, outcomes)] == list(range(6))
+    assert [outcome.black for outcome in outcomes] == ["random", "other"] * 3
+    assert [outcome.white for outcome in outcomes] == ["other", "random"] * 3
+    assert [(outcome.pair, outcome.round) for outcome in outcomes] == [(0, 0), (0, 0), (1, 1), (1, 1), (2, 2), (2, 2)]
+    for outcome in outcomes:
+        game, info = read_game(folder / "games" / f"{outcome.index:05d}.sgf")
+        assert len(game.moves) == outcome.moves and str(info.result) == outcome.result
+        assert (info.black, info.white) == (outcome.black, outcome.white)
 
 
-def test_both_games_of_a_pair_begin_alike(tmp_path: Path) -> None:
-    play_match(MatchSettings("random", "random", games=4, conditions=TINY), tmp_path)
-    begun = [read_game(tmp_path / "games" / f"{i:05d}.sgf")[0].moves[:2] for i in range(4)]
-    assert begun[0] == begun[1] and begun[2] == begun[3] and begun[0] != begun[2]
+def test_both_games_of_a_pair_begin_alike_and_all_pairings_play_the_same_openings(tmp_path: Path) -> None:
+    play_match(match("a=random", "b=random", "c=random", games=4, conditions=FAST), tmp_path)
+    begun = [tuple(read_game(tmp_path / "games" / f"{i:05d}.sgf")[0].moves[:2]) for i in range(12)]
+    assert len(set(begun[:6])) == len(set(begun[6:])) == 1 and begun[0] != begun[6]
 
 
 def test_a_second_run_goes_on_and_a_longer_one_adds(tmp_path: Path) -> None:
-    play_match(MatchSettings("random", "random", games=2, conditions=TINY), tmp_path)
+    play_match(match("a=random", "b=random"), tmp_path)
     first = (tmp_path / "games.jsonl").read_bytes()
     with (tmp_path / "games.jsonl").open("ab") as file:
         file.write(b'{"index": 2, "bla')  # killed while it wrote
-    play_match(MatchSettings("random", "random", games=4, conditions=TINY), tmp_path)
+    play_match(match("a=random", "b=random", games=4), tmp_path)
     assert (tmp_path / "games.jsonl").read_bytes().startswith(first)
-    assert sorted(int(str(row["index"])) for row in lines(tmp_path)) == [0, 1, 2, 3]
+    assert sorted(row["index"] for row in lines(tmp_path)) == [0, 1, 2, 3]
+    assert play_match(match("a=random", "b=random"), tmp_path)["games"] == 2, (
+        "a shorter match of the same is a part of it"
+    )
 
 
 def test_another_match_does_not_mix_in(tmp_path: Path) -> None:
-    play_match(MatchSettings("random", "random", games=1, conditions=TINY), tmp_path)
-    with pytest.raises(TengenError, match="players 2: player = random, not playouts"):
-        play_match(MatchSettings("random", "playouts", games=1, conditions=TINY), tmp_path)
+    play_match(match("a=random", "b=random"), tmp_path)
+    for other, says in (
+        (match("a=random", "b=playouts"), "players 2: player = random, not playouts"),
+        (match("a=random", "b=random", "c=random"), "schedule: kind = head-to-head, not round-robin"),
+        (match("a=random", "b=random", conditions={**TINY, "komi": 1.5}), "conditions: komi = 0.5, not 1.5"),
+    ):
+        with pytest.raises(TengenError, match=says):
+            play_match(other, tmp_path)
+
+
+def test_two_processes_do_not_play_the_same_match(tmp_path: Path) -> None:
+    settings = match("a=random", "b=random")
+    with Journal(tmp_path) as journal:
+        journal.begin(settings.about())
+        with pytest.raises(TengenError, match="another process plays this match"):
+            play_match(settings, tmp_path)
+    assert play_match(settings, tmp_path)["games"] == 2
 
 
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        (program("only-9x9"), "unacceptable size"),
-        ("gtp:no-such-program", "no-such-program"),
-        ("no-such-network", "no-such-network"),
+        (program("only-9x9", "picky"), "picky: .*unacceptable size"),
+        ("ghost=gtp:no-such-program", "ghost: .*no-such-program"),
+        ("ghost=no-such-network", "no-such-network"),
     ],
 )
 def test_a_player_that_cannot_play_is_named_before_the_first_game(word: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(TengenError, match=says):
-        play_match(MatchSettings("random", word, games=2, conditions=TINY), tmp_path / "match")
+        play_match(match("random", word), tmp_path / "match")
     assert not (tmp_path / "match").exists()
 
 
 def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None:
-    figures = play_match(MatchSettings("random", program("dies"), games=3, conditions=TINY), tmp_path)
-    assert figures["wins"] == 3
-    assert {row["reason"] for row in lines(tmp_path)} == {"died"}
-    assert lines(tmp_path)[0]["last_words"] == ["some chatter", "out of memory, goodbye"]
+    figures = play_match(match("random", program("dies", "mortal"), games=4), tmp_path)
+    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by died": 4}
+    assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
 
 
-def test_kill_and_rerun_gives_every_game_once(tmp_path: Path, offspring: Offspring) -> None:
-    command = [sys.executable, "-m", "tengen", "match", "random", program("polite"), "--games", "300", "--size", "7"]
-    command += ["--komi", "0.5", "--workers", "2", "--out", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, start_new_session=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "games.jsonl").exists() or len(lines_so_far(tmp_path)) < 20:
-        assert time.monotonic() < deadline and child.poll() is None
-        time.sleep(0.02)
-    child.kill()
-    child.communicate()
-    assert len(lines_so_far(tmp_path)) < 300, "the match must not have ended before it was killed"
-    assert offspring.gone(15), "the workers and their programs end with the match"
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
-    assert "300 of 300" not in done.stdout
-    assert Counter(row["index"] for row in lines(tmp_path)) == Counter(range(300))
-
-
-def test_ctrl_c_is_quiet_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
-    command = [sys.executable, "-m", "tengen", "match", "random", program("hangs"), "--games", "2", "--size", "7"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    child = subprocess.Popen(
-        [*command, "--out", str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-    )
-    assert child.stdout is not None and b"A is" in child.stdout.readline()
-    time.sleep(0.5)
-    os.killpg(child.pid, signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
-    assert child.returncode == 130
-    assert errors == b""
+def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
+    kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
+    settings = match(*(program(kind, kind) for kind in kinds), games=2)
+    figures = play_match(settings, tmp_path, workers=2)
+    assert figures["games"] == 20 and figures["complete"]
+    assert {row["reason"] for row in lines(tmp_path)} >= {"died", "illegal", "nonsense"}
     assert offspring.gone()
 
 
-def lines_so_far(folder: Path) -> list[bytes]:
-    return (folder / "games.jsonl").read_bytes().splitlines()
+def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:
+    settings = match("strong=playouts@60", "weak=random", games=400, conditions=TINY, sprt={"elo0": 0, "elo1": 300})
+    figures = play_match(settings, tmp_path, workers=2)
+    assert figures["sprt"]["accepted"] == "elo1" and figures["complete"] and figures["games"] < 100
+    before = (tmp_path / "games.jsonl").read_bytes()
+    assert play_match(settings, tmp_path)["sprt"] == figures["sprt"]
+    assert (tmp_path / "games.jsonl").read_bytes() == before, "a decided match plays no more"
 
 
-def outcome(index: int, winner: str | None, result: str, reason: Reason, moves: int, **more: Any) -> Outcome:
-    """The game of this number between `one` and `two`."""
-    game = fixture([("one", "two")], index)
-    return Outcome(**asdict(game), winner=winner, result=result, reason=reason, moves=moves, **more)
+def test_killed_again_and_again_a_match_is_the_unbroken_one(tmp_path: Path, offspring: Offspring) -> None:
+    words = ["a=random", "b=random", "--games", "1000", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
+    broken = tmp_path / "broken"
+    for share in (0.2, 0.5, 0.8):
+        child = start(*words, str(broken))
+        deadline = time.monotonic() + 60
+        while lines_so_far(broken) < 1000 * share:
+            assert time.monotonic() < deadline and child.poll() is None
+            time.sleep(0.005)
+        os.kill(child.pid, signal.SIGKILL)
+        child.communicate()
+        assert lines_so_far(broken) < 1000, "the match must not have ended before it was killed"
+        assert offspring.gone(15), "the workers end with the match"
+    last = start(*words, str(broken))
+    report, errors = last.communicate(timeout=120)
+    assert (last.returncode, errors) == (0, "") and "by limit" in report
+    assert Counter(row["index"] for row in lines(broken)) == Counter(range(1000))
+    play_match(match("a=random", "b=random", games=1000, conditions=FAST), tmp_path / "whole", workers=2)
+    assert told(broken) == told(tmp_path / "whole")
+    for name in ("00000", "00499", "00999"):
+        records = [(folder / "games" / f"{name}.sgf").read_bytes() for folder in (broken, tmp_path / "whole")]
+        assert records[0] == records[1]
+
+
+def told(folder: Path) -> list[Outcome]:
+    """The games without what they took."""
+    return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
+
+
+def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
+    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    assert child.stderr is not None and "2 games" in child.stderr.readline()
+    time.sleep(0.5)
+    os.killpg(child.pid, signal.SIGINT)
+    report, errors = child.communicate(timeout=30)
+    assert (child.returncode, report) == (130, "")
+    assert errors == f"stopped; the games are in {tmp_path}, and the same command goes on with the rest\n"
+    assert offspring.gone()
+
+
+class Clicker:
+    """Sees three games and stops the match."""
+
+    def __init__(self) -> None:
+        self.seen: list[Outcome] = []
+
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+        self.earlier, self.workers = list(earlier), workers
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        self.seen.append(outcome)
+        if len(self.seen) == 3:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_match_has_figures_of_what_was_played(tmp_path: Path) -> None:
+    watcher = Clicker()
+    with pytest.raises(KeyboardInterrupt):
+        play_match(match("a=random", "b=random", games=8, conditions=FAST), tmp_path, 1, watcher)
+    figures = json.loads((tmp_path / "summary.json").read_text())
+    assert (figures["games"], figures["complete"], watcher.workers, watcher.earlier) == (3, False, 1, [])
+
+
+def test_players_under_a_time_limit_get_a_core_each() -> None:
+    free, timed = match("random", "default@10"), match("random", "default@2s")
+    assert games_at_once(free, cores=4) == games_at_once(timed, cores=4) == 4
+    assert (games_at_once(free, 9, cores=4), games_at_once(timed, 9, cores=4), games_at_once(timed, 2, cores=4)) == (
+        9,
+        4,
+        2,
+    )
+    threads = MatchSettings.of({"player": "default", "threads": 3}, "random")
+    assert (games_at_once(threads, cores=8), games_at_once(threads, cores=2)) == (2, 1)
+    with pytest.raises(RecipeError, match="workers must be 1 or more, not 0"):
+        games_at_once(free, 0)
 
 
 def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
@@ -161,25 +240,3 @@ def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
     (tmp_path / "match.json").write_text("[")
     with pytest.raises(TengenError, match="not what a match writes"):
         read_folder(tmp_path)
-
-
-def test_figures_and_lines() -> None:
-    outcomes = [
-        outcome(0, "one", "B+R", "resign", 101, seconds={"one": 3.0, "two": 4.0}, visits={"one": 400.0}),
-        outcome(1, "one", "W+2.5", "count", 250, score=-2.5, counts={"one": -2.5, "two": 1.5}, disputed=True),
-        outcome(2, None, "Draw", "count", 260, score=0, counts={"one": 0, "two": 0}),
-        outcome(3, "two", "B+T", "timeout", 11),
-    ]
-    figures = summarize(outcomes, ("one", "two"))
-    assert (figures["wins"], figures["draws"], figures["losses"], figures["score"]) == (2, 1, 1, 0.625)
-    assert (figures["a_as_black"], figures["a_as_white"]) == ("1.5 of 2", "1 of 2")
-    assert figures["endings"] == {"one by count": 1, "one by resign": 1, "two by timeout": 1, "draw count": 1}
-    assert (figures["counted"], figures["counted_apart"], figures["disputed"]) == (2, 1, 1)
-    assert score_line(tally(outcomes, "one")).startswith("A 2.5 - 1.5 B, 62.5% [")
-    assert game_line(outcomes[0]) == "game 0: B+R (resign), one - two, 101 moves, 7 s"
-    assert "differ" in game_line(outcomes[1])
-
-
-def test_impossible_settings_are_refused() -> None:
-    with pytest.raises(RecipeError, match="games"):
-        MatchSettings("random", "random", games=0)

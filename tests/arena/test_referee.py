@@ -38,6 +38,14 @@ def test_one_opinion_is_enough_and_none_is_mended_by_playouts() -> None:
     assert set(verdict.counts) == {"playouts"}
 
 
+def test_a_score_without_dead_stones_is_not_taken_on_trust() -> None:
+    game = finished()
+    assert referee.count(game, {"A": 3.5, "B": frozenset()}).counts == {"A": 3.5, "B": 3.5}
+    assert set(referee.count(game, {"A": -200.0, "B": None}).counts) == {"A", "playouts"}
+    verdict = referee.count(game, {"A": -200.0, "B": frozenset()})
+    assert verdict.disputed and verdict.score == verdict.counts["playouts"]
+
+
 def test_playouts_decide_where_the_players_disagree() -> None:
     game = finished()
     white = frozenset(p for p in range(25) if game.board[divmod(p, 5)] == 1)

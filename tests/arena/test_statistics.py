@@ -15,6 +15,7 @@ def test_wilson_against_published_values() -> None:
     # Newcombe 1998, table I: 81 of 263, and 0 of 20, method 3.
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert all(wilson(0, n)[0] == 0 and wilson(n, n)[1] == 1 for n in range(1, 200))
 
 
 @pytest.mark.parametrize("games", [30, 100, 400])

@@ -12,10 +12,11 @@ import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
 from tengen.arena.conditions import Conditions  # noqa: E402
-from tengen.arena.table import MatchSettings, Table  # noqa: E402
+from tengen.arena.settings import MatchSettings  # noqa: E402
+from tengen.arena.table import Table  # noqa: E402
 from tengen.data.planes import encode_game, plane_set  # noqa: E402
 from tengen.engine import load_engine  # noqa: E402
-from tengen.errors import NetworkError, RecipeError  # noqa: E402
+from tengen.errors import NetworkError, RecipeError, TengenError  # noqa: E402
 from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
@@ -123,8 +124,8 @@ def test_a_game_on_another_board_is_refused_before_it_begins(path: Path) -> None
     engine.set_position(Game(7))
     assert 0 <= engine.think().move < 49
     for player in (f"raw:{path}", str(path)):
-        with pytest.raises(NetworkError, match="7x7 boards alone, not 9x9"):
-            Table(MatchSettings(player, "random", conditions=Conditions(size=9)))
+        with pytest.raises(TengenError, match=r"cody: .*7x7 boards alone, not 9x9"):
+            Table(MatchSettings.of(f"cody={player}", "random", conditions=Conditions(size=9))).check(["cody"])
     planes, _, _ = encode_game("cody3", Game(9))
     with pytest.raises(NetworkError, match="takes 7x7 alone, not 9x9"):
         network()(torch.from_numpy(planes)[None], torch.zeros(1, SCALARS), torch.ones(1, 9, 9))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,21 +12,28 @@ import numpy as np
 from tengen.arena import referee
 from tengen.arena.conditions import Conditions
 from tengen.arena.gtp_client import ProgramError
-from tengen.arena.openings import opening
+from tengen.arena.openings import Drawn, Openings
 from tengen.arena.outcome import Outcome, Reason
 from tengen.arena.player import Choice, Player
 from tengen.arena.schedule import Fixture
+from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove
 from tengen.game import BLACK, WHITE, Game
 
 
 @dataclass
 class Contest:
-    """A game in progress, with what each player spent and said. `players` go by the names of the fixture."""
+    """A game in progress, with what each player spent and said.
+
+    `players` go by the names of the fixture, `controls` are the times of those who are held to one. `openings` are
+    drawn by the conditions unless they are given.
+    """
 
     conditions: Conditions
     fixture: Fixture
     players: dict[str, Player]
+    controls: Mapping[str, TimeControl] = field(default_factory=dict)
+    openings: Openings | None = None
     game: Game = field(init=False)
     comments: list[str] = field(default_factory=list)  # one a move
     _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by colour
@@ -33,6 +41,9 @@ class Contest:
 
     def __post_init__(self) -> None:
         self.game = self.conditions.new_game()
+        self.clocks: list[Clock | None] = [
+            self.controls[name].start() if name in self.controls else None for name in self.names
+        ]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -58,8 +69,8 @@ class Contest:
                 self.players[name].begin(self.game, seed=self.conditions.player_seed(self.fixture))
             except ProgramError as error:
                 return self._forfeit(self.names.index(name), error)
-        opened = opening(self.conditions, self.fixture.round, [self.players[name] for name in self.fixture.pairing])
-        for point in opened:
+        openings = self.openings or Drawn(self.conditions)
+        for point in openings.moves(self.fixture.round, [self.players[name] for name in self.fixture.pairing]):
             self.game.play(point)
             self.comments.append("opening")
         return None
@@ -83,7 +94,7 @@ class Contest:
         color = self.game.to_play
         start = time.perf_counter()
         try:
-            choice = self.players[self.names[color]].choose(self.game)
+            choice = self.players[self.names[color]].choose(self.game, self.clocks[color])
         except ProgramError as error:
             self._seconds[color] += time.perf_counter() - start
             return self._forfeit(color, error)
@@ -95,6 +106,9 @@ class Contest:
         self._seconds[color] += seconds
         if choice.visits:
             self._visits[color].append(choice.visits)
+        if self._is_late(color, seconds):
+            detail = f"{self.names[color]} took {seconds:.2f} s for a move, more than its clock had"
+            return self._won(1 - color, "T", "time", detail=detail)
         if choice.resign:
             return self._won(1 - color, "R", "resign")
         try:
@@ -104,13 +118,22 @@ class Contest:
         self.comments.append(choice.comment)
         return None
 
+    def _is_late(self, color: int, seconds: float) -> bool:
+        """Charge the clock of a player, if it has one, for a move; whether its time is up."""
+        clock = self.clocks[color]
+        if clock is None:
+            return False
+        after = self.clocks[color] = clock.spend(max(0.0, seconds - self.conditions.lag))
+        return after.flagged
+
     def _count(self) -> Outcome:
         if self.game.is_no_result:
             return self._outcome(None, "Void", "cycle", detail="the same moves over and over")
-        opinions: dict[str, frozenset[int] | None] = {}
+        opinions: dict[str, referee.Opinion] = {}
         for name in self.fixture.pairing:
             try:
-                opinions[name] = self.players[name].dead(self.game)
+                dead = self.players[name].dead(self.game)
+                opinions[name] = self.players[name].score(self.game) if dead is None else dead
             except ProgramError as error:
                 opinions[name] = None
                 self.comments[-1] += f" {name} cannot count: {error.detail}"

@@ -14,14 +14,15 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from tengen.arena.outcome import Outcome
-from tengen.arena.table import MatchSettings, Table
+from tengen.arena.settings import MatchSettings
+from tengen.arena.table import Table
 from tengen.errors import TengenError
 
 Played = tuple[Outcome, bytes]
 
 
 class Crew:
-    """Worker processes that play games by number. Opening it waits until all players are ready.
+    """Worker processes that play games by number. Opening it waits until every player is ready in one of them.
 
     Raises TengenError when a player cannot start, or when a worker dies.
     """
@@ -29,16 +30,16 @@ class Crew:
     def __init__(self, settings: MatchSettings, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._processes: dict[Connection, BaseProcess] = {}
-        self.names = ("", "")
+        names = [spec.name for spec in settings.players]
         try:
-            for _ in range(workers):
+            for i in range(workers):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(settings, theirs), daemon=True)
+                process = context.Process(target=_work, args=(settings, names[i::workers], theirs), daemon=True)
                 process.start()
                 theirs.close()
                 self._processes[ours] = process
             for connection in self._processes:
-                self.names = self._receive(connection)
+                self._receive(connection)
         except BaseException:
             self.close()
             raise
@@ -81,7 +82,7 @@ class Crew:
         self.close()
 
     def _receive(self, connection: Connection) -> Any:
-        """What a worker sends: the players' names, then games; its error is raised here."""
+        """What a worker sends: None when its players are ready, then games; its error is raised here."""
         try:
             answer = connection.recv()
         except (EOFError, ConnectionError):
@@ -95,15 +96,16 @@ class Crew:
         return answer
 
 
-def _work(settings: MatchSettings, parent: Connection) -> None:
-    """The life of a worker: players ready, then a game for every number that comes, until the parent is gone."""
+def _work(settings: MatchSettings, names: Sequence[str], parent: Connection) -> None:
+    """The life of a worker: these players ready, then a game for every number that comes, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     table: Table | None = None
     try:
         table = Table(settings)
-        parent.send(table.names)
+        table.check(names)
+        parent.send(None)
         while True:
             parent.send(table.play(parent.recv()))
     except TengenError as error:

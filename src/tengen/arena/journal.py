@@ -6,11 +6,13 @@ SGF is written before the line.
 
 from __future__ import annotations
 
+import fcntl
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import IO, Any
 
 from tengen.arena.outcome import Outcome
 from tengen.errors import TengenError
@@ -55,15 +57,28 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
 
 
 class Journal:
-    """Opens or makes the folder of a match with these settings. Raises TengenError when it holds another match."""
+    """The folder of a match, if there is one already; it is made by `begin`. Use it as a context manager.
+
+    Raises TengenError for a folder of something else.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lines = folder / "games.jsonl"
+        self._lock: IO[str] | None = None
         if self._lines.exists() and not (folder / "match.json").exists():
             raise TengenError(f"{folder} has games but no match.json; choose another folder with --out")
         self.about = read_folder(folder)[0] if (folder / "match.json").exists() else None
         self.outcomes = _read_lines(self._lines)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            self._lock.close()
 
     def check(self, about: Mapping[str, Any]) -> None:
         """Raise TengenError when the folder holds another match than this."""
@@ -79,8 +94,16 @@ class Journal:
                 )
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Make the folder and write down who plays and how; nothing is written before."""
+        """Make the folder and write down who plays and how; nothing is written before.
+
+        Raises TengenError where another process plays this match: the system frees the lock when that ends.
+        """
         (self.folder / "games").mkdir(parents=True, exist_ok=True)
+        self._lock = (self.folder / ".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it") from None
         _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
         if self._lines.exists():
             complete = self._lines.read_bytes()

@@ -1,53 +1,103 @@
-"""A match: games between two players under equal conditions, several at once, interrupted and resumed at will."""
+"""A match: games under equal conditions, several at once, interrupted and resumed at will, ended by itself if asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from tengen.arena.crew import Crew
 from tengen.arena.journal import Journal
 from tengen.arena.outcome import Outcome
+from tengen.arena.settings import MatchSettings
+from tengen.arena.sprt import Progress, pair_scores
 from tengen.arena.summary import summarize
-from tengen.arena.table import MatchSettings
+from tengen.errors import RecipeError
 
 
 class Watcher(Protocol):
     """Whoever wants to see a match as it goes."""
 
-    def started(self, names: tuple[str, str], earlier: Sequence[Outcome]) -> None:
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
         """The players are ready; `earlier` are the games that the folder held already."""
 
-    def played(self, outcome: Outcome) -> None: ...
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        """A game has ended; `test` is how far the sequential test is, if there is one."""
 
 
 def play_match(
-    settings: MatchSettings, folder: Path, workers: int = 1, watcher: Watcher | None = None
+    settings: MatchSettings, folder: Path, workers: int | None = None, watcher: Watcher | None = None
 ) -> dict[str, Any]:
-    """Play the games that `folder` does not hold yet, `workers` at a time, and return the figures of all.
+    """Play the games that `folder` does not hold yet, and return the figures of all.
 
     Players start first: one that does not exist or refuses the conditions raises TengenError before anything is
-    written. When the last game has ended, the figures (see `summarize`) lie in the folder's `summary.json` too.
+    written. `workers` games go on at once, as many as `games_at_once` says. A sequential test that is decided ends the
+    match. The figures (see `summarize`) and the report lie in the folder when the last game has ended, and after an
+    interruption too.
     """
-    journal = Journal(folder)
-    missing = [index for index in range(settings.games) if index not in journal.outcomes]
-    names = ("", "")
-    if journal.about is not None:
-        names = (journal.about.names[0], journal.about.names[1])
-        journal.check(settings.about(names))
-    if missing:
-        with Crew(settings, min(workers, len(missing))) as crew:
-            names = crew.names
-            journal.check(settings.about(names))
-            journal.begin(settings.about(names))
-            if watcher is not None:
-                watcher.started(names, list(journal.outcomes.values()))
-            for outcome, sgf in crew.play(missing):
-                journal.add(outcome, sgf)
-                if watcher is not None:
-                    watcher.played(outcome)
-    outcomes = [journal.outcomes[index] for index in range(settings.games)]
-    figures = summarize(outcomes, names)
+    at_once = games_at_once(settings, workers)
+    with Journal(folder) as journal:
+        about = settings.about()
+        journal.check(about)
+        indices = settings.indices()
+        missing = [index for index in indices if index not in journal.outcomes]
+        try:
+            if missing and not _decided(settings, journal.outcomes):
+                with Crew(settings, min(at_once, len(missing))) as crew:
+                    journal.begin(about)
+                    if watcher is not None:
+                        watcher.started(list(journal.outcomes.values()), min(at_once, len(missing)))
+                    _play(settings, journal, crew, missing, watcher)
+        finally:
+            figures = _finish(settings, journal, indices)
+    return figures
+
+
+def games_at_once(settings: MatchSettings, workers: int | None = None, cores: int | None = None) -> int:
+    """How many games go on at once: as many as the cores bear, unless `workers` says otherwise.
+
+    Where a player's time is limited it is never more than that, or the players would take time from each other. Raises
+    RecipeError for less than one.
+    """
+    if workers is not None and workers < 1:
+        raise RecipeError(f"workers must be 1 or more, not {workers}")
+    bearable = max(1, (cores or len(os.sched_getaffinity(0))) // settings.threads)
+    if workers is None:
+        return bearable
+    return min(workers, bearable) if settings.timed else workers
+
+
+def _play(
+    settings: MatchSettings, journal: Journal, crew: Crew, missing: Sequence[int], watcher: Watcher | None
+) -> None:
+    for outcome, sgf in crew.play(missing):
+        journal.add(outcome, sgf)
+        test = _test(settings, journal.outcomes)
+        if watcher is not None:
+            watcher.played(outcome, test)
+        if test is not None and test.accepted:
+            return
+
+
+def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> Progress | None:
+    """How far the sequential test is, if there is one."""
+    if settings.sprt is None:
+        return None
+    return settings.sprt.judge(pair_scores(outcomes.values(), settings.players[0].name))
+
+
+def _decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:
+    test = _test(settings, outcomes)
+    return test is not None and test.accepted is not None
+
+
+def _finish(settings: MatchSettings, journal: Journal, indices: Sequence[int]) -> dict[str, Any]:
+    """Write down what the games so far show; nothing where there are none."""
+    outcomes = [journal.outcomes[index] for index in indices if index in journal.outcomes]
+    if not outcomes:
+        return {}
+    test = _test(settings, journal.outcomes)
+    figures = summarize(settings, outcomes, test)
     journal.finish(figures)
     return figures

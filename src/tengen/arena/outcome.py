@@ -6,10 +6,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Reason = Literal[
-    "count", "sure", "resign", "cycle", "limit", "illegal", "died", "timeout", "refused", "nonsense", "not found"
+    "count",
+    "sure",
+    "resign",
+    "cycle",
+    "limit",
+    "illegal",
+    "time",
+    "died",
+    "timeout",
+    "refused",
+    "nonsense",
+    "not found",
 ]
 """Why a game ended. `count`: two passes; `sure`: decided whatever follows (`referee.sure_margin`); `cycle`: the same
-moves over and over; `limit`: too long; all after these are failures of the player that lost."""
+moves over and over; `limit`: too long; all after these are failures of the player that lost: `time` is its clock's,
+`timeout` that no answer came at all."""
 
 FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
 """Reasons after which a player cannot be trusted to play another game: it is started afresh."""

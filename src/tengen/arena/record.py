@@ -8,7 +8,7 @@ from tengen.game import BLACK, WHITE
 from tengen.sgf import Result, SgfInfo, write_game
 
 # How SGF and our records call the ways in which a game ends.
-_ENDINGS = {"resign": "resign", "timeout": "time", "cycle": "void", "sure": "count"}
+_ENDINGS = {"resign": "resign", "time": "time", "timeout": "time", "cycle": "void", "sure": "count"}
 
 
 def sgf_of(contest: Contest, outcome: Outcome) -> bytes:

@@ -9,6 +9,9 @@ import numpy as np
 
 from tengen.game import Game
 
+Opinion = frozenset[int] | float | None
+"""What a player says of a finished game: its dead stones or, if it cannot name them, the score; None if neither."""
+
 PLAYOUTS = 256  # from a finished position: enough that a point's owner is not left to chance
 
 
@@ -26,14 +29,18 @@ class Verdict:
     disputed: bool = False
 
 
-def count(game: Game, opinions: Mapping[str, frozenset[int] | None]) -> Verdict:
+def count(game: Game, opinions: Mapping[str, Opinion]) -> Verdict:
     """Count a game that ended by two passes, by its rules.
 
-    `opinions` are the dead stones that each player names, None from a player that cannot say. Where all who speak
-    come to the same score, that is the score; else random playouts decide, which know neither player.
+    Where all players who have an opinion come to the same score, and one of them named dead stones by which we count
+    ourselves, that is the score; else random playouts decide, which know neither player.
     """
-    counts = {who: game.score(sorted(dead)) for who, dead in opinions.items() if dead is not None}
-    if len(set(counts.values())) == 1:
+    counts = {
+        who: game.score(sorted(said)) if isinstance(said, frozenset) else float(said)
+        for who, said in opinions.items()
+        if said is not None
+    }
+    if len(set(counts.values())) == 1 and any(isinstance(said, frozenset) for said in opinions.values()):
         return Verdict(next(iter(counts.values())), counts)
     decided = float(game.score(game.dead_by_playouts(PLAYOUTS)))
     disputed = len({np.sign(score) for score in counts.values()}) > 1

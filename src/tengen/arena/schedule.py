@@ -1,9 +1,19 @@
-"""Who plays whom in which game: a pure function of the players and the number of the game."""
+"""Who plays whom in which game: a pure function of the players and the number of the game.
+
+The pairings meet in turn, a pair of games each time, in which they swap colours, without end. So more games may be
+asked for at any time, and every beginning of a schedule is nearly even.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Kind = Literal["head-to-head", "round-robin", "gauntlet", "ladder"]
 
 
 @dataclass(frozen=True)
@@ -32,3 +42,37 @@ def fixture(pairings: Sequence[tuple[str, str]], index: int) -> Fixture:
     first, second = pairings[pair % len(pairings)]
     black, white = (second, first) if index % 2 else (first, second)
     return Fixture(index, pair // len(pairings), pair, black, white)
+
+
+class Schedule(BaseModel):
+    """Which of the players meet.
+
+    `head-to-head`: two. `round-robin`: all. `gauntlet`: the last `anchors` of them meet each of those before, but not
+    one another. `ladder`, for checkpoints in their order: each meets the `back` before it, and the last the first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    anchors: int = Field(1, ge=1)
+    back: int = Field(1, ge=1)
+
+    def pairings(self, players: Sequence[str]) -> list[tuple[str, str]]:
+        """Who meets whom. Raises ValueError where the players are too few, or too many."""
+        if len(players) < 2:
+            raise ValueError(f"a match needs two players or more, not {len(players)}")
+        match self.kind:
+            case "head-to-head":
+                if len(players) > 2:
+                    raise ValueError(f"head-to-head is for two players, not {len(players)}: choose another schedule")
+                return [(players[0], players[1])]
+            case "round-robin":
+                return list(combinations(players, 2))
+            case "gauntlet":
+                if self.anchors >= len(players):
+                    raise ValueError(f"{self.anchors} of {len(players)} players cannot be anchors: one must be left")
+                return list(product(players[: -self.anchors], players[-self.anchors :]))
+            case "ladder":
+                steps = [(players[i], players[j]) for i in range(len(players)) for j in range(max(0, i - self.back), i)]
+                ends = (players[-1], players[0])
+                return steps if ends in steps else [*steps, ends]

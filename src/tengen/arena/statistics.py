@@ -56,7 +56,9 @@ def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple
     centre = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = (centre - spread) / scale if points > 0 else 0.0  # exact, so that its Elo is infinite
+    high = (centre + spread) / scale if points < games else 1.0
+    return max(0.0, low), min(1.0, high)
 
 
 def noise(draws: float, variance: float) -> float:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tengen.arena.outcome import Outcome
+from tengen.arena.settings import MatchSettings
+from tengen.arena.sprt import Progress
 from tengen.arena.statistics import Tally
 
 
@@ -18,41 +20,89 @@ def tally(outcomes: Iterable[Outcome], player: str) -> Tally:
     return Tally(wins, draws, len(winners) - wins - draws)
 
 
-def summarize(outcomes: Sequence[Outcome], names: tuple[str, str]) -> dict[str, Any]:
-    """The figures of a match of two, from the side of the first (A), ready for JSON; an infinite Elo is null."""
-    whole = tally(outcomes, names[0])
-    endings = Counter(f"{_color(o)} {o.reason}" if o.winner is None else f"{o.winner} by {o.reason}" for o in outcomes)
-    visits = {side: [o.visits[side] for o in outcomes if side in o.visits] for side in names}
+def games_of(outcomes: Iterable[Outcome], *players: str) -> list[Outcome]:
+    """The games in which all of these took part."""
+    return [outcome for outcome in outcomes if set(players) <= {outcome.black, outcome.white}]
+
+
+def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: Progress | None = None) -> dict[str, Any]:
+    """The figures of a match, ready for JSON; an infinite Elo is null.
+
+    `pairings` are from the side of `a`. `complete` says whether all games were played, or the test is decided.
+    """
+    endings = Counter(_ending(outcome) for outcome in outcomes)
+    decided = test is not None and test.accepted is not None
     return {
-        "a": names[0],
-        "b": names[1],
+        "games": len(outcomes),
+        "complete": decided or len(outcomes) == len(settings.indices()),
+        "players": [_player(spec.name, games_of(outcomes, spec.name)) for spec in settings.players],
+        "pairings": [_pairing(a, b, games_of(outcomes, a, b)) for a, b in settings.pairings],
+        "sprt": None if test is None else test.figures(),
+        "endings": dict(sorted(endings.items())),
+        "counted": sum(bool(outcome.counts) for outcome in outcomes),
+        "counted_apart": [outcome.index for outcome in outcomes if outcome.counted_apart],
+        "disputed": [outcome.index for outcome in outcomes if outcome.disputed],
+        "mean_moves": round(_mean([outcome.moves for outcome in outcomes]), 1),
+    }
+
+
+def _player(name: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    visits = [outcome.visits[name] for outcome in outcomes if name in outcome.visits]
+    return {
+        "name": name,
+        **_score(tally(outcomes, name)),
+        "seconds": round(sum(outcome.seconds.get(name, 0.0) for outcome in outcomes), 1),
+        "mean_visits": round(_mean(visits), 1) if visits else None,
+    }
+
+
+def _pairing(a: str, b: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    whole = tally(outcomes, a)
+    return {
+        "a": a,
+        "b": b,
+        **_score(whole),
+        "elo": [round(x, 1) if math.isfinite(x) else None for x in whole.elo()],
+        "superiority": round(whole.superiority(), 4),
+        "a_as_black": _score(tally([outcome for outcome in outcomes if outcome.black == a], a)),
+        "a_as_white": _score(tally([outcome for outcome in outcomes if outcome.white == a], a)),
+    }
+
+
+def _score(whole: Tally) -> dict[str, Any]:
+    return {
         "games": whole.games,
         "wins": whole.wins,
         "draws": whole.draws,
         "losses": whole.losses,
+        "points": whole.points,
         "score": round(whole.score, 4),
         "interval_95": [round(end, 4) for end in whole.interval()],
-        "elo": [round(x, 1) if math.isfinite(x) else None for x in whole.elo()],
-        "superiority": round(whole.superiority(), 4),
-        "a_as_black": _colour_score([o for o in outcomes if o.black == names[0]], names[0]),
-        "a_as_white": _colour_score([o for o in outcomes if o.white == names[0]], names[0]),
-        "endings": dict(sorted(endings.items())),
-        "counted": sum(bool(o.counts) for o in outcomes),
-        "counted_apart": sum(o.counted_apart for o in outcomes),
-        "disputed": sum(o.disputed for o in outcomes),
-        "mean_moves": round(sum(o.moves for o in outcomes) / len(outcomes), 1),
-        "seconds": {side: round(sum(o.seconds.get(side, 0.0) for o in outcomes), 1) for side in names},
-        "mean_visits": {side: round(sum(v) / len(v), 1) for side, v in visits.items() if v},
     }
 
 
+def _ending(outcome: Outcome) -> str:
+    if outcome.winner is None:
+        return f"{'draw' if outcome.result == 'Draw' else 'void'} by {outcome.reason}"
+    return f"{outcome.winner} by {outcome.reason}"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
 def score_line(whole: Tally) -> str:
-    """The standing in one line: `A 12.5 - 3.5 B, 78.1% [54.4 to 91.5], Elo +221 [+31 to +413]`."""
+    """The standing of a pairing in one line: `12.5 - 3.5, 78.1% [54.4% to 91.5%], Elo +221 [+31 to +413]`."""
     low, high = whole.interval()
     elo, elo_low, elo_high = whole.elo()
+    points = f"{whole.points:g} - {whole.games - whole.points:g}"
     share = f"{whole.score:.1%} [{low:.1%} to {high:.1%}]"
-    points = f"A {whole.points:g} - {whole.games - whole.points:g} B"
     return f"{points}, {share}, Elo {elo:+.0f} [{elo_low:+.0f} to {elo_high:+.0f}]"
+
+
+def pairing_line(a: str, b: str, whole: Tally) -> str:
+    """The same with the players, and how likely it is that the first one is the stronger."""
+    return f"{a} - {b}: {score_line(whole)}, stronger with probability {whole.superiority():.1%}"
 
 
 def game_line(outcome: Outcome) -> str:
@@ -66,23 +116,35 @@ def game_line(outcome: Outcome) -> str:
 
 def report(figures: Mapping[str, Any]) -> str:
     """The figures of a match in a few lines."""
-    whole = Tally(figures["wins"], figures["draws"], figures["losses"])
-    endings = ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items())
-    lines = [
-        f"A is {figures['a']}, B is {figures['b']}: {score_line(whole)}",
-        f"A is the stronger one with probability {whole.superiority():.1%}",
-        f"A as Black {figures['a_as_black']}, as White {figures['a_as_white']}",
-        f"endings: {endings}",
-        f"{figures['counted']} games were counted; the players' dead stones led to different scores in "
-        f"{figures['counted_apart']}, to different winners in {figures['disputed']}",
+    lines = []
+    for pairing in figures["pairings"]:
+        black, white = (
+            f"{part['points']:g} of {part['games']}" for part in (pairing["a_as_black"], pairing["a_as_white"])
+        )
+        whole = Tally(pairing["wins"], pairing["draws"], pairing["losses"])
+        lines.append(f"{pairing_line(pairing['a'], pairing['b'], whole)}; as Black {black}, as White {white}")
+    if len(figures["pairings"]) > 1:
+        lines += [
+            f"{player['name']}: {player['points']:g} of {player['games']}" for player in ranked(figures["players"])
+        ]
+    if figures["sprt"] is not None:
+        lines.append(figures["sprt"]["words"])
+    lines += [
+        "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
+        f"{figures['counted']} games were counted; the opinions about dead stones led to different scores in "
+        f"{_games(figures['counted_apart'])}, to different winners in {_games(figures['disputed'])}",
     ]
     return "\n".join(lines)
 
 
-def _color(outcome: Outcome) -> str:
-    return "draw" if outcome.result == "Draw" else "void"
+def ranked(players: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """By the share of points, best first."""
+    return sorted(players, key=lambda player: -player["score"])
 
 
-def _colour_score(outcomes: Sequence[Outcome], player: str) -> str:
-    part = tally(outcomes, player)
-    return f"{part.points:g} of {part.games}"
+def _games(indices: Sequence[int]) -> str:
+    """`none`, or how many with the first few numbers."""
+    if not indices:
+        return "none"
+    told = ", ".join(map(str, indices[:5])) + (", ..." if len(indices) > 5 else "")
+    return f"{len(indices)} (game {told})"

@@ -3,82 +3,147 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Sequence
+import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from tengen.arena.outcome import Outcome
+    from tengen.arena.settings import MatchSettings
 
-_PLAYER = "a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, random, or gtp:COMMAND LINE"
+_PLAYER = (
+    "[NAME=]PLAYER[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
+    'random, or "gtp:COMMAND LINE"; LIMIT is visits (400), seconds a move (2s) or a clock (10m+5x30s). Or one YAML file'
+)
 
 
 def command(
-    a: Annotated[str, typer.Argument(help=f"player A: {_PLAYER}", show_default=False)],
-    b: Annotated[str, typer.Argument(help="player B, likewise", show_default=False)],
-    games: Annotated[int, typer.Option(help="games in all; half of them with each colour")] = 60,
-    size: Annotated[int, typer.Option(help="board size, 5 to 19")] = 19,
-    komi: Annotated[float, typer.Option(help="points for White")] = 7.5,
-    rules: Annotated[str, typer.Option(help="rule set by name")] = "chinese",
-    visits: Annotated[int, typer.Option(help="search of a network or by playouts, visits a move")] = 400,
-    seconds: Annotated[float | None, typer.Option(help="seconds a move instead")] = None,
-    opening: Annotated[int, typer.Option(help="moves drawn before the players take over")] = 4,
-    seed: Annotated[int, typer.Option(help="of openings and players")] = 1,
-    move_seconds: Annotated[float, typer.Option(help="a GTP program that takes longer for a move loses")] = 180.0,
-    workers: Annotated[int, typer.Option(help="games at the same time")] = 1,
+    players: Annotated[list[str], typer.Argument(help=_PLAYER, show_default=False)],
+    games: Annotated[int | None, typer.Option(help="of each pairing, half with each colour [60]")] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(help="head-to-head, round-robin, gauntlet or ladder [by the number of players]"),
+    ] = None,
+    anchors: Annotated[
+        int | None, typer.Option(help="gauntlet: so many of the last players are met by all [1]")
+    ] = None,
+    back: Annotated[int | None, typer.Option(help="ladder: each meets so many before it [1]")] = None,
+    size: Annotated[int | None, typer.Option(help="board size, 5 to 19 [19]")] = None,
+    komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
+    rules: Annotated[str | None, typer.Option(help="rule set by name [chinese]")] = None,
+    openings: Annotated[
+        str | None,
+        typer.Option(help="policy, policy:NETWORK, random, or a path of SGF files or lines of moves [policy]"),
+    ] = None,
+    opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all of a list]")] = None,
+    seed: Annotated[int | None, typer.Option(help="of openings and players [1]")] = None,
+    sprt: Annotated[
+        str | None, typer.Option(metavar="ELO0,ELO1", help="end once a sequential test of these two is decided")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="chance that ELO1 is accepted wrongly [0.05]")] = None,
+    beta: Annotated[float | None, typer.Option(help="chance that ELO0 is accepted wrongly [0.05]")] = None,
+    visits: Annotated[int | None, typer.Option(help="a move, for players without a limit [400]")] = None,
+    seconds: Annotated[float | None, typer.Option(help="a move, for players without a limit")] = None,
+    time: Annotated[str | None, typer.Option(help="the clock of players without a limit")] = None,
+    move_seconds: Annotated[float | None, typer.Option(help="that a GTP program may take for a move [180]")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="games at the same time [as many as the cores bear]")] = None,
     out: Annotated[Path | None, typer.Option(help="folder of the match; a rerun goes on there")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
-    """Play games between two players under equal conditions and say who is stronger, and how sure that is.
+    """Play games between two players or more under equal conditions and say who is stronger, and how sure that is.
 
-    Both play every opening with both colours. Our own rules decide what is legal and count, with the dead stones on
+    Every opening is played with both colours. Our own rules decide what is legal and count, with the dead stones on
     which the players agree. The folder keeps every game; the same command goes on after an interruption.
     """
-    from tengen.arena.conditions import Conditions
-    from tengen.arena.match import play_match
-    from tengen.arena.summary import report
-    from tengen.arena.table import MatchSettings, Strength
-    from tengen.errors import RecipeError
+    given = {
+        "games": games,
+        "schedule": {"kind": schedule, "anchors": anchors, "back": back},
+        "conditions": {
+            "size": size,
+            "komi": komi,
+            "rules": rules,
+            "openings": openings,
+            "opening": opening,
+            "seed": seed,
+        },
+        "sprt": {**_bounds(sprt), "alpha": alpha, "beta": beta},
+        "defaults": {"visits": visits, "seconds": seconds, "time": time, "move_seconds": move_seconds},
+    }
+    match, name = _read(players, _told(given), settings or [])
+    _play(match, out or Path("matches") / name, workers, quiet)
 
-    if workers < 1:
-        raise RecipeError(f"workers must be 1 or more, not {workers}")
-    conditions = Conditions(size, komi, rules, opening, seed)
-    settings = MatchSettings(a, b, games, conditions, Strength(visits, seconds), move_seconds)
-    folder = out or Path("matches") / f"{_slug(a)}-{_slug(b)}"
-    print(report(play_match(settings, folder, workers, _Printer(games))))
+
+def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
+    from tengen.arena.display import Display
+    from tengen.arena.match import games_at_once, play_match
+    from tengen.arena.summary import report
+
+    at_once = games_at_once(match, workers)
+    if workers is not None and at_once < workers:
+        print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
+    try:
+        with nullcontext() if quiet else Display(match) as display:
+            figures = play_match(match, folder, workers, display)
+    except KeyboardInterrupt:
+        print(f"stopped; the games are in {folder}, and the same command goes on with the rest", file=sys.stderr)
+        raise
+    print(report(figures))
     print(f"the games and summary.json are in {folder}")
 
 
-class _Printer:
-    """Prints a line a game, with the standing and the time that the rest will take."""
+def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:
+    """The match that is asked for, and a name for its folder."""
+    from tengen.arena.settings import MatchSettings
+    from tengen.errors import RecipeError
+    from tengen.recipes.loader import read_recipe, settled
 
-    def __init__(self, games: int) -> None:
-        self._games = games
-        self._outcomes: list[Outcome] = []
-        self._a = ""
-        self._earlier = 0
-        self._begun = 0.0
+    if len(players) > 1:
+        return settled({"players": players, **given}, settings, MatchSettings), "-".join(map(_slug, players))[:120]
+    path = Path(players[0])
+    if path.suffix not in (".yaml", ".yml"):
+        raise RecipeError(f"a match needs two players or more, or one YAML file; {players[0]!r} is alone")
+    if not path.is_file():
+        raise RecipeError(f"{path}: there is no such file")
+    data = _merged({"name": path.stem, **read_recipe(path)}, given)
+    match = settled(data, settings, MatchSettings, f"{path}: ")
+    return match, match.name
 
-    def started(self, names: tuple[str, str], earlier: Sequence[Outcome]) -> None:
-        self._a = names[0]
-        self._outcomes = list(earlier)
-        self._earlier = len(earlier)
-        self._begun = time.monotonic()
-        print(f"A is {names[0]}, B is {names[1]}; {len(earlier)} of {self._games} games are there", flush=True)
 
-    def played(self, outcome: Outcome) -> None:
-        from tengen.arena.summary import game_line, score_line, tally
+def _bounds(text: str | None) -> dict[str, float]:
+    from tengen.errors import RecipeError
 
-        self._outcomes.append(outcome)
-        done = len(self._outcomes)
-        each = (time.monotonic() - self._begun) / (done - self._earlier)
-        left = each * (self._games - done) / 60
-        print(f"[{done}/{self._games}, {left:.0f} min left] {game_line(outcome)}", flush=True)
-        print(f"    {score_line(tally(self._outcomes, self._a))}", flush=True)
+    if text is None:
+        return {}
+    try:
+        elo0, elo1 = map(float, text.split(","))
+    except ValueError:
+        raise RecipeError(f"--sprt {text}: write two differences in Elo, such as --sprt 0,20") from None
+    return {"elo0": elo0, "elo1": elo1}
+
+
+def _told(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    found = {key: _told(value) if isinstance(value, dict) else value for key, value in given.items()}
+    return {key: value for key, value in found.items() if value is not None and value != {}}
+
+
+def _merged(file: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a file, with the options of the command line put over them."""
+    merged = dict(file)
+    for key, value in given.items():
+        before = {"kind": merged[key]} if key == "schedule" and isinstance(merged.get(key), str) else merged.get(key)
+        merged[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _slug(player: str) -> str:
     """A word of the command line as part of a folder's name."""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", Path(player).name if "/" in player else player).strip("-")[:40]
+    name, equals, _ = player.partition("=")
+    word = name if equals and "/" not in name and ":" not in name else player
+    word = Path(word).name if "/" in word and not word.startswith("gtp:") else word
+    return re.sub(r"[^A-Za-z0-9.]+", "-", word).strip("-")[:40]

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, overload
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TengenError
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ Config = TypeVar("Config", bound=BaseModel)
 def recipe_names(*kinds: str) -> list[str]:
     """The recipes that come with Tengen, of these kinds if any are given."""
     paths = sorted(FOLDER.glob("*.yaml"))
-    return [path.stem for path in paths if not kinds or str(_read(path).get("kind", "network")) in kinds]
+    return [path.stem for path in paths if not kinds or str(read_recipe(path).get("kind", "network")) in kinds]
 
 
 def recipe_kind(name_or_path: str) -> str:
     """What a recipe trains: `network`, unless it names another `kind`. Raises RecipeError as load_recipe."""
-    return str(_read(_find(name_or_path)).get("kind", "network"))
+    return str(read_recipe(_find(name_or_path)).get("kind", "network"))
 
 
 @overload
@@ -46,16 +46,25 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     where a recipe or a key is not known.
     """
     path = _find(name_or_path)
-    data = _read(path)
+    data = read_recipe(path)
     data.setdefault("name", path.stem)
     if model is RunConfig and (kind := data.pop("kind", "network")) != "network":
         raise RecipeError(f"{path} is a recipe of kind {kind}, not of a network")
+    return settled(data, settings, model, f"{path}: ")
+
+
+def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], where: str = "") -> Config:
+    """The configuration of these fields, once settings such as `conditions.komi=6.5` have been put into them.
+
+    Raises RecipeError, which begins with `where`, with the nearest known name where a key is not known.
+    """
     for setting in settings:
         _apply(data, setting)
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise RecipeError(f"{path}: {_explain(error.errors()[0], model=model)}") from error
+        found = sorted(error.errors(), key=lambda each: each["type"] == "missing")  # a wrong key is why one is missing
+        raise RecipeError(f"{where}{_explain(found[0], model=model)}") from error
 
 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":
@@ -82,7 +91,7 @@ def _find(name_or_path: str) -> Path:
     raise RecipeError(_unknown("recipe", name_or_path, recipe_names()))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_recipe(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -119,17 +128,25 @@ def _explain(
         return _unknown("key", where, known if known is not None else _siblings(error["loc"], model))
     if error["type"] == "missing":
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
-    return f"{where or 'recipe'}: {error['msg'].removeprefix('Value error, ')} (found {error['input']!r})"
+    reason = error["msg"].removeprefix("Value error, ")
+    if isinstance(error.get("ctx", {}).get("error"), TengenError):
+        return f"{where}: {reason}" if where else reason  # it names what it found
+    return f"{where or 'recipe'}: {reason} (found {error['input']!r})"
 
 
 def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     """The keys that are known beside an unknown one."""
     for part in location[:-1]:
-        inner = model.model_fields[str(part)].annotation
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+        annotation = model.model_fields[str(part)].annotation
+        inner = [kind for kind in (annotation, *get_args(annotation)) if _is_model(kind)]
+        if not inner:
             return []
-        model = inner
+        model = inner[0]
     return list(model.model_fields)
+
+
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _unknown(kind: str, word: str, known: Sequence[str]) -> str:

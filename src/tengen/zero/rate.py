@@ -141,7 +141,8 @@ def play(anchor: Anchor, ours: Evaluator, name: str, match: Match, seed: int, lo
     about = {"player": name, "anchor": anchor.name, "word": anchor.word, "own": anchor.own, "number": anchor.number}
     if anchor.kind == "program":
         terms = match.terms
-        conditions = Conditions(terms.size, terms.komi, program_rules(terms.rules), match.opening, seed)
+        rules = program_rules(terms.rules)
+        conditions = Conditions(size=terms.size, komi=terms.komi, rules=rules, opening=match.opening, seed=seed)
         played = play_program(
             player,
             anchor.command,
