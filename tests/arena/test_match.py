@@ -42,6 +42,13 @@ def match(*players: str, games: int = 2, conditions: dict[str, Any] = TINY, **mo
     return MatchSettings.of(*players, games=games, conditions=conditions, **more)
 
 
+@pytest.fixture(autouse=True)
+def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spares the time of drawing, in all tests that are not about it."""
+    if "report" not in request.node.name:
+        monkeypatch.setattr("tengen.arena.report.write_report", lambda folder: None)
+
+
 def lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
 
@@ -58,12 +65,13 @@ def start(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
 
 
-def test_a_match_keeps_every_game(tmp_path: Path) -> None:
+def test_a_match_keeps_every_game_and_writes_a_report(tmp_path: Path) -> None:
     folder = tmp_path / "match"
     figures = play_match(match("random", "other=playouts@20", games=6), folder, workers=2)
     (pairing,) = figures["pairings"]
     assert figures["games"] == pairing["games"] == pairing["wins"] + pairing["draws"] + pairing["losses"] == 6
     assert figures["complete"] and json.loads((folder / "summary.json").read_text()) == figures
+    assert "other" in (folder / "report.html").read_text()
     about, outcomes = read_folder(folder)
     assert about.names == ("random", "other") and (about.games, about.schedule["kind"]) == (6, "head-to-head")
     assert about.conditions["size"] == 5 and about.players[1]["visits"] == 20

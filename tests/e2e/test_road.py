@@ -75,4 +75,4 @@ def test_the_network_answers_over_gtp(tengen: Run, network: Path) -> None:
 def test_the_network_beats_random_moves(tengen: Run, network: Path, tmp_path: Path) -> None:
     done = tengen("match", f"policy:{network}", "random", "--games", "4", "--size", "9", "--out", tmp_path, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "summary.json").read_text())["wins"] >= 3
+    assert json.loads((tmp_path / "summary.json").read_text())["pairings"][0]["wins"] >= 3

@@ -94,10 +94,13 @@ def _decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:
 
 def _finish(settings: MatchSettings, journal: Journal, indices: Sequence[int]) -> dict[str, Any]:
     """Write down what the games so far show; nothing where there are none."""
+    from tengen.arena.report import write_report  # the first drawing takes a second
+
     outcomes = [journal.outcomes[index] for index in indices if index in journal.outcomes]
     if not outcomes:
         return {}
     test = _test(settings, journal.outcomes)
     figures = summarize(settings, outcomes, test)
     journal.finish(figures)
+    write_report(journal.folder)
     return figures

@@ -93,7 +93,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
         print(f"stopped; the games are in {folder}, and the same command goes on with the rest", file=sys.stderr)
         raise
     print(report(figures))
-    print(f"the games and summary.json are in {folder}")
+    print(f"the games and report.html are in {folder}")
 
 
 def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:
