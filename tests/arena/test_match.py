@@ -29,8 +29,8 @@ from tengen.sgf import read_game
 ROOT = Path(__file__).parents[2]
 HOSTILE = Path(__file__).parent / "hostile.py"
 TINY = {"size": 5, "komi": 0.5, "opening": 2}
-FAST = {**TINY, "turns": 6}
-FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=6"]
+FAST = {**TINY, "turns": 4}
+FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=4"]
 
 
 def program(kind: str, name: str = "") -> str:
@@ -172,7 +172,7 @@ def test_killed_again_and_again_a_match_is_the_unbroken_one(tmp_path: Path, offs
         deadline = time.monotonic() + 120
         while lines_so_far(broken) < 1000 * share:
             assert time.monotonic() < deadline and child.poll() is None
-            time.sleep(0.005)
+            time.sleep(0.03)
         os.kill(child.pid, signal.SIGKILL)
         child.communicate()
         assert lines_so_far(broken) < 1000, "the match must not have ended before it was killed"
