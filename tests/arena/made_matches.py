@@ -77,6 +77,6 @@ def record(outcome: Outcome, size: int, komi: float, rules: str, seed: int | Non
     rng = np.random.default_rng(outcome.index if seed is None else seed)
     played = Game(size, rules, komi)
     for _ in range(outcome.moves):
-        legal: Sequence[int] = played.legal_points()
+        legal: Sequence[int] = played.legal_points() or [size * size]
         played.play(int(rng.choice(legal)))
     return write_game(played, SgfInfo(black=outcome.black, white=outcome.white))

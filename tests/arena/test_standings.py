@@ -86,10 +86,10 @@ def test_an_end_that_no_game_bounds_is_null_in_json_and_a_question_in_words() ->
     assert rows["c"]["low"] is None and rows["c"]["high"] < 0
     assert (rows["a"]["elo"], rows["a"]["low"], rows["a"]["high"]) == (0, 0, 0)
     assert rows["b"]["low"] < rows["b"]["elo"] < rows["b"]["high"]
-    high = f"{found.ratings['c'].high:+,.0f}"
+    high = f"{round(found.ratings['c'].high):+,}"
     assert elo_text(found.ratings["c"]) == (f"< {high}", f"? to {high}")
     assert elo_text(found.ratings["a"]) == ("0", "anchor")
-    assert elo_text(Rating("x", 1234.4, -0.4, 2000, 9, 8)) == ("+1,234", "-0 to +2,000")
+    assert elo_text(Rating("x", 1234.4, -0.4, 2000, 9, 8)) == ("+1,234", "+0 to +2,000")
     assert elo_text(None) == ("?", "not rated")
 
 

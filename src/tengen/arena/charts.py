@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
 from tengen.arena.outcome import FAILURES, Outcome
 from tengen.arena.standings import Standings
-from tengen.pages.page import ACCENT, FAINT, INK, PALETTE, SECOND
+from tengen.pages.page import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
 ENDINGS = {
     "counted": {"count", "limit"},
@@ -28,6 +29,7 @@ ENDINGS = {
 LEGEND = 0.3
 """Inches below the axes that the legends of `by_color` and `endings` take."""
 
+_SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5da"])
 _MARGIN = 0.06  # of the span of the ratings, beside them
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
 _BINS = 24
@@ -169,13 +171,21 @@ def visits_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 def matrix(axes: Axes, standings: Standings) -> None:
     """Score of each row's player against each column's, in percent; columns in the order of the rows."""
     names = standings.players
-    shares = np.full((len(names), len(names)), np.nan)
+    shares, size = np.full((len(names), len(names)), np.nan), min(10.0, 150 / max(1, len(names)))
     for i, one in enumerate(names):
         for j, other in enumerate(names):
             if (tally := standings.pair(one, other)) is not None:
                 shares[i, j] = tally.score
-                axes.text(j, i, f"{100 * tally.score:.0f}", ha="center", va="center", color=INK, fontsize=9)
-    axes.imshow(shares, cmap="RdYlBu", vmin=-0.35, vmax=1.35, aspect="auto")
+                axes.text(
+                    j,
+                    i,
+                    f"{100 * tally.score:.0f}",
+                    ha="center",
+                    va="center",
+                    color=INK,
+                    fontsize=min(10.0, 150 / len(names)),
+                )
+    axes.imshow(shares, cmap=_SCORES, vmin=0, vmax=1, aspect="auto")
     axes.grid(False)
     axes.set_xticks(range(len(names)), [str(i + 1) for i in range(len(names))])
     axes.set_yticks(range(len(names)), [f"{shortened(name)}  {i + 1}" for i, name in enumerate(names)])

@@ -106,7 +106,8 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
         counted = sum(bool(outcome.counts) for outcome in outcomes)
         apart = sum(outcome.counted_apart for outcome in outcomes)
         disputed = sum(outcome.disputed for outcome in outcomes)
-        shown.append(tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))
+        if counted:
+            shown.append(tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))
     return shown
 
 

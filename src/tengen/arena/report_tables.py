@@ -25,6 +25,8 @@ table.figures td b{font-weight:600}table.figures small{opacity:.7}
 .matrix td{text-align:center!important;min-width:3.4rem}
 .matrix td.name{text-align:left!important}.matrix td.self{background:var(--line)}
 table.matrix{width:auto;margin-bottom:1.5rem}
+.dense td,.dense th{min-width:1.9rem!important;padding:.3rem .1rem!important;font-size:.85rem}
+.dense td.name{white-space:nowrap!important;padding-right:.6rem!important}
 details.games summary{font-size:1rem;font-weight:500;margin:.6rem 0}details.games{border-top:1px solid var(--line)}
 a{color:var(--plot0)}pre.words{margin:.3rem 0;padding:.5rem .7rem;font-size:.8rem;max-height:12rem;overflow:auto}
 """
@@ -33,7 +35,8 @@ Game = tuple[Lot, Outcome]
 
 _BLUE, _RED = "95,179,209", "238,138,112"
 _FULL = 0.75  # opacity of a cell whose player won everything or nothing
-_OPEN_GAMES = 24  # up to which the list of games is unfolded
+_UNFOLDED = 24  # rows up to which a list is unfolded
+_DENSE = 12  # players above which a matrix shows the score alone
 
 
 def ratings(standings: Standings, outcomes: Sequence[Outcome]) -> str:
@@ -64,13 +67,15 @@ def ratings(standings: Standings, outcomes: Sequence[Outcome]) -> str:
 def matrix(standings: Standings) -> str:
     """The score of each row's player against each column's, the deeper the blue the better, red below a half."""
     names = standings.players
+    dense = len(names) > _DENSE
     rows = []
     for rank, one in enumerate(names, 1):
-        cells = [_cell(standings.pair(one, other), one, other) for other in names]
+        cells = [_cell(standings.pair(one, other), one, other, dense) for other in names]
         rows.append(f'<tr><td class="name">{rank} &nbsp;{html.escape(one)}</td>{"".join(cells)}</tr>')
     heads = "".join(f'<th style="text-align:center" title="{_name(name)}">{i}</th>' for i, name in enumerate(names, 1))
-    head = f'<tr><th class="name">score in percent, and games</th>{heads}</tr>'
-    return f'<div class="wide"><table class="figures matrix">{head}{"".join(rows)}</table></div>'
+    head = f'<tr><th class="name">score in percent{"" if dense else ", and games"}</th>{heads}</tr>'
+    kind = "figures matrix dense" if dense else "figures matrix"
+    return f'<div class="wide"><table class="{kind}">{head}{"".join(rows)}</table></div>'
 
 
 def pairs(standings: Standings) -> str:
@@ -92,7 +97,9 @@ def pairs(standings: Standings) -> str:
             ]
         )
     heads = ["player", "against", "games", "won, drawn, lost", "score", "95% interval", "expected", "is stronger"]
-    return _table(heads, rows, names={0, 1})
+    table = _table(heads, rows, names={0, 1})
+    unfolded = " open" if len(rows) <= _UNFOLDED else ""
+    return f'<details class="games"{unfolded}><summary>{len(rows)} pairings</summary>{table}</details>'
 
 
 def failures(games: Sequence[Game], out: Path) -> str:
@@ -126,7 +133,7 @@ def list_of_games(games: Sequence[Game], out: Path) -> str:
     for lot, outcome in games:
         one, other = sorted((outcome.black, outcome.white))
         met[one, other].append((lot, outcome))
-    unfolded = " open" if len(games) <= _OPEN_GAMES else ""
+    unfolded = " open" if len(games) <= _UNFOLDED else ""
     parts = []
     for (one, other), played in sorted(met.items()):
         tally = Tally(*(sum(o.winner == who for _, o in played) for who in (one, None, other)))
@@ -158,7 +165,7 @@ def _link(lot: Lot, outcome: Outcome, out: Path) -> str:
     return f'<a href="{record_link(lot, outcome, out)}">{outcome.index}</a>'
 
 
-def _cell(tally: Tally | None, one: str, other: str) -> str:
+def _cell(tally: Tally | None, one: str, other: str, dense: bool) -> str:
     if one == other:
         return '<td class="self"></td>'
     if tally is None:
@@ -169,7 +176,8 @@ def _cell(tally: Tally | None, one: str, other: str) -> str:
         f"{one} against {other}: {tally.points:g} of {tally.games}, {tally.score:.1%} [{low:.1%} to {high:.1%}]"
     )
     color = f"rgba({_BLUE if tally.score >= 0.5 else _RED},{strength:.2f})"
-    return f'<td style="background:{color}" title="{told}">{100 * tally.score:.0f}<br><small>{tally.games}</small></td>'
+    games = "" if dense else f"<br><small>{tally.games}</small>"
+    return f'<td style="background:{color}" title="{told}">{100 * tally.score:.0f}{games}</td>'
 
 
 def _margin(score: float) -> str:

@@ -110,8 +110,8 @@ class Standings:
 def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: bool = True) -> Standings:
     """Rate the players of a pool's games on boards of this size.
 
-    `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games. Raises
-    RecipeError when there are no games, or none of the anchor.
+    `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
+    that is met first. Raises RecipeError when there are no games, or none of the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
@@ -119,7 +119,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
         found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games at all"
         raise RecipeError(f"there are no games on {size}x{size}; there are {found}")
     by_color = _by_color(scores)
-    most = max(by_color, key=lambda name: (total(by_color[name]).games, name))
+    most = max(by_color, key=lambda name: total(by_color[name]).games)
     chosen = anchor or (ANCHOR if ANCHOR in by_color else most)
     ratings = fit(scores, chosen, first_move=first_move)
     terms = here.terms
@@ -132,7 +132,7 @@ def elo_text(rating: Rating | None) -> tuple[str, str]:
     if rating is None:
         return "?", "not rated"
     low, high = (
-        "?" if open_ or math.isinf(end) else f"{end:+,.0f}"
+        "?" if open_ or math.isinf(end) else f"{round(end):+,}"
         for open_, end in ((rating.open_low, rating.low), (rating.open_high, rating.high))
     )
     if rating.low == rating.high:
@@ -143,7 +143,7 @@ def elo_text(rating: Rating | None) -> tuple[str, str]:
         return f"> {low}", f"{low} to ?"
     if rating.open_low:
         return f"< {high}", f"? to {high}"
-    return f"{rating.elo:+,.0f}", f"{low} to {high}"
+    return f"{round(rating.elo):+,}", f"{low} to {high}"
 
 
 def tally_figures(tally: Tally) -> dict[str, Any]:
@@ -173,7 +173,8 @@ def _by_color(scores: list[Score]) -> dict[str, tuple[Tally, Tally]]:
         wins, draws, losses = int(score.wins), int(score.draws), int(score.losses)
         black[score.black].append(Tally(wins, draws, losses))
         white[score.white].append(Tally(losses, draws, wins))
-    return {name: (total(black[name]), total(white[name])) for name in sorted({*black, *white})}
+    names = dict.fromkeys(name for score in scores for name in (score.black, score.white))
+    return {name: (total(black[name]), total(white[name])) for name in names}
 
 
 def _pairs(scores: list[Score], ratings: Ratings) -> tuple[Pair, ...]:
