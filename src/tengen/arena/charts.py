@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
 from tengen.arena.outcome import FAILURES, Outcome
+from tengen.arena.sprt import Sprt
 from tengen.arena.standings import Standings
 from tengen.pages.page import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
@@ -20,11 +22,12 @@ ENDINGS = {
     "counted": {"count", "limit"},
     "decided for good": {"sure"},
     "resigned": {"resign"},
-    "time": {"timeout"},
+    "time": {"time", "timeout"},
     "illegal move": {"illegal"},
     "program failed": FAILURES - {"timeout"},
 }
 """Kinds of endings, as charts group the reasons of outcomes."""
+FAILED = ("time", "illegal move", "program failed")
 
 LEGEND = 0.3
 """Inches below the axes that the legends of `by_color` and `endings` take."""
@@ -33,6 +36,7 @@ _SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5d
 _MARGIN = 0.06  # of the span of the ratings, beside them
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
 _BINS = 24
+_MARKED = 30  # pairs below which each is marked
 _LOGARITHMIC = 30.0  # the largest over the smallest value, from which an axis is logarithmic
 
 
@@ -120,6 +124,11 @@ def ending(outcome: Outcome) -> str:
     return next((kind for kind, reasons in ENDINGS.items() if outcome.reason in reasons), "no winner")
 
 
+def is_failure(outcome: Outcome) -> bool:
+    """Whether the game was lost by a crash, on time or by an illegal move, not on the board."""
+    return ending(outcome) in FAILED
+
+
 def lengths(axes: Axes, outcomes: Sequence[Outcome]) -> None:
     """How many games lasted how long, stacked by who won."""
     parts = {
@@ -171,25 +180,29 @@ def visits_a_move(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
 def matrix(axes: Axes, standings: Standings) -> None:
     """Score of each row's player against each column's, in percent; columns in the order of the rows."""
     names = standings.players
-    shares, size = np.full((len(names), len(names)), np.nan), min(10.0, 150 / max(1, len(names)))
+    shares = np.full((len(names), len(names)), np.nan)
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": min(10.0, 150 / len(names))}
     for i, one in enumerate(names):
         for j, other in enumerate(names):
             if (tally := standings.pair(one, other)) is not None:
                 shares[i, j] = tally.score
-                axes.text(
-                    j,
-                    i,
-                    f"{100 * tally.score:.0f}",
-                    ha="center",
-                    va="center",
-                    color=INK,
-                    fontsize=min(10.0, 150 / len(names)),
-                )
+                axes.text(j, i, f"{100 * tally.score:.0f}", **style)
     axes.imshow(shares, cmap=_SCORES, vmin=0, vmax=1, aspect="auto")
     axes.grid(False)
     axes.set_xticks(range(len(names)), [str(i + 1) for i in range(len(names))])
     axes.set_yticks(range(len(names)), [f"{shortened(name)}  {i + 1}" for i, name in enumerate(names)])
     axes.tick_params(length=0)
+
+
+def sequential_test(axes: Axes, test: Sprt, scores: Sequence[float]) -> None:
+    """The log likelihood ratio of a sequential test after each pair of games, with the bounds that end it."""
+    results = np.eye(5)[[round(4 * score) for score in scores]].cumsum(axis=0)
+    axes.plot(range(1, len(scores) + 1), test.ratio(results), ".-" if len(scores) < _MARKED else "-", color=ACCENT)
+    for bound, elo, color in zip(test.bounds, (test.elo0, test.elo1), (SECOND, PALETTE[2]), strict=True):
+        axes.axhline(bound, color=color, linewidth=1.5, linestyle="--", label=f"accepts Elo {elo:g}")
+    axes.axhline(0, color=FAINT)
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, loc="center right")
 
 
 def shortened(name: str, most: int = 40) -> str:

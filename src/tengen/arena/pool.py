@@ -12,6 +12,7 @@ from typing import Any
 from tengen.arena.journal import About, read_folder
 from tengen.arena.outcome import Outcome
 from tengen.arena.ratings import Score
+from tengen.arena.schedule import Schedule
 from tengen.errors import RecipeError, TengenError
 
 # What makes two players of one name two players; threads and patience do not.
@@ -54,8 +55,16 @@ class Lot:
                 for score in self.scores
             ),
             identities={names.get(name, name): known for name, known in self.identities.items()},
+            match=None if self.match is None else _about_renamed(self.match, names),
             outcomes=tuple(_renamed(outcome, names) for outcome in self.outcomes),
         )
+
+    @property
+    def planned(self) -> int:
+        """Games of the whole match; 0 where this is none."""
+        if self.match is None or not self.match.players:
+            return 0
+        return self.match.games * len(Schedule.model_validate(self.match.schedule).pairings(self.match.names))
 
 
 @dataclass(frozen=True)
@@ -163,6 +172,11 @@ def _renamed(outcome: Outcome, names: Mapping[str, str]) -> Outcome:
         seconds={new(name): seconds for name, seconds in outcome.seconds.items()},
         visits={new(name): visits for name, visits in outcome.visits.items()},
     )
+
+
+def _about_renamed(about: About, names: Mapping[str, str]) -> About:
+    players = ({**player, "name": names.get(player["name"], player["name"])} for player in about.players)
+    return replace(about, players=tuple(players))
 
 
 def _told_apart(lots: tuple[Lot, ...]) -> tuple[list[str], tuple[Lot, ...]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from tengen.arena import charts, report_tables
 from tengen.arena.games_csv import write_games
-from tengen.arena.outcome import FAILURES, Outcome
-from tengen.arena.pool import Pool, match_lot
+from tengen.arena.outcome import Outcome
+from tengen.arena.pool import Lot, Pool, match_lot
 from tengen.arena.report_games import repeated, sample_games
+from tengen.arena.sprt import Progress, Sprt, pair_scores
 from tengen.arena.standings import Standings, standings
 from tengen.arena.statistics import Tally
 from tengen.pages import boards
@@ -59,13 +61,42 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
 
 
 def _state(pool: Pool) -> str:
-    """How far the matches are, in a line each."""
+    """What was played by, and which matches are not over."""
     told = []
     for lot in pool.lots:
-        if lot.match is not None and len(lot.outcomes) < lot.match.games:
-            told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {lot.match.games} games")
+        if len(lot.outcomes) < lot.planned and not any(test.accepted for _, test, _ in _tests(lot)):
+            told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {lot.planned} games")
     terms = "; ".join(str(terms) for terms in pool.terms)
     return f'<p class="state">{html.escape(". ".join([terms, *told]))}.</p>'
+
+
+def _tests(lot: Lot) -> list[tuple[Sprt, Progress, list[float]]]:
+    """The sequential test of a match, if it has one, how far it is, and the scores of its pairs."""
+    if lot.match is None or not lot.match.more.get("sprt"):
+        return []
+    test = Sprt.model_validate(lot.match.more["sprt"])
+    scores = pair_scores(lot.outcomes, lot.match.names[0])
+    return [(test, test.judge(scores), scores)]
+
+
+def _sequential(pool: Pool) -> str:
+    """What the sequential tests say, each with its curve."""
+    found = [(lot, *test) for lot in pool.lots for test in _tests(lot)]
+    words = "".join(
+        f'<p class="state">{html.escape(lot.match.names[0] if lot.match else "")}: {html.escape(str(progress))}.</p>'
+        for lot, _, progress, _ in found
+    )
+    curves = [
+        plot(
+            f"Log likelihood ratio, {lot.source.resolve().name}",
+            "pairs of games",
+            partial(charts.sequential_test, test=test, scores=scores),
+            left=0.12,
+        )
+        for lot, test, _, scores in found
+        if scores
+    ]
+    return words + (_pairs(curves) if curves else "")
 
 
 def _size(one: Standings, pool: Pool, out: Path) -> str:
@@ -77,6 +108,7 @@ def _size(one: Standings, pool: Pool, out: Path) -> str:
             "".join(warning("note", text) for text in warnings),
             tiles(_tiles(one, outcomes)),
             section("Ratings", _ratings(one, outcomes)),
+            section("Sequential test", _sequential(pool)),
             section("Who beat whom", report_tables.matrix(one) + report_tables.pairs(one)),
             section(
                 "How they played", f'<div class="plots pairs">{"".join(map(_figure, _charts(one, outcomes)))}</div>'
@@ -100,7 +132,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
         shown.append(tile("first move", f"{advantage.elo:+.0f} Elo", f"{advantage.low:+.0f} to {advantage.high:+.0f}"))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
-        failed = sum(outcome.reason in FAILURES or outcome.reason == "illegal" for outcome in outcomes)
+        failed = sum(charts.is_failure(outcome) for outcome in outcomes)
         shown.append(tile("moves a game", f"{moves:.0f}"))
         shown.append(tile("lost by failure", str(failed), "crash, time, illegal move"))
         counted = sum(bool(outcome.counts) for outcome in outcomes)
@@ -135,7 +167,7 @@ def _ratings(one: Standings, outcomes: Sequence[Outcome]) -> str:
 def _wide(one: Standings) -> str:
     names = [rating.player for rating in one.ratings.players]
     title = f"Elo with 95% intervals; {charts.shortened(one.ratings.anchor)} is 0"
-    return _plot(title, lambda axes: charts.ratings(axes, one), names, width=11.0)
+    return _plot(title, partial(charts.ratings, standings=one), names, width=11.0)
 
 
 def _pairs(svgs: Sequence[str]) -> str:
@@ -149,12 +181,12 @@ def _figure(svg: str) -> str:
 
 def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
     names = one.players[:_MOST_ROWS]
-    shown = [_plot("Score by colour", lambda axes: charts.by_color(axes, one), names, below=charts.LEGEND)]
+    shown = [_plot("Score by colour", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
     if not outcomes:
         return shown
-    draw = lambda axes: charts.endings(axes, outcomes, names)  # noqa: E731
+    draw = partial(charts.endings, outcomes=outcomes, names=names)
     shown.append(_plot("Games won (right) and lost (left)", draw, names, below=charts.LEGEND))
-    shown.append(plot("Length of games", "moves", lambda axes: charts.lengths(axes, outcomes), left=0.12))
+    shown.append(plot("Length of games", "moves", partial(charts.lengths, outcomes=outcomes), left=0.12))
     for title, found in (
         ("Seconds a move", charts.seconds_a_move(outcomes)),
         ("Visits a move", charts.visits_a_move(outcomes)),
@@ -166,7 +198,7 @@ def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _spread(title: str, found: dict[str, list[float]], names: Sequence[str]) -> str:
-    return _plot(f"{title}, median and 80% of the games", lambda axes: charts.spread(axes, found, names), names)
+    return _plot(f"{title}, median and 80% of the games", partial(charts.spread, figures=found, names=names), names)
 
 
 def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = 5.4, below: float = 0.0) -> str:
@@ -186,12 +218,12 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     outcomes = [outcome for _, outcome in pool.outcomes]
     names = one.players
     shown: list[Plot] = [
-        (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", lambda axes: charts.ratings(axes, one)),
-        ("Score of the row against the column, %", "", lambda axes: charts.matrix(axes, one)),
-        ("Score by colour", "", lambda axes: charts.by_color(axes, one)),
+        (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", partial(charts.ratings, standings=one)),
+        ("Score of the row against the column, %", "", partial(charts.matrix, standings=one)),
+        ("Score by colour", "", partial(charts.by_color, standings=one)),
     ]
     if outcomes:
-        shown.append(("Games won and lost", "", lambda axes: charts.endings(axes, outcomes, names)))
+        shown.append(("Games won and lost", "", partial(charts.endings, outcomes=outcomes, names=names)))
     return shown, max(2.4, _ROW * len(names) + 0.8)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-from tengen.arena.charts import ending, seconds_a_move, visits_a_move
-from tengen.arena.outcome import FAILURES, Outcome
+from tengen.arena.charts import ending, is_failure, seconds_a_move, visits_a_move
+from tengen.arena.outcome import Outcome
 from tengen.arena.pool import Lot
 from tengen.arena.standings import Standings, elo_text
 from tengen.arena.statistics import Tally
@@ -106,7 +106,7 @@ def failures(games: Sequence[Game], out: Path) -> str:
     """Games that were lost by a crash, on time or by an illegal move, with the program's last words."""
     rows = []
     for lot, outcome in games:
-        if outcome.reason not in FAILURES and outcome.reason != "illegal":
+        if not is_failure(outcome):
             continue
         words = html.escape("\n".join(outcome.last_words))
         told = f"<details><summary>last words</summary><pre class='words'>{words}</pre></details>" if words else ""
