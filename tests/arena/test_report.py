@@ -139,7 +139,17 @@ def test_a_match_of_two_says_who_is_stronger(tmp_path: Path) -> None:
     assert path is not None
     text = Page(path.read_text(encoding="utf-8")).text
     assert "new against old" in text and "40 of 100 games" in text
-    assert "score of new 75.0%" in text and "Elo difference +191" in text and "is stronger 99.9%" in text
+    assert "score 75.0% new: " in text and "Elo of the score +191" in text and "is stronger 99.9%" in text
+
+
+def test_a_sequential_test_is_shown_with_its_end(tmp_path: Path) -> None:
+    test = {"elo0": 0, "elo1": 100, "alpha": 0.05, "beta": 0.05}
+    outcomes = series("new", "old", 60, 0)
+    path = write_report(write_match(tmp_path / "m", outcomes, games=1000, kind="head-to-head", sprt=test))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "new: SPRT of Elo 0 against 100 accepts 100: LLR" in text and "Log likelihood ratio, m" in text
+    assert "stopped after" not in text, "it is over"
 
 
 def test_a_match_without_a_finished_game_has_no_report_and_a_folder_without_one_is_an_error(tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ def test_gnu_go_10_is_the_anchor_where_it_took_part_else_who_played_most() -> No
     assert standings(with_gnu, 9, "b").ratings.anchor == "b"
     without = pool(Score("a", "b", 1, 0, 1), Score("c", "b", 1, 0, 1), Score("a", "GNU Go level 1", 1, 0, 0))
     assert standings(without, 9).ratings.anchor == "b"
+    # Of those who played equally often the one that won and lost most alike: the ends of all intervals come from games.
+    robin = pool(Score("a", "b", 4), Score("b", "c", 3, 0, 1), Score("c", "a", 0, 0, 4))
+    assert standings(robin, 9).ratings.anchor == "b"
 
 
 def test_games_are_counted_by_player_colour_and_pairing() -> None:

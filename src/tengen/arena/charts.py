@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from tengen.arena.outcome import FAILURES, Outcome
@@ -37,7 +37,8 @@ _MARGIN = 0.06  # of the span of the ratings, beside them
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
 _BINS = 24
 _MARKED = 30  # pairs below which each is marked
-_LOGARITHMIC = 30.0  # the largest over the smallest value, from which an axis is logarithmic
+_LOGARITHMIC = 30.0  # the largest over the smallest value, from which an axis is logarithmic,
+_DECADES = 1000.0  # and from which it has marks at powers of ten alone
 
 
 def ratings(axes: Axes, standings: Standings) -> None:
@@ -156,7 +157,10 @@ def spread(axes: Axes, figures: Mapping[str, Sequence[float]], names: Sequence[s
         axes.plot(middle, y, "o", color=ACCENT, markersize=7)
     if everything and max(everything) > _LOGARITHMIC * min(everything) > 0:
         axes.set_xscale("log")
+        marks = (1.0,) if max(everything) > _DECADES * min(everything) else (1.0, 2.0, 5.0)
+        axes.xaxis.set_major_locator(LogLocator(subs=marks))
         axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, 1.06 * max(everything, default=1.0))
     _players(axes, known)

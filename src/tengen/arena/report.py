@@ -23,8 +23,12 @@ _LOWEST = 1.9  # inches of a chart
 _NAMES = 0.48  # of a chart's width for names, at most
 _STYLE = """
 h1.size{margin-top:3.5rem}.plots.wide figure{grid-column:1/-1;margin-bottom:1rem}
-.plots.pairs{grid-template-columns:repeat(auto-fit,minmax(min(29rem,100%),1fr));align-items:start}
+.plots.pairs{grid-template-columns:repeat(auto-fill,minmax(min(29rem,100%),1fr));align-items:start}
 """
+_FIRST_MOVE = (
+    '<p class="state"><small>Ratings take into account what the first move is worth, which moves them a little from '
+    "the Elo of a score.</small></p>"
+)
 _MOST_ROWS = 40  # players whose bars are drawn
 
 
@@ -125,11 +129,11 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
     shown = [tile("games", f"{one.games:,}", f"{len(one.players)} players")]
     if len(one.pairs) == 1:
         shown += _duel(one)
-    black = one.black
-    low, high = black.interval()
-    shown.append(tile("Black's share", f"{black.score:.1%}", f"{low:.0%} to {high:.0%}"))
+    black = one.black.interval()
+    shown.append(tile("Black's share", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
     if (advantage := one.ratings.first_move) is not None:
-        shown.append(tile("first move", f"{advantage.elo:+.0f} Elo", f"{advantage.low:+.0f} to {advantage.high:+.0f}"))
+        elo, low, high = (f"{round(end):+}" for end in (advantage.elo, advantage.low, advantage.high))
+        shown.append(tile("first move", f"{elo} Elo", f"{low} to {high}"))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
         failed = sum(charts.is_failure(outcome) for outcome in outcomes)
@@ -150,8 +154,8 @@ def _duel(one: Standings) -> list[str]:
     low, high = tally.interval()
     elo, elo_low, elo_high = tally.elo()
     return [
-        tile(f"score of {charts.shortened(pair.first, 24)}", f"{tally.score:.1%}", f"{low:.1%} to {high:.1%}"),
-        tile("Elo difference", f"{elo:+.0f}", f"{elo_low:+.0f} to {elo_high:+.0f}"),
+        tile("score", f"{tally.score:.1%}", f"{pair.first}: {low:.1%} to {high:.1%}"),
+        tile("Elo of the score", f"{elo:+.0f}", f"{elo_low:+.0f} to {elo_high:+.0f}"),
         tile("is stronger", f"{tally.superiority():.1%}", "probability"),
     ]
 
@@ -161,7 +165,8 @@ def _ratings(one: Standings, outcomes: Sequence[Outcome]) -> str:
     chart = ""
     if 2 < shown <= _MOST_ROWS:
         chart = f'<div class="plots wide">{_figure(_wide(one))}</div>'
-    return chart + report_tables.ratings(one, outcomes)
+    note = "" if one.ratings.first_move is None else _FIRST_MOVE
+    return chart + report_tables.ratings(one, outcomes) + note
 
 
 def _wide(one: Standings) -> str:
@@ -186,7 +191,6 @@ def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
         return shown
     draw = partial(charts.endings, outcomes=outcomes, names=names)
     shown.append(_plot("Games won (right) and lost (left)", draw, names, below=charts.LEGEND))
-    shown.append(plot("Length of games", "moves", partial(charts.lengths, outcomes=outcomes), left=0.12))
     for title, found in (
         ("Seconds a move", charts.seconds_a_move(outcomes)),
         ("Visits a move", charts.visits_a_move(outcomes)),
@@ -194,7 +198,7 @@ def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
         known = [name for name in names if name in found]
         if known:
             shown.append(_spread(title, found, known))
-    return shown
+    return [*shown, plot("Length of games", "moves", partial(charts.lengths, outcomes=outcomes), left=0.12)]
 
 
 def _spread(title: str, found: dict[str, list[float]], names: Sequence[str]) -> str:

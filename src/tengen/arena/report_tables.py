@@ -28,6 +28,7 @@ table.matrix{width:auto;margin-bottom:1.5rem}
 .dense td,.dense th{min-width:1.9rem!important;padding:.3rem .1rem!important;font-size:.85rem}
 .dense td.name{white-space:nowrap!important;padding-right:.6rem!important}
 details.games summary{font-size:1rem;font-weight:500;margin:.6rem 0}details.games{border-top:1px solid var(--line)}
+td details summary{font-size:.85rem;font-weight:400;margin:.2rem 0}
 a{color:var(--plot0)}pre.words{margin:.3rem 0;padding:.5rem .7rem;font-size:.8rem;max-height:12rem;overflow:auto}
 """
 
@@ -98,6 +99,8 @@ def pairs(standings: Standings) -> str:
         )
     heads = ["player", "against", "games", "won, drawn, lost", "score", "95% interval", "expected", "is stronger"]
     table = _table(heads, rows, names={0, 1})
+    if len(rows) == 1:
+        return table
     unfolded = " open" if len(rows) <= _UNFOLDED else ""
     return f'<details class="games"{unfolded}><summary>{len(rows)} pairings</summary>{table}</details>'
 

@@ -111,7 +111,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     """Rate the players of a pool's games on boards of this size.
 
     `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
-    that is met first. Raises RecipeError when there are no games, or none of the anchor.
+    whose score is nearest to a half. Raises RecipeError when there are no games, or none of the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
@@ -119,8 +119,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
         found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games at all"
         raise RecipeError(f"there are no games on {size}x{size}; there are {found}")
     by_color = _by_color(scores)
-    most = max(by_color, key=lambda name: total(by_color[name]).games)
-    chosen = anchor or (ANCHOR if ANCHOR in by_color else most)
+    chosen = anchor or (ANCHOR if ANCHOR in by_color else max(by_color, key=lambda name: _worth(total(by_color[name]))))
     ratings = fit(scores, chosen, first_move=first_move)
     terms = here.terms
     warnings = [*pool.notes, *_mixed(terms), *(_one_sided(by_color) if first_move else []), *ratings.warnings]
@@ -164,6 +163,11 @@ def total(tallies: Iterable[Tally]) -> Tally:
     """All games of several tallies."""
     found = list(tallies)
     return Tally(sum(t.wins for t in found), sum(t.draws for t in found), sum(t.losses for t in found))
+
+
+def _worth(tally: Tally) -> tuple[int, float]:
+    """Of an anchor: who lost every game bounds nobody's rating from above."""
+    return tally.games, -abs(tally.score - 0.5)
 
 
 def _by_color(scores: list[Score]) -> dict[str, tuple[Tally, Tally]]:
