@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tengen.arena.program_player import ProgramPlayer
 from tengen.arena.random_player import RandomPlayer
 from tengen.arena.schedule import fixture
 from tengen.arena.spec import PlayerSpec
+from tengen.engine.clock import TimeControl
 from tengen.game import Game
 
 HOSTILE = Path(__file__).parent / "hostile.py"
@@ -221,3 +223,15 @@ def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
     program.begin(game, 1)
     assert game.is_legal(program.choose(game, spec.control.start()).point)
     program.close()
+
+
+def test_the_clock_of_the_match_bounds_what_a_program_may_take() -> None:
+    control = TimeControl.parse("0.5s+0")
+    for kind, reason in (("late", "time"), ("hangs", "timeout")):
+        program = ProgramPlayer(hostile(kind, 2, time=str(control)))
+        players: dict[str, Player] = {"A": Scripted(BOARD), "B": program}
+        begun = time.monotonic()
+        outcome = Contest(SMALL, fixture([("A", "B")], 0), players, {"B": control}).play()
+        program.close()
+        assert (outcome.winner, outcome.reason, outcome.result, outcome.moves) == ("A", reason, "B+T", 3)
+        assert time.monotonic() - begun < 30, "no longer than its clock and the allowance"
