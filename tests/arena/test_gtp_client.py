@@ -112,7 +112,9 @@ def test_no_process_outlives_the_client(kind: str, offspring: Offspring) -> None
             client.ask("genmove b", 0.3)
     else:
         client.ask("genmove b")
-    assert len(offspring.alive()) == (2 if "leaves" in kind else 1)
+    begun = time.monotonic()
+    while len(offspring.alive()) < (2 if "leaves" in kind else 1):  # a process in the middle of its exec has no mark
+        assert time.monotonic() - begun < 20
     begun = time.monotonic()
     client.close()
     assert offspring.alive() == []
