@@ -3,7 +3,7 @@
     python benchmarks/zero_7x7.py NETWORK [--quick] [--games 50] [--visits 100] [--workers 2] [--out FOLDER]
 
 `published`: the conditions of the AlphaGo-Zero-like 7x7 system (cody2007). Raw policy without search, its first move
-drawn from the policy, then its best legal move; GNU Go level 1 with that system's options and seeds 1 to 128, a game
+drawn from the policy, then its best legal move, which may be a pass where a network knows it; GNU Go level 1 with that system's options and seeds 1 to 128, a game
 with each colour for each seed; komi 0, 32 turns a side whatever happens, then the board as it stands. It won 119 of 128
 as Black and 12 of 128 as White.
 

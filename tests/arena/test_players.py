@@ -24,12 +24,14 @@ from tengen.game import Game
 
 
 class Fixed(UniformEvaluator):
-    """Nine tenths for pass, the rest for points by their number: the last point of the board has most."""
+    """Points by their number, the last one of the board has most, and this share of all for pass."""
+
+    passing = 0.0
 
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         found = super().evaluate(planes, scalars, mask)
         weights = np.arange(1, found.policy.shape[1])
-        found.policy[:] = np.append(weights / weights.sum() / 10, 0.9)
+        found.policy[:] = np.append(weights / weights.sum() * (1 - self.passing), self.passing)
         found.value[:], found.score[:] = 0.5, -2
         return found
 
@@ -58,9 +60,19 @@ def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> Non
     assert player.choose(Game(5)).point == first
 
 
-def test_a_raw_policy_passes_only_where_no_point_is_legal() -> None:
+def test_a_raw_policy_passes_where_it_says_so_but_never_at_once() -> None:
+    fixed = Fixed()
+    fixed.passing = 0.9
+    player = RawPlayer(fixed)
+    player.begin(Game(5), 1)
+    assert player.choose(Game(5)).point < 25
+    assert player.choose(Game(5)).point == 25
+
+
+def test_a_policy_that_knows_no_pass_passes_where_no_point_is_legal() -> None:
+    player = RawPlayer(Fixed())
     full = Game.from_diagram("OOOOO/O.OOO/OOOOO/OOO.O/OOOOO".replace("/", "\n"))
-    assert RawPlayer(Fixed()).choose(full).point == 25
+    assert [player.choose(full).point for _ in range(2)] == [25, 25]
 
 
 def test_comments_tell_winrate_and_score_of_the_side_that_moved() -> None:

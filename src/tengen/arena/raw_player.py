@@ -13,8 +13,9 @@ from tengen.game import Game
 class RawPlayer:
     """The policy of a network as it stands, as networks of self-play are measured.
 
-    Its first move of a game is drawn from the policy over the legal points, all others are the likeliest legal point.
-    It passes only where no point is legal, never resigns and knows no dead stones.
+    Its first move of a game is drawn from the policy over the legal points, all others are the likeliest legal move. It
+    passes where its policy says so, never resigns and knows no dead stones. A network that knows no pass, such as the
+    published one of 7x7, passes only where no point is legal.
     """
 
     def __init__(self, evaluator: Evaluator, name: str = "") -> None:
@@ -35,11 +36,12 @@ class RawPlayer:
             return Choice(game.size**2)
         found = evaluate(self._evaluator, game)
         comment = comment_of(game.to_play, float(found.value[0] + 1) / 2, float(found.score[0]), None)
-        weights = found.policy[0][legal].astype(np.float64) + 1e-12  # never all 0
         begins, self._begins = self._begins, False
         if begins:
+            weights = found.policy[0][legal].astype(np.float64) + 1e-12  # never all 0
             return Choice(int(self._random.choice(legal, p=weights / weights.sum())), comment=comment)
-        return Choice(legal[int(weights.argmax())], comment=comment)
+        moves = [*legal, game.size**2]
+        return Choice(moves[int(found.policy[0][moves].argmax())], comment=comment)
 
     def policy(self, game: Game) -> Probabilities:
         return policy_of(self._evaluator, game)
