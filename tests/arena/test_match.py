@@ -146,6 +146,18 @@ def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None
     assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
 
 
+def test_a_program_that_is_gone_for_good_ends_the_match_with_what_was_played(tmp_path: Path) -> None:
+    once = tmp_path / "once.py"
+    kind = f"sys.argv[1:] = ['dies']; exec(open({str(HOSTILE)!r}).read())"
+    once.write_text(f"import os, sys\nos.remove(__file__)\n{kind}\n")
+    word = "mortal=gtp:" + shlex.join([sys.executable, str(once)])
+    with pytest.raises(TengenError, match="mortal could not begin 3 games one after the other"):
+        play(match("random", word, games=20), tmp_path / "match")
+    rows = lines(tmp_path / "match")
+    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"died"}
+    assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
+
+
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
     kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
     settings = match(*(program(kind, kind) for kind in kinds), games=2)

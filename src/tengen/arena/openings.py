@@ -40,6 +40,16 @@ def open_openings(conditions: Conditions) -> Openings:
     return Listed(conditions)
 
 
+def list_path(openings: str) -> Path:
+    """Where a list of openings is. Raises RecipeError when it is not there."""
+    if not Path(openings).exists():
+        raise RecipeError(
+            f"openings {openings!r} are not there: give policy, policy:NETWORK, random, or the path of SGF files or of "
+            "a list of moves"
+        )
+    return Path(openings)
+
+
 class Drawn:
     """Openings drawn by a policy, by the seed of the match.
 
@@ -76,12 +86,7 @@ class Listed:
     """
 
     def __init__(self, conditions: Conditions) -> None:
-        path = Path(conditions.openings)
-        if not path.exists():
-            raise RecipeError(
-                f"openings {conditions.openings!r} are not there: give policy, policy:NETWORK, random, or the path of "
-                "SGF files or of a list of moves"
-            )
+        path = list_path(conditions.openings)
         lines = [_checked(conditions, where, moves[: conditions.opening]) for where, moves in _read(path, conditions)]
         self._lines = list(dict.fromkeys(lines))
         if not self._lines:

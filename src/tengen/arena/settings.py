@@ -11,6 +11,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from tengen.arena.conditions import Conditions
+from tengen.arena.openings import list_path
 from tengen.arena.schedule import Schedule, fixture
 from tengen.arena.spec import PlayerSpec, distinct
 from tengen.arena.sprt import Sprt
@@ -117,7 +118,7 @@ class MatchSettings(BaseModel):
         paths = {network: find_network(network) for network in sorted(networks)}
         found = {name: _digest([path]) for name, path in paths.items()}
         if source not in ("policy", "random") and not source.startswith("policy:"):
-            path = Path(source)
+            path = list_path(source)
             found[source] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
         return found
 

@@ -90,7 +90,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
         with nullcontext() if quiet else Display(match) as display:
             figures = play_match(match, folder, workers, display)
     except KeyboardInterrupt:
-        print(f"stopped; the games are in {folder}, and the same command goes on with the rest", file=sys.stderr)
+        where = f"the games are in {folder}, and the same command goes on with the rest"
+        print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
         raise
     print(report(figures))
     print(f"the games and report.html are in {folder}")

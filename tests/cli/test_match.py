@@ -1,0 +1,79 @@
+"""`tengen match`: players and options, or one file with options over it; what is wrong is said in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.cli.app import main
+
+FILE = """
+players: [a=random, {name: b, player: playouts, visits: 5}, c=random]
+schedule: ladder
+games: 2
+conditions: {size: 5, komi: 0.5, turns: 3}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spares the time of drawing."""
+    monkeypatch.setattr("tengen.arena.report.write_report", lambda folder: None)
+
+
+def about(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "match.json").read_text())
+    return found
+
+
+def test_a_file_and_options_over_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "three.yaml", tmp_path / "out"
+    path.write_text(FILE)
+    words = [str(path), "--out", str(out), "--workers", "1"]
+    assert main(["match", *words, "--komi", "1.5", "--back", "2", "--set", "conditions.seed=7"]) == 0
+    printed = capsys.readouterr()
+    assert "c - b: " in printed.out and f"are in {out}" in printed.out
+    assert printed.err.startswith("6 games, 1 at once: ladder, a - b - c\n")
+    found = about(out)
+    assert found["schedule"] == {"kind": "ladder", "anchors": 1, "back": 2}
+    assert (found["conditions"]["komi"], found["conditions"]["seed"], found["conditions"]["turns"]) == (1.5, 7, 3)
+    assert main(["match", *words]) == 2
+    assert "holds a match with schedule: back = 2, not 1" in capsys.readouterr().err
+
+
+def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["a=random", "random", "--games", "2", "--size", "5", "--set", "conditions.turns=3", "--quiet"]
+    assert main(["match", *words, "--sprt", "0,50", "--alpha", "0.1"]) == 0
+    found = about(tmp_path / "matches" / "a-random")
+    assert [player["name"] for player in found["players"]] == ["a", "random"]
+    assert found["sprt"] == {"elo0": 0, "elo1": 50, "alpha": 0.1, "beta": 0.05}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["random"], "two players or more, or one YAML file"),
+        (["nowhere.yaml"], "nowhere.yaml: there is no such file"),
+        (["random", "random", "--sprt", "3"], "--sprt 3: write two differences"),
+        (["random", "random", "--alpha", "0.1"], "sprt.elo0 is missing"),
+        (["random", "random", "--games", "5"], "even number, not 5"),
+        (["random", "random", "--set", "conditions.kommi=3"], "did you mean komi"),
+        (["random", "random", "--rules", "house"], "unknown rules 'house'"),
+        (["random", "random", "--openings", "nowhere"], "'nowhere' are not there"),
+        (["random", "random", "--workers", "0"], "workers must be 1 or more"),
+        (["random", "defualt"], "no network 'defualt'"),
+        (["random", "default@fast"], "'fast' is no limit"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_writes_nothing(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["match", *words]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert says in errors[-1] and errors[-1].startswith("error: ")
+    assert not list(tmp_path.iterdir())
