@@ -129,6 +129,7 @@ void bind_params(nb::module_& m) {
         .def_rw("candidate_mass", &SearchParams::candidate_mass)
         .def_rw("candidate_most", &SearchParams::candidate_most)
         .def_rw("candidate_least", &SearchParams::candidate_least)
+        .def_rw("policy_temperature", &SearchParams::policy_temperature)
         .def_rw("root_temperature", &SearchParams::root_temperature)
         .def_rw("noise_weight", &SearchParams::noise_weight)
         .def_rw("noise_total", &SearchParams::noise_total)

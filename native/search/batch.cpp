@@ -105,7 +105,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         if (leaf.refresh) continue;
         Node& node = *leaf.node;
         if (!prior_policy_) {
-            take_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout);
+            take_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout, params_.policy_temperature);
             cut(node, leaf.path.empty());
         }
         const float own = 1 - params_.playout_weight, played = params_.playout_weight;

@@ -86,6 +86,9 @@ struct SearchParams {
     int candidate_most = 0;
     int candidate_least = 1;
 
+    // A network's priors to the power 1 / this, in every node.
+    float policy_temperature = 1.0f;
+
     // At the root: priors to the power 1 / temperature, then mixed with Dirichlet noise of alpha = noise_total / moves.
     float root_temperature = 1.0f;
     float noise_weight = 0.0f;

@@ -1,6 +1,7 @@
 #include "search/priors.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tengen {
 
@@ -19,9 +20,11 @@ void scale(std::span<Edge> edges, F mass) {
 
 }  // namespace
 
-void take_policy(Node& node, std::span<const float> policy, const Layout& layout) {
-    scale(edges_of(node),
-          [&](const Edge& e, std::size_t) { return std::max(policy[layout.policy_index(e.move)], 0.0f); });
+void take_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
+    scale(edges_of(node), [&](const Edge& e, std::size_t) {
+        const float mass = std::max(policy[layout.policy_index(e.move)], 0.0f);
+        return temperature == 1 ? mass : std::pow(mass, 1 / temperature);
+    });
     std::sort(node.edges(), node.edges() + node.edge_count,
               [](const Edge& a, const Edge& b) { return a.prior != b.prior ? b.prior < a.prior : a.move < b.move; });
 }

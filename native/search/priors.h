@@ -10,8 +10,9 @@
 namespace tengen {
 
 // Both give the edges priors of sum 1 and put them into falling order; the priors are equal where nothing has weight.
-// From a policy over the points of `layout` and pass; what it gives to illegal moves is dropped.
-void take_policy(Node& node, std::span<const float> policy, const Layout& layout);
+// From a policy over the points of `layout` and pass to the power 1 / `temperature`; what it gives to illegal moves is
+// dropped.
+void take_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
 // From weights, one an edge.
 void take_weights(Node& node, std::span<const float> weights);
 

@@ -43,7 +43,7 @@ void refuse_contradictions(const SearchParams& params) {
 auto making(const SearchParams& p) {
     return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
                       p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_most,
-                      p.candidate_least, p.prune_eyes, p.forbid_pass, p.full_games);
+                      p.candidate_least, p.policy_temperature, p.prune_eyes, p.forbid_pass, p.full_games);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -88,9 +88,8 @@ void Search::change(const SearchParams& params) {
     refuse_contradictions(params);
     if (making(params) != making(params_))
         throw std::invalid_argument(
-            "settings that share a tree must agree in memory, transpositions, priors, playouts, candidates, "
-            "prune_eyes, "
-            "forbid_pass, full_games and on whether the selection is rave");
+            "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
+            "candidates, prune_eyes, forbid_pass, full_games and on whether the selection is rave");
     params_ = params;
     select_ = selection_rule(params.selection);
 }

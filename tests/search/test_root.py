@@ -86,6 +86,21 @@ def test_temperature_flattens_before_the_noise() -> None:
     assert all(a > b for a, b in pairwise(visits(0.5)))
 
 
+def test_policy_temperature_flattens_the_priors_of_every_node() -> None:
+    """16 : 4 : 1 becomes 4 : 2 : 1 at the root, and below it too, where the tree is kept."""
+    search = TreeSearch(
+        Scripted(policy=lambda view: policy_of({0: 16.0, 1: 4.0, 2: 1.0})), SearchParams(policy_temperature=2.0), 1
+    )
+    search.set_root(Game(5))
+    search.run(50)
+    found = dict(zip(search.stats().point.tolist(), search.stats().prior.tolist(), strict=True))
+    assert [found[move] for move in range(3)] == pytest.approx([4 / 7, 2 / 7, 1 / 7], abs=2e-3)
+    search.set_root(Game(5).play(0))
+    assert search.visits > 0, "the tree was not kept"
+    found = dict(zip(search.stats().point.tolist(), search.stats().prior.tolist(), strict=True))
+    assert found[1] / found[2] == pytest.approx(2, rel=5e-3)
+
+
 # --- Forced playouts and what they leave in the target
 
 

@@ -98,6 +98,9 @@ class SearchParams(BaseModel):
     candidate_least: Annotated[int, Field(ge=1, le=1000, description="moves that a node keeps at the least")] = 1
 
     # --- The priors of the root
+    policy_temperature: Annotated[
+        float, Field(gt=0, le=100, description="a network's priors to the power 1 / this, in every node")
+    ] = 1.0
     root_temperature: Annotated[float, Field(gt=0, le=100, description="priors of the root to the power 1 / this")] = (
         1.0
     )
