@@ -20,7 +20,7 @@ from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import TreeSearch
 from tengen.engine.style import Style
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.protocol import Evaluator, advised_search
 from tengen.game import BLACK, Game
 
 logger = logging.getLogger(__name__)
@@ -52,9 +52,10 @@ class _Spent:
 class Engine:
     """Searches positions with one evaluator and one tree.
 
-    `params` are the search's, `batch` positions are evaluated at once, `seed` fixes all chance, `style` says how to
-    play and may be replaced at any time, `limits` hold where `think` is given none. `threads` search where the params
-    ask no network. One thread drives the engine; `stop` may come from any.
+    `params` are the search's; what they leave alone is as the network's card advises, where it does. `batch` positions
+    are evaluated at once, `seed` fixes all chance, `style` says how to play and may be replaced at any time, `limits`
+    hold where `think` is given none. `threads` search where the params ask no network. One thread drives the engine;
+    `stop` may come from any.
     """
 
     def __init__(
@@ -71,7 +72,8 @@ class Engine:
         self.evaluator = evaluator
         self.style = style or Style()
         self.limits = limits or Limits(visits=DEFAULT_VISITS)
-        self._search = _new_search(evaluator, params or SearchParams(), batch, seed, threads)
+        self._asked = params or SearchParams()
+        self._search = _new_search(evaluator, self._asked, batch, seed, threads)
         self._counter = Counter(evaluator, seed=seed)
         self._judge = ResignJudge()
         self._seed = seed
@@ -90,16 +92,23 @@ class Engine:
 
     @property
     def params(self) -> SearchParams:
-        """The settings of the search; to set them forgets the tree, and the position is searched anew."""
+        """The settings of the search, with those that the network's card advises for the board where nobody set them.
+
+        To set them forgets the tree, and the position is searched anew.
+        """
         return self._search.params
 
     @params.setter
     def params(self, params: SearchParams) -> None:
         self._end_pondering()
         with self._busy:
-            old = self._search
-            self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
-            self._game = None
+            self._asked = params
+            self._renew(params)
+
+    def _renew(self, params: SearchParams) -> None:
+        old = self._search
+        self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
+        self._game = None
 
     def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
         """Search this position from now on; the tree is kept as far as the game goes on from the last one.
@@ -110,6 +119,8 @@ class Engine:
         self._end_pondering()
         with self._busy:
             position = from_stones(game, game.to_play) if game.is_over else game.copy()
+            if self._game is None or self._game.size != game.size:
+                self._take_advice(game.size)
             if self._game is None or not _goes_on(self._game, position):
                 self._judge.forget()
             self._search.set_root(position, allow, avoid)
@@ -157,6 +168,12 @@ class Engine:
         """End whatever runs. The engine may be used again."""
         self._end_pondering()
         self.stop()
+
+    def _take_advice(self, size: int) -> None:
+        """Search boards of this size as the network's card advises, where it differs from what is searched by."""
+        advised = self._asked.advised(advised_search(self.evaluator, size))
+        if _with_ownership(advised).model_dump() != self._search.params.model_dump():
+            self._renew(advised)
 
     def _position(self) -> Game:
         if self._game is None:
@@ -283,7 +300,11 @@ class Engine:
 
 def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:
     """A search that keeps the ownership, which passing and counting rest on."""
-    return TreeSearch(evaluator, params.model_copy(update={"ownership": True}), batch, seed, threads)
+    return TreeSearch(evaluator, _with_ownership(params), batch, seed, threads)
+
+
+def _with_ownership(params: SearchParams) -> SearchParams:
+    return params.model_copy(update={"ownership": True})
 
 
 def _goes_on(before: Game, now: Game) -> bool:

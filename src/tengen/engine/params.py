@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
@@ -198,7 +198,15 @@ class SearchParams(BaseModel):
         """The settings of a published system, by its name in `presets.PRESETS`; RecipeError for another."""
         if name not in PRESETS:
             raise RecipeError(f"search preset {name!r} is unknown: choose {', '.join(PRESETS)}")
-        return cls(**PRESETS[name])
+        return cls(**{"policy_temperature": 1.0, **PRESETS[name]})
+
+    def advised(self, advice: Mapping[str, Any]) -> SearchParams:
+        """These settings, and where they do not say anything themselves those of `advice`.
+
+        Raises RecipeError for advice that names no setting or an impossible value.
+        """
+        wanted = {name: value for name, value in advice.items() if name not in self.model_fields_set}
+        return set_params(self, {name: str(value) for name, value in wanted.items()}) if wanted else self
 
     def native(self) -> _native.SearchParams:
         """The same settings for the native search."""
@@ -239,4 +247,4 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
 
 
 def _texts(params: SearchParams) -> dict[str, str]:
-    return {name: str(value) for name, value in params.model_dump().items()}
+    return {name: str(value) for name, value in params.model_dump(exclude_unset=True).items()}

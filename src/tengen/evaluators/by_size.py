@@ -2,11 +2,12 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from tengen.errors import NetworkError
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, empty_evaluation, fill
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, empty_evaluation, fill
 
 
 class BySizeEvaluator:
@@ -38,6 +39,10 @@ class BySizeEvaluator:
                     )
                 self._made[size] = made
             return self._made[size]
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        """What the network of boards of `size` advises."""
+        return advised_search(self.of_size(size), size)
 
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         sizes = np.rint(np.sqrt((mask > 0).sum(axis=(1, 2)))).astype(int)

@@ -3,10 +3,20 @@
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, empty_evaluation, fill, fixed_size
+from tengen.evaluators.protocol import (
+    Evaluation,
+    Evaluator,
+    Floats,
+    advised_search,
+    empty_evaluation,
+    fill,
+    fixed_size,
+)
 
 
 class CachedEvaluator:
@@ -28,6 +38,10 @@ class CachedEvaluator:
         self._inner = inner
         self._entries: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._lock = threading.Lock()
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        """What the evaluator inside advises."""
+        return advised_search(self._inner, size)
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -30,7 +30,8 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 class Card(BaseModel):
     """What a network is and how it came to be.
 
-    `config` rebuilds it, `metrics` holds figures by name, `reproduce` is the command. `positions` counts training
+    `config` rebuilds it, `search` are settings of a search that suit it better than the usual ones, `metrics` holds
+    figures by name, `reproduce` is the command. `positions` counts training
     samples drawn, `hours` the wall-clock hours of training, `created` is an ISO date and `version` that of Tengen.
     """
 
@@ -47,6 +48,7 @@ class Card(BaseModel):
     positions: int = 0
     hours: float = 0.0
     hardware: str = ""
+    search: dict[str, Any] = {}
     metrics: dict[str, Any] = {}
     licence: str = ""
     reproduce: str = ""

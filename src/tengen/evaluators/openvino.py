@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -73,6 +74,7 @@ class OpenVinoEvaluator:
         card = read_card(self.path)
         self.name = card.name
         self.plane_set = card.plane_set
+        self._advised = card.search
         self._core: Any = openvino.Core()
         self.precision = _resolve(precision, self._core)
         self._options: dict[str, Any] = {
@@ -109,6 +111,10 @@ class OpenVinoEvaluator:
             finally:
                 requests.put(request)
         return result
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        """What the card of the network advises."""
+        return self._advised
 
     def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
         """Compile the models for these batches now, so that the first move does not wait for it."""

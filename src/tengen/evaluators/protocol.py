@@ -4,8 +4,9 @@ Search sees nothing else. Backends, caches and symmetry averages all keep this c
 (`tests/evaluators/test_contract.py`) holds them to it.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,12 @@ def fixed_size(evaluator: Evaluator) -> int | None:
     """The only board size that an evaluator can take, where it says so; None where it takes any."""
     size: int | None = getattr(evaluator, "fixed_size", None)
     return size
+
+
+def advised_search(evaluator: Evaluator, size: int) -> Mapping[str, Any]:
+    """Settings of a search that suit an evaluator on boards of this size, by name; none where it has no advice."""
+    advice: Callable[[int], Mapping[str, Any]] | None = getattr(evaluator, "advised_search", None)
+    return {} if advice is None else advice(size)
 
 
 def require_size(evaluator: Evaluator, size: int) -> None:

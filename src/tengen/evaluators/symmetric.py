@@ -1,13 +1,14 @@
 """Evaluation under the board's symmetries: one chosen for each position, or the mean over all eight."""
 
 import zlib
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.evaluators import symmetry
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, fixed_size
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, fixed_size
 
 SYMMETRIES = 8
 
@@ -29,6 +30,10 @@ class SymmetricEvaluator:
         self._inner = inner
         self._mode = mode
         self._seed = seed
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        """What the evaluator inside advises."""
+        return advised_search(self._inner, size)
 
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         if self._mode == "random":

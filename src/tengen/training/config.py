@@ -107,6 +107,7 @@ class CardFacts(Strict):
     rules: str = "chinese"
     licence: str = "MIT"
     board_sizes: list[int] = [19]
+    search: dict[str, Any] = {}
 
 
 class RunConfig(Strict):

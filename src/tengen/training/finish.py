@@ -89,6 +89,7 @@ def card_of(module: TrainingModule, games: int, step: int, metrics: dict[str, An
         positions=step * run.training.batch_size,
         hours=round(module.seconds / 3600, 2),
         hardware=_hardware(module.device),
+        search=run.card.search,
         metrics=metrics,
         licence=run.card.licence,
         reproduce=f"tengen train {run.name}",

@@ -1,0 +1,70 @@
+"""What a network's card advises for its search, and who may overrule it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tengen.engine import Engine
+from tengen.engine.params import SearchParams
+from tengen.errors import RecipeError
+from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator
+from tengen.evaluators.by_size import BySizeEvaluator
+from tengen.game import Game
+
+
+class Advising(UniformEvaluator):
+    """Advises a setting for boards of one size."""
+
+    def __init__(self, size: int, **advice: Any) -> None:
+        super().__init__()
+        self._size, self._advice = size, advice
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        return self._advice if size == self._size else {}
+
+
+def temperature(engine: Engine, size: int) -> float:
+    engine.set_position(Game(size))
+    return engine.params.policy_temperature
+
+
+def test_the_search_follows_the_card_on_each_board() -> None:
+    engine = Engine(Advising(7, policy_temperature=2.0))
+    assert [temperature(engine, size) for size in (7, 9, 7)] == [2.0, 1.0, 2.0]
+
+
+def test_what_is_set_by_hand_overrules_the_card() -> None:
+    inner = Advising(7, policy_temperature=2.0, c_puct=0.7)
+    engine = Engine(inner, SearchParams(policy_temperature=1.0))
+    assert temperature(engine, 7) == 1.0
+    assert engine.params.c_puct == 0.7
+    engine.params = SearchParams(policy_temperature=1.5, c_puct=2)
+    assert temperature(engine, 7) == 1.5
+    assert engine.params.c_puct == 2
+    assert temperature(Engine(inner, SearchParams.preset("leela-zero")), 7) == 1.0
+
+
+def test_advice_goes_through_what_wraps_a_network() -> None:
+    inner = Advising(7, policy_temperature=2.0)
+    for wrapped in (
+        SymmetricEvaluator(inner, "random", 1),
+        CachedEvaluator(inner, 10),
+        BySizeEvaluator(UniformEvaluator(), {7: lambda: inner}),
+    ):
+        assert [temperature(Engine(wrapped), size) for size in (7, 9)] == [2.0, 1.0]
+
+
+def test_the_tree_stays_while_the_board_does() -> None:
+    engine = Engine(Advising(7, policy_temperature=2.0))
+    engine.set_position(Game(7))
+    point = engine.think().move
+    engine.set_position(Game(7).play(point))
+    assert engine._search.visits > 0
+
+
+def test_impossible_advice_is_refused() -> None:
+    with pytest.raises(RecipeError, match=r"c_punct.*did you mean c_puct"):
+        Engine(Advising(7, c_punct=1)).set_position(Game(7))
