@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
+from known_answers import Scripted
 
-from tengen.engine import Engine
+from tengen.engine import Engine, Limits
 from tengen.engine.params import SearchParams
+from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator
 from tengen.evaluators.by_size import BySizeEvaluator
@@ -68,3 +72,15 @@ def test_the_tree_stays_while_the_board_does() -> None:
 def test_impossible_advice_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"c_punct.*did you mean c_puct"):
         Engine(Advising(7, c_punct=1)).set_position(Game(7))
+
+
+def test_moves_drawn_from_the_policy_are_drawn_from_the_network_s_own() -> None:
+    """16 : 4 : 1 stays so for a level that plays by it, though the search flattens it to 4 : 2 : 1."""
+    policy = np.array([16, 4, 1, *[0] * 23], np.float32) / 21
+    evaluator = Scripted(policy=lambda view: policy)
+    engine = Engine(evaluator, SearchParams(policy_temperature=2.0), style=Style(policy_temperature=1.0))
+    drawn: Counter[int] = Counter()
+    for _ in range(400):
+        engine.set_position(Game(5))
+        drawn[engine.think(Limits(visits=1)).move] += 1
+    assert drawn[0] / 400 == pytest.approx(16 / 21, abs=0.065)

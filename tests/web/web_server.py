@@ -22,7 +22,8 @@ class TalkingEngine(FakeEngine):
 class FakeEngines:
     """What pages get: an engine each, that answers on the first line."""
 
-    network = "a fake"
+    def network(self, size: int) -> str:
+        return "a fake"
 
     def __call__(self) -> FakeEngine:
         return TalkingEngine()

@@ -275,7 +275,8 @@ class Engine:
         game, style = self._position(), self.style
         if style.policy_temperature is not None and result.candidates:
             priors = np.array([c.prior for c in result.candidates]) + 1e-12
-            logits = np.log(priors) / style.policy_temperature
+            # The network's own probabilities, which the search may have flattened.
+            logits = np.log(priors) * self.params.policy_temperature / style.policy_temperature
             weights = np.exp(logits - logits.max())
             return result.candidates[self._random.choice(len(weights), p=weights / weights.sum())].point
         if style.temperature > 0 and len(game.moves) < style.opening * game.size**2:

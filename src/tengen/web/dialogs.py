@@ -11,12 +11,12 @@ from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import most_fixed
 from tengen.web.levels import LEVELS, Level
-from tengen.web.settings import MAX_SIZE, MIN_SIZE, RULES, GameSettings, Mode
+from tengen.web.settings import MAX_SIZE, MIN_SIZE, RULES, GameSettings, Mode, usual_komi
 
 MAX_SGF_BYTES = 2_000_000
 
 MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYSE: "Analyse"}
-SIZES = {9: "9", 13: "13", 19: "19", 0: "Other"}
+SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
 COLORS = {0: "Black", 1: "White", 2: "Random"}
 RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
 NO_NETWORK = "No network: it plays positions out to the end to see who wins."
@@ -28,13 +28,6 @@ CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
     "long": ("60 min + 5 x 60 s", TimeControl.byoyomi(3600, 60, 5)),
     "fischer": ("3 min + 10 s a move", TimeControl.fischer(180, 10)),
 }
-
-
-def usual_komi(rules: str, handicap: int) -> float:
-    """The komi that games under these rules have."""
-    if handicap:
-        return 0.5
-    return 6.5 if rules in ("japanese", "korean") else 7.0 if rules == "new-zealand" else 7.5
 
 
 @binding.bindable_dataclass
@@ -75,7 +68,9 @@ class Form:
 class NewGameDialog:
     """Asks for the settings of a game and hands them to `on_start`."""
 
-    def __init__(self, settings: GameSettings, network: str, on_start: Callable[[GameSettings], None]) -> None:
+    def __init__(
+        self, settings: GameSettings, network: Callable[[int], str], on_start: Callable[[GameSettings], None]
+    ) -> None:
         self._on_start = on_start
         self._network = network
         self._levels = {known.key: known for known in (*LEVELS, settings.level)}
@@ -106,11 +101,11 @@ class NewGameDialog:
         ui.toggle(MODES, value=form.mode).bind_value(form, "mode").props("no-caps unelevated")
         with ui.element("div").classes("tg-field"):
             ui.label("Board").classes("tg-heading")
-            ui.toggle(SIZES, value=form.size, on_change=self._fit_handicap).bind_value(form, "size").props(
+            ui.toggle(SIZES, value=form.size, on_change=self._resized).bind_value(form, "size").props(
                 "no-caps unelevated"
             ).props("data-testid=size")
             slider = ui.slider(
-                min=MIN_SIZE, max=MAX_SIZE, step=1, value=form.other, on_change=self._fit_handicap
+                min=MIN_SIZE, max=MAX_SIZE, step=1, value=form.other, on_change=self._resized
             ).bind_value(form, "other")
             slider.props("label-always snap markers").classes("mt-6").bind_visibility_from(form, "size", value=0)
         with ui.element("div").classes("tg-field").bind_visibility_from(form, "mode", value=Mode.PLAY):
@@ -129,7 +124,7 @@ class NewGameDialog:
                 "w-full"
             ).props("data-testid=level")
             ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
-            ui.label(f"Network: {self._network}" if self._network else NO_NETWORK).classes("tg-note")
+            self._plays = ui.label(self._who()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
             ui.select(RULE_NAMES, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
@@ -149,6 +144,16 @@ class NewGameDialog:
     def _handicaps(self) -> dict[int, str]:
         return {0: "None", **{n: f"{n} stones" for n in range(2, most_fixed(self.form.board) + 1)}}
 
+    def _resized(self) -> None:
+        self._fit_handicap()
+        self._usual_komi()
+        self._plays.text = self._who()
+
+    def _who(self) -> str:
+        """What plays on the chosen board."""
+        network = self._network(self.form.board)
+        return f"Network: {network}" if network else NO_NETWORK
+
     def _fit_handicap(self) -> None:
         choices = self._handicaps()
         if self.form.handicap not in choices:
@@ -156,7 +161,7 @@ class NewGameDialog:
         self._handicap.set_options(choices)
 
     def _usual_komi(self) -> None:
-        self.form.komi = usual_komi(self.form.rules, self.form.handicap)
+        self.form.komi = usual_komi(self.form.rules, self.form.handicap, self.form.board)
 
     def _start(self) -> None:
         try:

@@ -9,7 +9,7 @@ import threading
 from tengen.engine import Engine, Limits
 from tengen.engine.params import SearchParams, playout_params
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.network_file import default_by_size, find_network, read_card
 from tengen.evaluators.protocol import Evaluator
 from tengen.game import Game
 
@@ -26,12 +26,17 @@ class Engines:
     """
 
     def __init__(self, network: str) -> None:
-        self.network = "" if network in NO_NETWORK else read_card(find_network(network)).name
+        self._network = "" if network in NO_NETWORK else read_card(find_network(network)).name
+        self._by_size = default_by_size() if network == "default" else {}
         self._source = "uniform" if network in NO_NETWORK else network
         alone = network == "none"
         self._params = playout_params().model_copy(update={"playouts": _PLAYOUTS}) if alone else SearchParams()
         self._evaluator: Evaluator | None = None
         self._loading = threading.Lock()
+
+    def network(self, size: int) -> str:
+        """The name of the network that plays on this board; empty without one."""
+        return self._by_size[size].stem if size in self._by_size else self._network
 
     def __call__(self) -> Engine:
         with self._loading:

@@ -60,6 +60,15 @@ class GameSettings:
         return strength[0], " · ".join(part for part in (strength[1], f"komi {self.komi:g}") if part)
 
 
+def usual_komi(rules: str, handicap: int, size: int) -> float:
+    """The komi that games under these rules have. On 7x7 perfect play is worth 9 points to Black."""
+    if handicap:
+        return 0.5
+    if size == 7:
+        return 9.0
+    return 6.5 if rules in ("japanese", "korean") else 7.0 if rules == "new-zealand" else 7.5
+
+
 def first_game(size: int, visits: int) -> GameSettings:
     """The game that a tab opens with; raises TengenError for a size that cannot be played."""
-    return GameSettings(size=size, level=custom_level(visits))
+    return GameSettings(size=size, komi=usual_komi("chinese", 0, size), level=custom_level(visits))

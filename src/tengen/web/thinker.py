@@ -37,10 +37,9 @@ class PageEngine(Protocol):
 
 
 class PageEngines(Protocol):
-    """Where pages get their engines from; `network` names the network that they share, empty for none."""
+    """Where pages get their engines from; `network` names the one that plays on a board of a size, empty for none."""
 
-    @property
-    def network(self) -> str: ...
+    def network(self, size: int) -> str: ...
 
     def __call__(self) -> PageEngine: ...
 

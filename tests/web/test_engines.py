@@ -1,0 +1,30 @@
+"""Which network plays on which board of the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.errors import NetworkError
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.web.engines import Engines
+from tengen.web.settings import first_game, usual_komi
+
+
+def test_small_boards_have_networks_of_their_own() -> None:
+    engines = Engines("default")
+    assert engines.network(19) == read_card(find_network("default")).name
+    assert engines.network(7) == "zero-7x7"
+    assert 7 in read_card(find_network(engines.network(7))).board_sizes
+
+
+def test_a_network_by_name_plays_everywhere() -> None:
+    assert {Engines("tygem-b8c64").network(size) for size in (7, 9, 19)} == {"tygem-b8c64"}
+    assert Engines("none").network(7) == ""
+    with pytest.raises(NetworkError, match="tygem-b8c46"):
+        Engines("tygem-b8c46")
+
+
+def test_komi_suits_the_board() -> None:
+    assert [first_game(size, 100).komi for size in (7, 9, 19)] == [9.0, 7.5, 7.5]
+    assert usual_komi("chinese", 2, 7) == 0.5
+    assert usual_komi("japanese", 0, 19) == 6.5
