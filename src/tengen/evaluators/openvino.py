@@ -76,6 +76,10 @@ class OpenVinoEvaluator:
         self.plane_set = card.plane_set
         self._advised = card.search
         self._core: Any = openvino.Core()
+        with _COMPILING:
+            # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
+            # fill a C++ static on the way, and its initialiser gives up the GIL (seen once with 2026.4).
+            openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
         self.precision = _resolve(precision, self._core)
         self._options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
