@@ -3,9 +3,9 @@
     python benchmarks/zero_7x7.py NETWORK [--quick] [--games 50] [--visits 100] [--workers 2] [--out FOLDER]
 
 `published`: the conditions of the AlphaGo-Zero-like 7x7 system (cody2007). Raw policy without search, its first move
-drawn from the policy, then its best legal move, which may be a pass where a network knows it; GNU Go level 1 with that system's options and seeds 1 to 128, a game
-with each colour for each seed; komi 0, 32 turns a side whatever happens, then the board as it stands. It won 119 of 128
-as Black and 12 of 128 as White.
+drawn from the policy, then its best legal move, which may be a pass where a network knows it (the published one does
+not); GNU Go level 1 with that system's options and seeds 1 to 128, a game with each colour for each seed; komi 0, 32
+turns a side whatever happens, then the board as it stands. It won 119 of 128 as Black and 12 of 128 as White.
 
 `fair`: komi 9, which is what perfect play is said to give Black, 8.5 and 9.5; GNU Go levels 1 and 10; Chinese rules,
 passes and resignation as ever, `--games` with each colour. `policy` is the best move of the network, `search` has
