@@ -17,6 +17,7 @@ from tengen.zero.rating_book import RatingBook, RatingEvent
 
 _NEWEST = 5  # cycles that the calibration joins
 _LEGEND = 0.25  # room below axes whose legend lies there
+_LONG_LEGEND = 0.42  # and of names as long as those of anchors
 _FEW = 5  # cycles for which there is room from the start
 _MARKED = 30  # points up to which each is marked
 
@@ -125,7 +126,9 @@ def ratings(book: RatingBook) -> list[str]:
         title = f"Elo, 95% intervals ({book.anchor} is 0)"
         shown.append(plot(title, "hours", lambda axes: _elo(axes, book.events)))
     if any(event.pairings for event in book.events):
-        shown.append(plot("Score against the anchors", "hours", lambda axes: _anchors(axes, book.events)))
+        shown.append(
+            plot("Score against the anchors", "hours", lambda axes: _anchors(axes, book.events), bottom=_LONG_LEGEND)
+        )
     return shown
 
 
@@ -272,6 +275,7 @@ def _anchors(axes: Axes, events: Sequence[RatingEvent]) -> None:
     axes.set_xlim(left=0)
     axes.set_ylim(0, 100)
     axes.yaxis.set_major_formatter("{x:g}%")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, frameon=False, fontsize="small")
 
 
 def _gap(high: float | None, low: float | None) -> float:
