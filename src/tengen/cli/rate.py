@@ -151,17 +151,17 @@ def _ratings(one: Standings) -> Table:
 def _pairs(one: Standings) -> Table:
     from rich.markup import escape
 
-    heads = ["player", "against", "games", "won", "drawn", "lost", "score", "95% interval", "expected", "is stronger"]
-    table = _table(heads, left={0, 1})
+    # A pairing takes one column and its games another: two names and eight numbers do not fit into 80 columns.
+    heads = ["pairing", "won-drawn-lost", "score", "95% interval", "expected", "stronger"]
+    table = _table(heads, left={0})
     for pair in one.pairs:
         tally = pair.tally
         low, high = tally.interval()
         table.add_row(
-            escape(pair.first),
-            escape(pair.second),
-            *(f"{count:,}" for count in (tally.games, tally.wins, tally.draws, tally.losses)),
+            f"{escape(pair.first)} - {escape(pair.second)}",
+            f"{tally.wins:,}-{tally.draws:,}-{tally.losses:,}",
             f"[bold]{tally.score:.1%}[/bold]",
-            f"{low:.1%} to {high:.1%}",
+            f"{100 * low:.1f} to {100 * high:.1f}%",
             "" if pair.expected is None else f"{pair.expected:.1%}",
             f"{tally.superiority():.1%}",
         )
