@@ -43,6 +43,7 @@ from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, SymmetricEvaluator, load_evaluator
+from tengen.evaluators.protocol import advised_search
 from tengen.game import Game
 from tengen.sgf import read_game
 
@@ -155,6 +156,7 @@ def against_itself(options: Options, komi: float) -> dict[str, object]:
 def self_play(evaluator: Evaluator, komi: float, count: int, visits: int, seed: int) -> list[Game]:
     """Finished games, by two passes and counted as they stand."""
     params = SearchParams(temperature=_NEARLY_EQUAL, prune_pass_alive=True, memory=1 << 24)
+    params = params.advised(advised_search(evaluator, SIZE))
     games = [Game(SIZE, "tromp-taylor", komi).limit_moves(_MOST_MOVES) for _ in range(count)]
     seen = SymmetricEvaluator(evaluator, "random", seed)
     pool = SearchPool(seen, params, count, batch_per_game=4, seed=1000 * seed)
