@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from known_answers import Scripted
 
-from tengen.engine import Engine, Limits
+from tengen.engine import Engine, Limits, load_engine
 from tengen.engine.params import SearchParams
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
@@ -84,3 +84,11 @@ def test_moves_drawn_from_the_policy_are_drawn_from_the_network_s_own() -> None:
         engine.set_position(Game(5))
         drawn[engine.think(Limits(visits=1)).move] += 1
     assert drawn[0] / 400 == pytest.approx(16 / 21, abs=0.065)
+
+
+def test_every_backend_gives_the_advice_of_the_card() -> None:
+    pytest.importorskip("torch")
+    for backend in ("openvino", "torch"):
+        assert temperature(load_engine("zero-7x7", backend=backend), 7) == 1.5
+    default = load_engine("default")
+    assert [temperature(default, size) for size in (7, 9)] == [1.5, 1.0]

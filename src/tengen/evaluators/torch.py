@@ -1,6 +1,6 @@
 """Evaluation with PyTorch: for networks in training, and for network files on a GPU. Needs the extra [train]."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -44,13 +44,19 @@ class TorchEvaluator:
         plane_set: str = "tengen",
         device: str = "auto",
         precision: Literal["auto", "bf16", "f32"] = "auto",
+        advice: Mapping[str, Any] | None = None,
     ) -> None:
+        self._advice = dict(advice or {})
         self.name = name
         self.plane_set = plane_set
         self.fixed_size: int | None = getattr(module, "edge", None)
         self.device = torch.device(_default_device() if device == "auto" else device)
         self._half = precision == "bf16" or (precision == "auto" and self.device.type != "cpu")
         self._module = module.to(self.device)
+
+    def advised_search(self, size: int) -> Mapping[str, Any]:
+        """What the card of the network advises."""
+        return self._advice
 
     @torch.inference_mode()
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
@@ -73,7 +79,7 @@ def load_torch(path: str | Path, device: str = "auto") -> TorchEvaluator:
         module = GraphModule(onnx.load(path), path)
     except onnx.onnx_cpp2py_export.checker.ValidationError as error:
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
-    return TorchEvaluator(module, name=card.name, plane_set=card.plane_set, device=device)
+    return TorchEvaluator(module, name=card.name, plane_set=card.plane_set, device=device, advice=card.search)
 
 
 class _GraphOutputs(dict[str, Tensor]):
