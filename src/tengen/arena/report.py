@@ -13,7 +13,7 @@ from tengen.arena.outcome import Outcome
 from tengen.arena.pool import Lot, Pool, match_lot
 from tengen.arena.report_games import repeated, sample_games
 from tengen.arena.sprt import Progress, Sprt, pair_scores
-from tengen.arena.standings import Standings, standings
+from tengen.arena.standings import ANCHOR, Standings, standings
 from tengen.arena.statistics import Tally
 from tengen.pages import boards
 from tengen.pages.page import Draw, Plot, page, plot, save_picture, section, table, tile, tiles, warning, write_page
@@ -41,7 +41,7 @@ def write_report(folder: Path) -> Path | None:
     if not lot.outcomes or lot.match is None:
         return None
     names = lot.match.names
-    anchor = names[1] if len(names) == 2 else None
+    anchor = names[1] if len(names) == 2 and ANCHOR not in names else None
     found = standings(Pool((lot,)), lot.terms.size, anchor)
     title = " against ".join(names) if len(names) == 2 else folder.resolve().name
     return write_pool_report(Pool((lot,)), [found], folder, title)
