@@ -176,6 +176,18 @@ def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:
     assert (tmp_path / "games.jsonl").read_bytes() == before, "a decided match plays no more"
 
 
+def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path) -> None:
+    players = ("strong=playouts@60", "equal=random", "weak=random")
+    schedule = {"kind": "gauntlet"}
+    settings = match(*players, games=60, conditions=TINY, schedule=schedule, within=12)
+    figures = play(settings, tmp_path, workers=2)
+    games = {pairing["a"]: pairing["games"] for pairing in figures["pairings"]}
+    assert figures["complete"] and games["strong"] < 50 <= games["equal"]
+    before = (tmp_path / "games.jsonl").read_bytes()
+    assert play(settings, tmp_path)["games"] == figures["games"]
+    assert (tmp_path / "games.jsonl").read_bytes() == before
+
+
 def test_killed_again_and_again_a_match_is_the_unbroken_one(tmp_path: Path, offspring: Offspring) -> None:
     words = ["a=random", "b=random", "--games", "1000", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
     broken = tmp_path / "broken"

@@ -152,6 +152,14 @@ def test_a_sequential_test_is_shown_with_its_end(tmp_path: Path) -> None:
     assert "stopped after" not in text, "it is over"
 
 
+def test_a_match_that_ended_by_its_interval_is_over(tmp_path: Path) -> None:
+    over = write_report(write_match(tmp_path / "m", series("new", "old", 74, 0), games=1000, within=5))
+    going = write_report(write_match(tmp_path / "n", series("new", "old", 40, 0), games=1000, within=5))
+    assert over is not None and going is not None
+    assert "stopped after" not in over.read_text(encoding="utf-8")
+    assert "n stopped after 40 of at most 1000 games" in going.read_text(encoding="utf-8")
+
+
 def test_a_match_without_a_finished_game_has_no_report_and_a_folder_without_one_is_an_error(tmp_path: Path) -> None:
     assert write_report(write_match(tmp_path / "m", [])) is None
     with pytest.raises(TengenError, match="holds no match"):

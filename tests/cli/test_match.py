@@ -51,6 +51,8 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     found = about(tmp_path / "matches" / "a-random")
     assert [player["name"] for player in found["players"]] == ["a", "random"]
     assert found["sprt"] == {"elo0": 0, "elo1": 50, "alpha": 0.1, "beta": 0.05}
+    assert main(["match", *words, "--within", "20", "--out", "within"]) == 0
+    assert about(tmp_path / "within")["within"] == 20
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
@@ -44,22 +44,27 @@ class Crew:
             self.close()
             raise
 
-    def play(self, indices: Sequence[int]) -> Iterator[Played]:
-        """Play these games; they come as they end, not in their order."""
-        waiting = list(reversed(indices))
-        busy: set[Connection] = set()
-        for connection in self._processes:
-            if waiting:
-                connection.send(waiting.pop())
-                busy.add(connection)
+    def play(self, indices: Iterable[int]) -> Iterator[Played]:
+        """Play these games; they come as they end, not in their order.
+
+        A number is asked for when a worker is free, after the caller has seen all games that ended before.
+        """
+        waiting = iter(indices)
+        busy = {connection for connection in self._processes if self._send(connection, waiting)}
         while busy:
             for connection in [c for c in wait(list(busy)) if isinstance(c, Connection)]:
                 played: Played = self._receive(connection)
-                if waiting:
-                    connection.send(waiting.pop())
-                else:
-                    busy.discard(connection)
                 yield played
+                if not self._send(connection, waiting):
+                    busy.discard(connection)
+
+    @staticmethod
+    def _send(connection: Connection, waiting: Iterator[int]) -> bool:
+        """Give a worker the next game; whether there was one."""
+        index = next(waiting, None)
+        if index is not None:
+            connection.send(index)
+        return index is not None
 
     def close(self) -> None:
         """End the workers with all that they have started; games in progress are given up."""

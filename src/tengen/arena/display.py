@@ -30,6 +30,7 @@ class Display:
         self._console = console or Console(stderr=True)
         self._outcomes: list[Outcome] = []
         self._all = len(settings.indices())
+        self._at_most = "at most " if settings.sprt or settings.within else ""
         self._earlier = 0
         self._begun = self._told = time.monotonic()
         self._test: Progress | None = None
@@ -50,7 +51,7 @@ class Display:
         self._earlier = len(earlier)
         self._begun = self._told = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
-        self._print(f"{self._all} games{there}, {workers} at once: {self._who()}")
+        self._print(f"{self._at_most}{self._all} games{there}, {workers} at once: {self._who()}")
         if self._console.is_terminal:
             self._live.start()
 
@@ -88,7 +89,7 @@ class Display:
         told = f"{done} of {self._all} games"
         if done > self._earlier:
             left = (time.monotonic() - self._begun) / (done - self._earlier) * (self._all - done)
-            told += f", {'at most ' if self._test else ''}{show_seconds(round(left))} left"
+            told += f", {self._at_most}{show_seconds(round(left))} left"
         return told
 
     def _standing(self) -> str:

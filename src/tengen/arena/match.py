@@ -33,22 +33,22 @@ def play_match(
 
     Players start first: one that does not exist or refuses the conditions raises TengenError before anything is
     written. `workers` games go on at once, as many as `games_at_once` says. A sequential test that is decided ends the
-    match. The figures (see `summarize`) and the report lie in the folder when the last game has ended, and after an
-    interruption too.
+    match, and a pairing whose score is known as well as was asked plays no more. The figures (see `summarize`) and the
+    report lie in the folder when the last game has ended, and after an interruption too.
     """
     at_once = games_at_once(settings, workers)
     with Journal(folder) as journal:
         about = settings.about()
         journal.check(about)
         indices = settings.indices()
-        missing = [index for index in indices if index not in journal.outcomes]
+        missing = sum(1 for _ in settings.left(journal.outcomes))
         try:
             if missing and not _decided(settings, journal.outcomes):
-                with Crew(settings, min(at_once, len(missing))) as crew:
+                with Crew(settings, min(at_once, missing)) as crew:
                     journal.begin(about)
                     if watcher is not None:
-                        watcher.started(list(journal.outcomes.values()), min(at_once, len(missing)))
-                    _play(settings, journal, crew, missing, watcher)
+                        watcher.started(list(journal.outcomes.values()), min(at_once, missing))
+                    _play(settings, journal, crew, watcher)
         finally:
             figures = _finish(settings, journal, indices)
     return figures
@@ -68,10 +68,8 @@ def games_at_once(settings: MatchSettings, workers: int | None = None, cores: in
     return min(workers, bearable) if settings.timed else workers
 
 
-def _play(
-    settings: MatchSettings, journal: Journal, crew: Crew, missing: Sequence[int], watcher: Watcher | None
-) -> None:
-    for outcome, sgf in crew.play(missing):
+def _play(settings: MatchSettings, journal: Journal, crew: Crew, watcher: Watcher | None) -> None:
+    for outcome, sgf in crew.play(settings.left(journal.outcomes)):
         journal.add(outcome, sgf)
         test = _test(settings, journal.outcomes)
         if watcher is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tengen.arena.ending import left
 from tengen.arena.journal import About, read_folder
 from tengen.arena.outcome import Outcome
 from tengen.arena.ratings import Score
@@ -60,11 +61,13 @@ class Lot:
         )
 
     @property
-    def planned(self) -> int:
-        """Games of the whole match; 0 where this is none."""
+    def left(self) -> int:
+        """Games of the match that are not played yet; 0 where this is none. A sequential test is not looked at."""
         if self.match is None or not self.match.players:
             return 0
-        return self.match.games * len(Schedule.model_validate(self.match.schedule).pairings(self.match.names))
+        pairings = Schedule.model_validate(self.match.schedule).pairings(self.match.names)
+        played = {outcome.index: outcome for outcome in self.outcomes}
+        return sum(1 for _ in left(pairings, self.match.games, self.match.more.get("within"), played))
 
 
 @dataclass(frozen=True)

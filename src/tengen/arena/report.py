@@ -68,8 +68,10 @@ def _state(pool: Pool) -> str:
     """What was played by, and which matches are not over."""
     told = []
     for lot in pool.lots:
-        if len(lot.outcomes) < lot.planned and not any(test.accepted for _, test, _ in _tests(lot)):
-            told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {lot.planned} games")
+        if lot.left and not any(test.accepted for _, test, _ in _tests(lot)):
+            most = "at most " if lot.match and lot.match.more.get("within") else ""
+            whole = f"{most}{len(lot.outcomes) + lot.left}"
+            told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {whole} games")
     terms = "; ".join(str(terms) for terms in pool.terms)
     return f'<p class="state">{html.escape(". ".join([terms, *told]))}.</p>'
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -11,8 +11,10 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from tengen.arena.conditions import Conditions
+from tengen.arena.ending import left
 from tengen.arena.openings import list_path
-from tengen.arena.schedule import Schedule, fixture
+from tengen.arena.outcome import Outcome
+from tengen.arena.schedule import Schedule
 from tengen.arena.spec import PlayerSpec, distinct
 from tengen.arena.sprt import Sprt
 from tengen.errors import RecipeError
@@ -27,7 +29,9 @@ class MatchSettings(BaseModel):
     `players` are words or mappings as `PlayerSpec.of` reads them, and `defaults` are the fields of those that do not
     say otherwise. `games` are those of each pairing, half of them with each colour. Two players meet head to head and
     more in a round robin unless `schedule` says otherwise. With `sprt` a match of two ends as soon as the test is
-    decided, or after all games. `name` is what the folder of the match is called where nothing else is said.
+    decided, or after all games; with `within` a pairing ends as soon as the 95% interval of its score reaches no
+    further than so many percentage points to either side, or after all its games. `name` is
+    what the folder of the match is called where nothing else is said.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
@@ -39,6 +43,7 @@ class MatchSettings(BaseModel):
     games: int = Field(60, ge=2)
     conditions: Conditions = Conditions()
     sprt: Sprt | None = None
+    within: float | None = Field(None, gt=0, lt=50)
 
     @classmethod
     def of(cls, *players: str | Mapping[str, Any] | PlayerSpec, **fields: Any) -> MatchSettings:
@@ -77,6 +82,8 @@ class MatchSettings(BaseModel):
     def _fits(self) -> Self:
         if len(self.pairings) > 1 and self.sprt is not None:
             raise RecipeError(f"a sequential test is for two players, not for a {self.schedule.kind} of more")
+        if self.sprt is not None and self.within is not None:
+            raise RecipeError("a match ends by sprt (who is stronger?) or by within (by how much?), not by both")
         return self
 
     @cached_property
@@ -86,7 +93,11 @@ class MatchSettings(BaseModel):
 
     def indices(self) -> list[int]:
         """The numbers of all games."""
-        return [i for i in range(self.games * len(self.pairings)) if fixture(self.pairings, i).round < self.games // 2]
+        return list(self.left({}))
+
+    def left(self, outcomes: Mapping[int, Outcome]) -> Iterator[int]:
+        """The numbers of the games still to play after these, which may grow meanwhile (`ending.left`)."""
+        return left(self.pairings, self.games, self.within, outcomes)
 
     @property
     def timed(self) -> bool:
@@ -106,6 +117,7 @@ class MatchSettings(BaseModel):
             "conditions": self.conditions.model_dump(),
             "games": self.games,
             "sprt": None if self.sprt is None else self.sprt.model_dump(),
+            "within": self.within,
             "files": self._files(),
         }
 

@@ -28,13 +28,13 @@ def games_of(outcomes: Iterable[Outcome], *players: str) -> list[Outcome]:
 def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: Progress | None = None) -> dict[str, Any]:
     """The figures of a match, ready for JSON; an infinite Elo is null.
 
-    `pairings` are from the side of `a`. `complete` says whether all games were played, or the test is decided.
+    `pairings` are from the side of `a`. `complete` says whether no game is left, or the test is decided.
     """
     endings = Counter(_ending(outcome) for outcome in outcomes)
     decided = test is not None and test.accepted is not None
     return {
         "games": len(outcomes),
-        "complete": decided or len(outcomes) == len(settings.indices()),
+        "complete": decided or not any(True for _ in settings.left({outcome.index: outcome for outcome in outcomes})),
         "players": [_player(spec.name, games_of(outcomes, spec.name)) for spec in settings.players],
         "pairings": [_pairing(a, b, games_of(outcomes, a, b)) for a, b in settings.pairings],
         "sprt": None if test is None else test.figures(),

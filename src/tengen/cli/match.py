@@ -44,6 +44,10 @@ def command(
     ] = None,
     alpha: Annotated[float | None, typer.Option(help="chance that ELO1 is accepted wrongly [0.05]")] = None,
     beta: Annotated[float | None, typer.Option(help="chance that ELO0 is accepted wrongly [0.05]")] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="POINTS", help="end a pairing once its 95% interval is +-POINTS percentage points"),
+    ] = None,
     visits: Annotated[int | None, typer.Option(help="a move, for players without a limit [400]")] = None,
     seconds: Annotated[float | None, typer.Option(help="a move, for players without a limit")] = None,
     time: Annotated[str | None, typer.Option(help="the clock of players without a limit")] = None,
@@ -71,6 +75,7 @@ def command(
             "opening": opening,
             "seed": seed,
         },
+        "within": within,
         "sprt": {**_bounds(sprt), "alpha": alpha, "beta": beta},
         "defaults": {"visits": visits, "seconds": seconds, "time": time, "move_seconds": move_seconds},
     }
