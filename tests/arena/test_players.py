@@ -173,3 +173,14 @@ def test_diverse_games_differ_and_follow_from_their_seeds() -> None:
     assert len({moves_of(plain, number, turns=3) for number in (0, 1)}) == 1
     plain.close()
     diverse.close()
+
+
+def test_a_player_with_a_clock_is_warm_before_its_first_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed: list[int] = []
+    monkeypatch.setattr("tengen.engine.Engine.warm_up", lambda engine, size: warmed.append(size))
+    for word, games in (("playouts@10", 1), ("playouts@0.01s", 2), ("playouts@1m+0", 1)):
+        player = open_player(PlayerSpec.of(word))
+        for seed in range(games):
+            player.begin(Game(5), seed)
+        player.begin(Game(7), 9)
+    assert warmed == [5, 7, 5, 7], "once a board size, and not where visits alone count"

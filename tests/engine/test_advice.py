@@ -11,7 +11,7 @@ import pytest
 from known_answers import Scripted
 
 from tengen.engine import Engine, Limits, load_engine
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator
@@ -92,3 +92,11 @@ def test_every_backend_gives_the_advice_of_the_card() -> None:
         assert temperature(load_engine("zero-7x7", backend=backend), 7) == 1.5
     default = load_engine("default")
     assert [temperature(default, size) for size in (7, 9)] == [1.5, 1.0]
+
+
+def test_a_setting_that_is_changed_leaves_the_rest_to_the_card_of_the_next_board() -> None:
+    engine = Engine(Advising(7, policy_temperature=2.0))
+    engine.set_position(Game(7))
+    engine.params = set_params(engine.asked_params, {"c_puct": "0.7"})
+    assert (temperature(engine, 7), engine.params.c_puct) == (2.0, 0.7)
+    assert (temperature(engine, 9), engine.params.c_puct) == (1.0, 0.7)

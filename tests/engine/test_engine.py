@@ -13,6 +13,7 @@ from scripted import ScriptedEvaluator
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
 from tengen.errors import NetworkError
+from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
@@ -141,6 +142,24 @@ def test_the_tree_is_dropped_for_another_game() -> None:
     for other in (Game(9, komi=0.5), Game(9, "japanese"), Game(9).play("A1").play("B2"), Game(13)):
         engine.set_position(other)
         assert engine.think(Limits(playouts=5)).visits <= 6
+
+
+def test_warming_up_asks_for_every_size_of_batch_and_leaves_the_search_alone() -> None:
+    evaluator = ScriptedEvaluator({40: 50, 41: 50})
+    engine = engine_on(Game(9), evaluator)
+    before = engine.think(Limits(visits=50))
+    asked: list[tuple[int, int]] = []
+    plain = evaluator.evaluate
+
+    def evaluate(planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        asked.append((len(mask), int(mask[0].sum())))
+        return plain(planes, scalars, mask)
+
+    evaluator.evaluate = evaluate  # type: ignore[method-assign]
+    engine.warm_up(7)
+    assert {1, 2, 4, 8} <= {rows for rows, _ in asked} and {points for _, points in asked} == {49}
+    after = engine.think(Limits(visits=50))
+    assert after.visits == before.visits + 1, "one batch more of the tree that was kept"
 
 
 def test_the_engines_game_is_its_own() -> None:

@@ -35,6 +35,14 @@ class FakeEngine:
     pondered: int = 0
     stopped: int = 0
     params: SearchParams = field(default_factory=SearchParams)
+    warm: list[int] = field(default_factory=list)
+
+    @property
+    def asked_params(self) -> SearchParams:
+        return self.params
+
+    def warm_up(self, size: int) -> None:
+        self.warm.append(size)
 
     def now(self) -> float:
         return self.time

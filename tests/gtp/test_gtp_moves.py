@@ -113,6 +113,17 @@ def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | No
     assert ask(session, line) == "" and session.control == control
 
 
+def test_no_clock_pays_for_getting_the_network_ready() -> None:
+    session = session_of()
+    ask(session, "boardsize 13")
+    ask(session, "time_settings 0 0 0")
+    ask(session, "kgs-time_settings none")
+    assert session.engine.warm == []  # type: ignore[attr-defined]
+    ask(session, "time_settings 300 60 25")
+    ask(session, "kata-time_settings fischer 300 7.5")
+    assert session.engine.warm == [13, 13]  # type: ignore[attr-defined]
+
+
 def test_time_left_sets_the_clock_that_a_move_is_given() -> None:
     session = session_of(FakeEngine(["E5"]))
     ask(session, "kgs-time_settings byoyomi 300 30 5")

@@ -26,6 +26,7 @@ class EnginePlayer:
         self._spec = spec
         self._evaluator = load_evaluator(network, spec.backend, threads=spec.threads)
         self._engine: Engine | None = None
+        self._warm: set[int] = set()  # board sizes
         self._random = np.random.default_rng(0)
         self.name = spec.name
         self.version = self._begun(0).name
@@ -34,7 +35,11 @@ class EnginePlayer:
         require_size(self._evaluator, game.size)
         self.close()
         self._random = np.random.default_rng(seed)
-        self._begun(seed).set_position(game)
+        engine = self._begun(seed)
+        if game.size not in self._warm and (self._spec.seconds is not None or self._spec.time is not None):
+            engine.warm_up(game.size)
+            self._warm.add(game.size)
+        engine.set_position(game)
 
     def choose(self, game: Game, clock: Clock | None = None) -> Choice:
         engine = self._engine or self._begun(0)

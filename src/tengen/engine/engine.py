@@ -105,6 +105,11 @@ class Engine:
             self._asked = params
             self._renew(params)
 
+    @property
+    def asked_params(self) -> SearchParams:
+        """The settings that were asked for; where they leave something alone, a card's advice may follow."""
+        return self._asked
+
     def _renew(self, params: SearchParams) -> None:
         old = self._search
         self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
@@ -125,6 +130,18 @@ class Engine:
                 self._judge.forget()
             self._search.set_root(position, allow, avoid)
             self._game, self._restricted = position, bool(allow or avoid)
+
+    def warm_up(self, size: int) -> None:
+        """Make the evaluator ready for boards of this size, so that no clock pays for the models it compiles.
+
+        Position and tree of this engine stay as they are.
+        """
+        search = _new_search(self.evaluator, self._asked, self._search.batch, self._seed, self._search.threads)
+        search.set_root(Game(size))
+        rows = 1
+        while rows <= search.batch:  # a model is compiled for each power of two
+            search.run(search.visits + rows)
+            rows *= 2
 
     def think(
         self,

@@ -26,7 +26,7 @@ def get_param(session: Session, args: Arguments) -> str:
 def set_param(session: Session, args: Arguments) -> str:
     """NAME VALUE: change one setting; the tree is searched anew."""
     args.expect(2)
-    session.engine.params = set_params(session.engine.params, {args.text(0): args.text(1)})
+    session.engine.params = set_params(session.engine.asked_params, {args.text(0): args.text(1)})
     return ""
 
 

@@ -25,6 +25,11 @@ class Player(Protocol):
 
     params: SearchParams
 
+    @property
+    def asked_params(self) -> SearchParams: ...
+
+    def warm_up(self, size: int) -> None: ...
+
     def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None: ...
 
     def think(

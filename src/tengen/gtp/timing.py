@@ -20,7 +20,7 @@ def time_settings(session: Session, args: Arguments) -> str:
         _check_times(main, period, stones)
         session.set_time(None)
     else:
-        session.set_time(_control("canadian" if period > 0 else "absolute", main, period, stones))
+        _begin(session, _control("canadian" if period > 0 else "absolute", main, period, stones))
     return ""
 
 
@@ -36,7 +36,7 @@ def kgs_time_settings(session: Session, args: Arguments) -> str:
         session.set_time(None)
         return ""
     period = args.number(2) if wanted > 1 else 0.0
-    session.set_time(_control(kind, args.number(1), period, args.integer(3) if wanted > 2 else 0))
+    _begin(session, _control(kind, args.number(1), period, args.integer(3) if wanted > 2 else 0))
     return ""
 
 
@@ -57,6 +57,12 @@ def time_left(session: Session, args: Arguments) -> str:
         clock = replace(control.start(), main=seconds)
     session.clocks[color] = clock
     return ""
+
+
+def _begin(session: Session, control: TimeControl) -> None:
+    """Hold the session to a clock, which is not to pay for getting the network ready."""
+    session.set_time(control)
+    session.engine.warm_up(session.game.size)
 
 
 def _control(kind: str, main: float, period: float, count: int) -> TimeControl:

@@ -6,12 +6,11 @@ import os
 import secrets
 import threading
 
-from tengen.engine import Engine, Limits
+from tengen.engine import Engine
 from tengen.engine.params import SearchParams, playout_params
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
 from tengen.evaluators.protocol import Evaluator
-from tengen.game import Game
 
 NO_NETWORK = ("none", "uniform")
 # Without a network each position that a level looks at is worth so many playouts.
@@ -46,6 +45,4 @@ class Engines:
 
     def warm_up(self, size: int) -> None:
         """Read the network and make it ready for this board, so that the first move need not wait."""
-        engine = self()
-        engine.set_position(Game(size))
-        engine.think(Limits(visits=16))
+        self().warm_up(size)
