@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.arena.ending import left, reach
+from tengen.arena.ending import games_enough, left, reach
 from tengen.arena.outcome import Outcome
 from tengen.arena.schedule import fixture
 from tengen.arena.statistics import Tally, wilson
@@ -74,6 +74,22 @@ def test_games_that_end_out_of_turn_do_not_decide() -> None:
     assert list(asked) == [91], "the pair that was begun"
 
 
+def test_a_long_match_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Tally] = []
+    monkeypatch.setattr("tengen.arena.ending.reach", lambda tally: looks.append(tally) or 1.0)
+    played = {index: outcome(TWO, index, "a" if index % 3 else "b") for index in range(1000)}
+    assert len(list(left(TWO, 2000, 1, played))) == 1000 and len(looks) == 500
+    assert looks[-1] == Tally(666, 0, 334)
+
+
+@pytest.mark.parametrize("within", [3, 5, 10, 40])
+def test_games_enough_for_whatever_score(within: float) -> None:
+    games = games_enough(within)
+    assert max(reach(Tally(wins, 0, games - wins)) for wins in range(games + 1)) <= within / 100
+    fewer = games - 2
+    assert max(reach(Tally(wins, 0, fewer - wins)) for wins in range(fewer + 1)) > within / 100
+
+
 def test_reach_is_that_of_the_wider_side() -> None:
     low, high = wilson(90, 100)
     assert reach(Tally(90, 0, 10)) == pytest.approx(0.9 - low) and 0.9 - low > high - 0.9
@@ -86,10 +102,11 @@ def test_the_interval_of_a_pairing_that_ended_by_itself_covers_the_truth(truth: 
     wins = np.cumsum(np.random.default_rng(5).random((2000, 400)) < truth, axis=1)[:, 1::2]
     games = np.arange(2, 401, 2)
     limits = {int(n): [reach(Tally(w, 0, int(n) - w)) <= 0.05 for w in range(int(n) + 1)] for n in games}
-    held = 0
+    held = played = 0
     for row in wins:
         stop = next((i for i, n in enumerate(games) if limits[int(n)][row[i]]), len(games) - 1)
         low, high = wilson(int(row[stop]), int(games[stop]))
         held += low <= truth <= high
-    print(f"{truth:.0%}: {held / len(wins):.1%}")
+        played += int(games[stop])
+    print(f"{truth:.0%}: {held / len(wins):.1%} after {played / len(wins):.0f} games")
     assert 0.935 <= held / len(wins) <= 0.985

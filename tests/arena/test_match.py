@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shlex
 import signal
@@ -217,6 +218,45 @@ def told(folder: Path) -> list[Outcome]:
     return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
 
 
+def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
+    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    assert child.stderr is not None and "2 games" in child.stderr.readline()
+    time.sleep(0.5)
+    os.killpg(child.pid, signal.SIGTERM)
+    child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert offspring.gone()
+
+
+class Killer:
+    """Kills a worker between two games."""
+
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+        pass
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+            process.join()
+
+
+def test_a_worker_that_dies_between_two_games_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="a worker of the match died"):
+        play(match("a=random", "b=random", games=20, conditions=FAST), tmp_path, 1, Killer())
+
+
+def test_a_folder_that_another_process_wrote_meanwhile_is_looked_at_again(tmp_path: Path) -> None:
+    settings = match("a=random", "b=random", games=4, conditions=FAST)
+    other = match("a=random", "b=random", games=4, conditions={**FAST, "komi": 3.5})
+    with Journal(tmp_path / "m") as late, Journal(tmp_path / "m") as stranger:
+        play(settings, tmp_path / "m")
+        late.begin(settings.about())
+        assert list(settings.left(late.outcomes)) == []
+        late.__exit__(None, None, None)
+        with pytest.raises(TengenError, match=r"conditions: komi = 0\.5, not 3\.5"):
+            stranger.begin(other.about())
+
+
 def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
     child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
     assert child.stderr is not None and "2 games" in child.stderr.readline()
@@ -271,6 +311,7 @@ def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
     (tmp_path / "match.json").write_text('{"version": 1}')
     with pytest.raises(TengenError, match=f"version 1; this Tengen knows {VERSION}"):
         read_folder(tmp_path)
-    (tmp_path / "match.json").write_text("[")
-    with pytest.raises(TengenError, match="not what a match writes"):
-        read_folder(tmp_path)
+    for text in ("[", "[]", "3", f'{{"version": {VERSION}}}'):
+        (tmp_path / "match.json").write_text(text)
+        with pytest.raises(TengenError, match="not what a match writes"):
+            read_folder(tmp_path)

@@ -74,6 +74,32 @@ def test_a_network_file_that_changed_is_another_player(tmp_path: Path) -> None:
     assert Pool.of(match_lots(tmp_path)).players == ["net (monday)", "net (tuesday)", "x"]
 
 
+def test_a_player_spelled_in_two_ways_is_one(tmp_path: Path) -> None:
+    for day, word, path in (("monday", "gnugo --level 10 --mode gtp", "nets/a.onnx"), ("tuesday", "gnugo", "a.onnx")):
+        fields = {"GNU Go level 10": {"player": f"gtp:{word} --chinese-rules"}, "net": {"player": path}}
+        write_match(tmp_path / day, series("net", "GNU Go level 10", 1, 1), players=fields, files={path: "aa"})
+    assert Pool.of(match_lots(tmp_path)).players == ["GNU Go level 10", "net"]
+
+
+def test_what_a_name_stands_for_may_depend_on_the_board(tmp_path: Path) -> None:
+    for size, digest in ((7, "aa"), (9, "bb")):
+        fields = {"default": {"player": "default"}}
+        games = series("default", "x", 1, 1)
+        write_match(tmp_path / str(size), games, players=fields, size=size, files={"default": digest})
+    assert Pool.of(match_lots(tmp_path)).players == ["default", "x"]
+
+
+def test_a_match_that_ended_by_itself_is_over_whatever_its_players_are_called(tmp_path: Path) -> None:
+    outcomes = []
+    for index in range(6 * 37):
+        first, second = (("a", "b"), ("a", "c"), ("b", "c"))[index // 2 % 3]
+        black, white = (second, first) if index % 2 else (first, second)
+        outcomes.append(game(index, black, white, first, round=index // 6))
+    write_match(tmp_path / "m", outcomes, games=400, within=5)
+    lots = match_lots(tmp_path)
+    assert Pool.of(lots).lots[0].left == Pool.of(lots, {"a": "c"}).lots[0].left == 0
+
+
 def test_a_player_under_two_names_can_be_made_one(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "gnugo", 1, 1))
     write_match(tmp_path / "2", series("b", "GNU Go level 10", 1, 1))

@@ -76,3 +76,10 @@ def test_the_display_of_a_tournament_is_a_table() -> None:
     live = shown(three, [outcome(0, "two", "W+R", "resign", 9)], terminal=True)
     rows = [line.split() for line in live.splitlines()]
     assert [row[0] for row in rows if row and row[0] in ("one", "two", "three")][-3:] == ["two", "three", "one"]
+
+
+def test_what_is_not_known_within_the_points_asked_for_is_told() -> None:
+    settings = MatchSettings.of("one=random", "two=random", games=60, within=20)
+    assert "known within 20 points: 1 of 1 pairings" in report(summarize(settings, GAMES * 10))
+    few = report(summarize(settings, GAMES))
+    assert "known within 20 points: 0 of 1 pairings; one - two within " in few and f"after {len(GAMES)} games" in few

@@ -68,6 +68,7 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
         (["random", "random", "--openings", "nowhere"], "'nowhere' are not there"),
         (["random", "random", "--workers", "0"], "workers must be 1 or more"),
         (["random", "defualt"], "no network 'defualt'"),
+        (["random", "random", "--set", "defaults.vists=3"], "did you mean visits"),
         (["random", "default@fast"], "'fast' is no limit"),
     ],
 )

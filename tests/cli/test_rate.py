@@ -86,6 +86,23 @@ def test_a_report_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "report.png", "games.csv"}
 
 
+def test_data_on_the_way_out_do_not_keep_the_files_from_being_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    match, ratings, out = write_match(tmp_path / "m", series("a", "b", 3, 1)), tmp_path / "r.csv", tmp_path / "out"
+    assert main(["rate", str(match), "--json", "-", "--csv", str(ratings), "--report", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["sizes"][0]["games"] == 4 and "report:" in printed.err
+    assert ratings.exists() and (out / "report.html").exists()
+
+
+def test_games_that_are_named_twice_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    match = write_match(tmp_path / "all" / "m", series("a", "b", 3, 1))
+    words = [str(match / "games"), str(match), str(tmp_path / "all"), str(match / "games" / "00000.sgf")]
+    assert main(["rate", *words, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["sizes"][0]["games"] == 4
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

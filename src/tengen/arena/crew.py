@@ -20,6 +20,8 @@ from tengen.errors import TengenError
 
 Played = tuple[Outcome, bytes]
 
+_PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
+
 
 class Crew:
     """Worker processes that play games by number. Opening it waits until every player is ready in one of them.
@@ -58,12 +60,14 @@ class Crew:
                 if not self._send(connection, waiting):
                     busy.discard(connection)
 
-    @staticmethod
-    def _send(connection: Connection, waiting: Iterator[int]) -> bool:
+    def _send(self, connection: Connection, waiting: Iterator[int]) -> bool:
         """Give a worker the next game; whether there was one."""
         index = next(waiting, None)
         if index is not None:
-            connection.send(index)
+            try:
+                connection.send(index)
+            except ConnectionError:
+                raise self._death(connection) from None
         return index is not None
 
     def close(self) -> None:
@@ -71,7 +75,7 @@ class Crew:
         for process in self._processes.values():
             process.terminate()
         for connection, process in self._processes.items():
-            process.join(10)
+            process.join(_PATIENCE)
             if process.is_alive():
                 process.kill()
                 process.join()
@@ -91,14 +95,17 @@ class Crew:
         try:
             answer = connection.recv()
         except (EOFError, ConnectionError):
-            process = self._processes[connection]
-            process.join(5)
-            raise TengenError(
-                f"a worker of the match died (status {process.exitcode}); the same command goes on with the games left"
-            ) from None
+            raise self._death(connection) from None
         if isinstance(answer, TengenError):
             raise answer
         return answer
+
+    def _death(self, connection: Connection) -> TengenError:
+        process = self._processes[connection]
+        process.join(5)
+        return TengenError(
+            f"a worker of the match died (status {process.exitcode}); the same command goes on with the games left"
+        )
 
 
 def _work(settings: MatchSettings, names: Sequence[str], parent: Connection) -> None:
@@ -123,6 +130,8 @@ def _work(settings: MatchSettings, names: Sequence[str], parent: Connection) -> 
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    # The parent's end sends the signal once more, and must not disturb the end of our programs.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from tengen.arena.outcome import Outcome
-from tengen.arena.schedule import fixture
-from tengen.arena.statistics import Tally
+from tengen.arena.statistics import Z95, Tally, wilson
 
 Pairing = tuple[str, str]
 
@@ -21,40 +22,57 @@ def left(
     than that to either side; a pair of games that was begun is played to its end. `outcomes` are the games that were
     played; they may grow while this goes on, and are looked at again for every number.
     """
-    closed: set[Pairing] = set()
     begun = {outcome.pair for outcome in outcomes.values()}
+    known = [Known(pairings, place, within, outcomes) for place in range(len(pairings))]
     for index in range(games // 2 * 2 * len(pairings)):
-        game = fixture(pairings, index)
-        pairing = pairings[game.pair % len(pairings)]
-        if index in outcomes:
-            continue
-        if within is not None and pairing not in closed and _is_known(pairing, within / 100, outcomes):
-            closed.add(pairing)
-        if pairing not in closed or game.pair in begun:
-            begun.add(game.pair)
+        pair = index // 2
+        if index not in outcomes and (pair in begun or not known[pair % len(pairings)].look()):
+            begun.add(pair)
             yield index
 
 
-def _is_known(pairing: Pairing, within: float, outcomes: Mapping[int, Outcome]) -> bool:
-    """Whether the score was known well enough after some round.
+class Known:
+    """Whether the score of a pairing, the one at this place, is known well enough.
 
     Rounds count in their order up to the first that is not complete, and what follows the deciding one changes
     nothing: so neither games that end out of turn nor an interruption can.
     """
-    rounds: dict[int, list[Outcome]] = defaultdict(list)
-    for outcome in outcomes.values():
-        if {outcome.black, outcome.white} == set(pairing):
-            rounds[outcome.round].append(outcome)
-    wins = draws = losses = 0
-    number = 0
-    while len(both := rounds.get(number, [])) == 2:
-        wins += sum(outcome.winner == pairing[0] for outcome in both)
-        draws += sum(outcome.winner is None for outcome in both)
-        losses += sum(outcome.winner == pairing[1] for outcome in both)
-        if reach(Tally(wins, draws, losses)) <= within:
-            return True
-        number += 1
-    return False
+
+    def __init__(
+        self, pairings: Sequence[Pairing], place: int, within: float | None, outcomes: Mapping[int, Outcome]
+    ) -> None:
+        self._pairings = len(pairings)
+        self._first = pairings[place][0]
+        self._pair = place  # of the next round to look at
+        self._within = within
+        self._outcomes = outcomes
+        self._wins = self._draws = self._losses = 0
+        self._is_known = False
+
+    def look(self) -> bool:
+        """Look at the rounds that were completed since the last look."""
+        while self._within is not None and not self._is_known:
+            both = [self._outcomes.get(2 * self._pair), self._outcomes.get(2 * self._pair + 1)]
+            winners = [outcome.winner for outcome in both if outcome is not None]
+            if len(winners) < 2:
+                break
+            self._wins += winners.count(self._first)
+            self._draws += winners.count(None)
+            self._losses = 2 * (self._pair // self._pairings + 1) - self._wins - self._draws
+            self._pair += self._pairings
+            self._is_known = reach(Tally(self._wins, self._draws, self._losses)) <= self._within / 100
+        return self._is_known
+
+
+def games_enough(within: float) -> int:
+    """Games after which the score of any pairing is known within so many percentage points, even if none is drawn.
+
+    It is those of equals and a few more: the interval of a share near one half is not centred on it.
+    """
+    games = 2 * math.ceil(max(0.0, Z95**2 / (4 * (within / 100) ** 2) - Z95**2) / 2)
+    while any(wilson(share * games, games)[1] - share > within / 100 for share in np.linspace(0.3, 0.5, 41)):
+        games += 2
+    return games
 
 
 def reach(tally: Tally) -> float:

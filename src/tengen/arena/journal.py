@@ -43,17 +43,20 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
     """The match in this folder and its finished games by number. Raises TengenError when there is none that we know."""
     path = folder / "match.json"
     try:
-        fields = json.loads(path.read_bytes())
+        fields = dict(json.loads(path.read_bytes()))
         version = fields.pop("version")
+        if version != VERSION:
+            raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
+        schedule, players, conditions, games = (
+            fields.pop(key) for key in ("schedule", "players", "conditions", "games")
+        )
+        about = About(schedule, tuple(players), conditions, games, fields)
     except FileNotFoundError:
         raise TengenError(f"{folder} holds no match: there is no {path.name}") from None
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise TengenError(f"{path} is not what a match writes: {error}") from error
-    if version != VERSION:
-        raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
-    schedule, players, conditions, games = (fields.pop(key) for key in ("schedule", "players", "conditions", "games"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TengenError(f"{path} is not what a match writes: {error!r}") from error
     outcomes = _read_lines(folder / "games.jsonl")
-    return About(schedule, tuple(players), conditions, games, fields), [outcomes[i] for i in sorted(outcomes)]
+    return about, [outcomes[i] for i in sorted(outcomes)]
 
 
 class Journal:
@@ -68,8 +71,9 @@ class Journal:
         self._lock: IO[str] | None = None
         if self._lines.exists() and not (folder / "match.json").exists():
             raise TengenError(f"{folder} has games but no match.json; choose another folder with --out")
-        self.about = read_folder(folder)[0] if (folder / "match.json").exists() else None
-        self.outcomes = _read_lines(self._lines)
+        self.about: About | None = None
+        self.outcomes: dict[int, Outcome] = {}
+        self._read()
 
     def __enter__(self) -> Journal:
         return self
@@ -79,6 +83,11 @@ class Journal:
     ) -> None:
         if self._lock is not None:
             self._lock.close()
+
+    def _read(self) -> None:
+        if (self.folder / "match.json").exists():
+            self.about, outcomes = read_folder(self.folder)
+            self.outcomes.update({outcome.index: outcome for outcome in outcomes})
 
     def check(self, about: Mapping[str, Any]) -> None:
         """Raise TengenError when the folder holds another match than this."""
@@ -96,7 +105,8 @@ class Journal:
     def begin(self, about: Mapping[str, Any]) -> None:
         """Make the folder and write down who plays and how; nothing is written before.
 
-        Raises TengenError where another process plays this match: the system frees the lock when that ends.
+        Raises TengenError where another process plays this match: the system frees the lock when that ends. What was
+        played since the folder was looked at counts, and so does what it was made for meanwhile.
         """
         (self.folder / "games").mkdir(parents=True, exist_ok=True)
         self._lock = (self.folder / ".lock").open("w")
@@ -104,6 +114,8 @@ class Journal:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it") from None
+        self._read()
+        self.check(about)
         _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
         if self._lines.exists():
             complete = self._lines.read_bytes()
@@ -137,8 +149,16 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
     if not path.exists():
         return {}
     text = path.read_bytes()
-    rows = [json.loads(line) for line in text[: text.rfind(b"\n") + 1].splitlines()]
-    return {row["index"]: Outcome(**{**row, "last_words": tuple(row["last_words"])}) for row in rows}
+    outcomes = {}
+    for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            row = json.loads(line)
+            outcomes[row["index"]] = Outcome(**{**row, "last_words": tuple(row["last_words"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise TengenError(
+                f"{path}, line {number} is not what a match writes ({error!r}): remove it, and the game is played again"
+            ) from error
+    return outcomes
 
 
 def _write(path: Path, content: bytes) -> None:

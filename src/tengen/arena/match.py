@@ -40,17 +40,17 @@ def play_match(
     with Journal(folder) as journal:
         about = settings.about()
         journal.check(about)
-        indices = settings.indices()
         missing = sum(1 for _ in settings.left(journal.outcomes))
-        try:
-            if missing and not _decided(settings, journal.outcomes):
-                with Crew(settings, min(at_once, missing)) as crew:
-                    journal.begin(about)
-                    if watcher is not None:
-                        watcher.started(list(journal.outcomes.values()), min(at_once, missing))
-                    _play(settings, journal, crew, watcher)
-        finally:
-            figures = _finish(settings, journal, indices)
+        if not missing or _decided(settings, journal.outcomes):
+            return _finish(settings, journal)
+        with Crew(settings, min(at_once, missing)) as crew:
+            journal.begin(about)
+            try:
+                if watcher is not None:
+                    watcher.started(list(journal.outcomes.values()), min(at_once, missing))
+                _play(settings, journal, crew, watcher)
+            finally:
+                figures = _finish(settings, journal)
     return figures
 
 
@@ -90,11 +90,11 @@ def _decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:
     return test is not None and test.accepted is not None
 
 
-def _finish(settings: MatchSettings, journal: Journal, indices: Sequence[int]) -> dict[str, Any]:
+def _finish(settings: MatchSettings, journal: Journal) -> dict[str, Any]:
     """Write down what the games so far show; nothing where there are none."""
     from tengen.arena.report import write_report  # the first drawing takes a second
 
-    outcomes = [journal.outcomes[index] for index in indices if index in journal.outcomes]
+    outcomes = [journal.outcomes[index] for index in settings.indices() if index in journal.outcomes]
     if not outcomes:
         return {}
     test = _test(settings, journal.outcomes)

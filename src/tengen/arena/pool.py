@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tengen.arena import spec
 from tengen.arena.ending import left
 from tengen.arena.journal import About, read_folder
 from tengen.arena.outcome import Outcome
@@ -147,9 +148,9 @@ def match_lots(folder: Path) -> list[Lot]:
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """What of a player's fields decides how strong it is, as text; `files` are the digests of networks."""
     known = {name: player[name] for name in _STRENGTH if player.get(name)}
-    word = str(player.get("player", ""))
-    digest = files.get(word) or files.get(word.partition(":")[2])
-    return json.dumps({**known, "file": digest} if digest else known, sort_keys=True)
+    if word := str(player.get("player", "")):
+        known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
+    return json.dumps(known, sort_keys=True)
 
 
 def _score(outcome: Outcome) -> Score:
@@ -185,21 +186,24 @@ def _about_renamed(about: About, names: Mapping[str, str]) -> About:
 def _told_apart(lots: tuple[Lot, ...]) -> tuple[list[str], tuple[Lot, ...]]:
     """Notes, and the lots with the names of different players that are called alike made different.
 
-    Each takes the folder where it appears first into its name.
+    Each takes the folder where it appears first into its name. Board sizes are rated apart, and looked at apart: what
+    `default` stands for depends on them.
     """
-    known: dict[str, dict[str, str]] = defaultdict(dict)  # name, identity, where first
+    known: dict[tuple[int, str], dict[str, str]] = defaultdict(dict)  # board size and name, identity, where first
     places = Counter(lot.source.resolve().name for lot in lots)
     for lot in lots:
         place = lot.source.resolve().name
         for name, who in lot.identities.items():
-            known[name].setdefault(who, place if places[place] == 1 else str(lot.source))
-    clashes = {name: found for name, found in sorted(known.items()) if len(found) > 1}
+            known[lot.terms.size, name].setdefault(who, place if places[place] == 1 else str(lot.source))
+    clashes = {key: found for key, found in sorted(known.items()) if len(found) > 1}
     notes = [
         f"{name} is not the same player everywhere: told apart as those of {', '.join(found.values())}"
-        for name, found in clashes.items()
+        for (_, name), found in clashes.items()
     ]
-    apart = (
-        lot.renamed({name: f"{name} ({clashes[name][who]})" for name, who in lot.identities.items() if name in clashes})
-        for lot in lots
-    )
+    apart = []
+    for lot in lots:
+        found = {name: clashes.get((lot.terms.size, name), {}) for name in lot.identities}
+        apart.append(
+            lot.renamed({name: f"{name} ({found[name][who]})" for name, who in lot.identities.items() if found[name]})
+        )
     return notes, tuple(apart)

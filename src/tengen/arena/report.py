@@ -68,9 +68,9 @@ def _state(pool: Pool) -> str:
     """What was played by, and which matches are not over."""
     told = []
     for lot in pool.lots:
-        if lot.left and not any(test.accepted for _, test, _ in _tests(lot)):
+        if (more := lot.left) and not any(test.accepted for _, test, _ in _tests(lot)):
             most = "at most " if lot.match and lot.match.more.get("within") else ""
-            whole = f"{most}{len(lot.outcomes) + lot.left}"
+            whole = f"{most}{len(lot.outcomes) + more}"
             told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {whole} games")
     terms = "; ".join(str(terms) for terms in pool.terms)
     return f'<p class="state">{html.escape(". ".join([terms, *told]))}.</p>'

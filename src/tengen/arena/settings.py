@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -11,15 +12,16 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from tengen.arena.conditions import Conditions
-from tengen.arena.ending import left
+from tengen.arena.ending import games_enough, left
 from tengen.arena.openings import list_path
 from tengen.arena.outcome import Outcome
 from tengen.arena.schedule import Schedule
 from tengen.arena.spec import PlayerSpec, distinct
 from tengen.arena.sprt import Sprt
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.network_file import default_by_size, find_network
 
+_GAMES = 60  # of a pairing, where nothing else is said
 _NETWORKS = frozenset({"network", "policy", "raw"})
 
 
@@ -40,15 +42,26 @@ class MatchSettings(BaseModel):
     defaults: dict[str, Any] = {}
     players: tuple[PlayerSpec, ...]
     schedule: Schedule = Field(None, validate_default=True)
-    games: int = Field(60, ge=2)
+    within: float | None = Field(None, gt=0, lt=50)
+    games: int = Field(None, ge=2, validate_default=True)
     conditions: Conditions = Conditions()
     sprt: Sprt | None = None
-    within: float | None = Field(None, gt=0, lt=50)
 
     @classmethod
     def of(cls, *players: str | Mapping[str, Any] | PlayerSpec, **fields: Any) -> MatchSettings:
         """A match of these players, whatever form they have; raises ValidationError for what cannot be."""
         return cls.model_validate({"players": players, **fields})
+
+    @field_validator("defaults")
+    @classmethod
+    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        known = [field for field in PlayerSpec.model_fields if field not in ("player", "name")]
+        for field in defaults:
+            if field not in known:
+                near = get_close_matches(field, known, n=1, cutoff=0.5)
+                more = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+                raise RecipeError(f"players have no field {field!r} for defaults; {more}")
+        return defaults
 
     @field_validator("players", mode="before")
     @classmethod
@@ -70,6 +83,15 @@ class MatchSettings(BaseModel):
             kind = "head-to-head" if len(info.data.get("players", ())) == 2 else "round-robin"
             return {"kind": kind, **(schedule or {})}
         return {"kind": schedule} if isinstance(schedule, str) else schedule
+
+    @field_validator("games", mode="before")
+    @classmethod
+    def _enough(cls, games: Any, info: ValidationInfo) -> Any:
+        """Where nothing is said, as many as `within` may need."""
+        if games is not None:
+            return games
+        within = info.data.get("within")
+        return _GAMES if within is None else games_enough(within)
 
     @field_validator("games")
     @classmethod
@@ -128,6 +150,8 @@ class MatchSettings(BaseModel):
         if source.startswith("policy:"):
             networks.add(source.removeprefix("policy:"))
         paths = {network: find_network(network) for network in sorted(networks)}
+        if "default" in paths:
+            paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
         found = {name: _digest([path]) for name, path in paths.items()}
         if source not in ("policy", "random") and not source.startswith("policy:"):
             path = list_path(source)

@@ -272,8 +272,21 @@ def _default_name(fields: Mapping[str, Any]) -> str:
     return f"{who}, {how}" if how else who
 
 
+def identity(player: str, digest: str | None) -> str:
+    """Whom a player's word stands for, however it is spelled; `digest` is of its network's file, where it is known."""
+    kind, subject = _split(player)
+    if digest is not None:
+        return f"{kind} {digest}"
+    return _whole_name(subject) if kind == "program" else player
+
+
 def program_name(command_line: str) -> str:
     """`GNU Go level 10` and what else its command line says beyond the usual; else the command line without folders."""
+    name = _whole_name(command_line)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+
+
+def _whole_name(command_line: str) -> str:
     words = [Path(word).name if word.startswith("/") else word for word in _words(command_line)]
     name = " ".join(words)
     if words[0] == "gnugo":
@@ -281,7 +294,7 @@ def program_name(command_line: str) -> str:
         level = re.search(r"--level[ =](\d+)", rest)
         rest = rest.replace(level[0], " ") if level else rest
         name = " ".join([f"GNU Go level {level[1] if level else 10}", *rest.split()])
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+    return name
 
 
 def _explain(error: ValidationError) -> str:

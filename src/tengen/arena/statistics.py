@@ -85,4 +85,8 @@ def beta_above_half(a: int, b: int) -> float:
     It equals the chance that at most a - 1 of a + b - 1 fair coins show heads.
     """
     n = a + b - 1
-    return float(sum(math.comb(n, k) for k in range(a)) / 2**n)
+    term = total = 1
+    for k in range(1, a):  # each binomial coefficient from the last: thousands of games take a moment
+        term = term * (n - k + 1) // k
+        total += term
+    return float(total / 2**n)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tengen.arena.ending import reach
 from tengen.arena.outcome import Outcome
 from tengen.arena.settings import MatchSettings
 from tengen.arena.sprt import Progress
@@ -38,6 +39,7 @@ def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: Progre
         "players": [_player(spec.name, games_of(outcomes, spec.name)) for spec in settings.players],
         "pairings": [_pairing(a, b, games_of(outcomes, a, b)) for a, b in settings.pairings],
         "sprt": None if test is None else test.figures(),
+        "within": settings.within,
         "endings": dict(sorted(endings.items())),
         "counted": sum(bool(outcome.counts) for outcome in outcomes),
         "counted_apart": [outcome.index for outcome in outcomes if outcome.counted_apart],
@@ -129,12 +131,26 @@ def report(figures: Mapping[str, Any]) -> str:
         ]
     if figures["sprt"] is not None:
         lines.append(figures["sprt"]["words"])
+    if figures["within"] is not None:
+        lines.append(_known(figures["pairings"], figures["within"]))
     lines += [
         "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
         f"{figures['counted']} games were counted; the opinions about dead stones led to different scores in "
         f"{_games(figures['counted_apart'])}, to different winners in {_games(figures['disputed'])}",
     ]
     return "\n".join(lines)
+
+
+def _known(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
+    """Which pairings are known as well as was asked for."""
+    reaches = [(pairing, reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings]
+    wide = [
+        f"{pairing['a']} - {pairing['b']} within {100 * there:.1f} after {pairing['games']} games"
+        for pairing, there in reaches
+        if there > within / 100
+    ]
+    known = f"known within {within:g} points: {len(pairings) - len(wide)} of {len(pairings)} pairings"
+    return f"{known}; {'; '.join(wide)}" if wide else known
 
 
 def ranked(players: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,7 +22,9 @@ _PLAYER = (
 
 def command(
     players: Annotated[list[str], typer.Argument(help=_PLAYER, show_default=False)],
-    games: Annotated[int | None, typer.Option(help="of each pairing, half with each colour [60]")] = None,
+    games: Annotated[
+        int | None, typer.Option(help="of each pairing, half with each colour [60, or what --within needs]")
+    ] = None,
     schedule: Annotated[
         str | None,
         typer.Option(help="head-to-head, round-robin, gauntlet or ladder [by the number of players]"),
@@ -91,6 +94,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets the figures so far
     try:
         with nullcontext() if quiet else Display(match) as display:
             figures = play_match(match, folder, workers, display)
@@ -98,6 +102,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
         raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
     print(report(figures))
     print(f"the games and report.html are in {folder}")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from tengen.arena.pool import Pool
+    from tengen.arena.pool import Lot, Pool
     from tengen.arena.standings import Standings
 
 _MOST_PAIRS = 60
@@ -50,13 +50,13 @@ def command(
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
     found = [standings(pool, one, _anchor(anchor, pool, one), first_move=first_move) for one in sizes]
-    if json_file is not None and str(json_file) == "-":
+    is_data = json_file is not None and str(json_file) == "-"
+    console = Console(stderr=is_data)
+    if is_data:
         print(_json(found))
-        return
-    console = Console()
-    for one in found:
+    for one in [] if is_data else found:
         _print(one, console)
-    if json_file is not None:
+    if json_file is not None and not is_data:
         json_file.write_text(_json(found) + "\n", encoding="utf-8")
     if csv_file is not None:
         _write_csv(csv_file, found)
@@ -66,22 +66,30 @@ def command(
 
 
 def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
-    """The games of all folders, whatever each is. Raises TengenError for one that holds no games."""
+    """The games of all folders, whatever each is, those of a folder in another once.
+
+    Raises TengenError for one that holds no games.
+    """
     from tengen.arena.pool import Pool, match_lots
     from tengen.arena.sgf_lots import sgf_lots
     from tengen.errors import RecipeError
     from tengen.zero.lots import is_run, run_lots
 
-    lots, notes = [], []
-    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+    lots: list[Lot] = []
+    notes: list[str] = []
+    taken: set[Path] = set()
+    for folder in sorted({folder.resolve() for folder in folders}, key=lambda folder: len(folder.parts)):
         if not folder.exists():
             raise RecipeError(f"{folder}: there is no such folder or file")
         if is_run(folder):
             found = run_lots(folder)
-        elif not (found := match_lots(folder)):
+        elif found := match_lots(folder):
+            found = [lot for lot in found if lot.source.resolve() not in taken]
+        elif not any(folder.is_relative_to(other) for other in taken):
             found, told = sgf_lots(folder)
             notes += told
         lots += found
+        taken |= {lot.source.resolve() for lot in found}
     names = {}
     for pair in same:
         name, equals, other = pair.partition("=")
