@@ -38,6 +38,7 @@ VARIANTS: dict[str, list[str]] = {
     "no-forced-playouts": ["search.full.forced_playouts=0"],
     "no-pooling": ["network.pooling=false"],
     "no-ownership-score": ["learn.losses.ownership=0", "learn.losses.score=0"],
+    "decided": ["search.decided={}"],
     "no-komi-noise": ["game.komi.deviation=0", "game.komi.tail=0"],
     "puct-16": [*PUCT, "search.visits=16"],
     "gumbel-16": [*GUMBEL, "search.visits=16"],

@@ -52,6 +52,7 @@ void SelfPlayGame::begin(const GamePlan& plan) {
     may_resign_ = plan.may_resign && params_.resign_winrate > 0 && params_.resign_turns > 0;
     opening_left_ = plan.opening_moves;
     hopeless_ = {};
+    winning_ = {};
     played_ = {};
     played_.index = plan.index;
     played_.size = plan.size;
@@ -116,7 +117,9 @@ void SelfPlayGame::begin_turn() {
         --opening_left_;
         turn_ = Turn::opening;
     } else {
-        turn_ = random_.uniform() < params_.cheap_share ? Turn::cheap : Turn::full;
+        const float share =
+            is_decided() ? std::max(params_.cheap_share, params_.decided_cheap_share) : params_.cheap_share;
+        turn_ = random_.uniform() < share ? Turn::cheap : Turn::full;
     }
     const SearchParams& search = turn_ == Turn::full ? params_.full : params_.cheap;
     search_.change(search);
@@ -163,6 +166,7 @@ void SelfPlayGame::end_turn() {
         count(name(game_->ending()));
         return;
     }
+    if (searched) note_winner(value);
     played_.root_values.push_back(searched ? value : kNone);
     const bool teaches = turn_ == Turn::full && !weights.empty();
     played_.targets.emplace_back();
@@ -192,6 +196,18 @@ bool SelfPlayGame::resigns(float value) {
     int& turns = hopeless_[index(game_->to_play())];
     turns = (value + 1) / 2 < params_.resign_winrate ? turns + 1 : 0;
     return may_resign_ && turns >= params_.resign_turns;
+}
+
+void SelfPlayGame::note_winner(float value) {
+    for (const Color color : {Color::black, Color::white}) {
+        const float winrate = ((color == game_->to_play() ? value : -value) + 1) / 2;
+        int& turns = winning_[index(color)];
+        turns = winrate >= params_.decided_winrate ? turns + 1 : 0;
+    }
+}
+
+bool SelfPlayGame::is_decided() const {
+    return params_.decided_turns > 0 && std::max(winning_[0], winning_[1]) >= params_.decided_turns;
 }
 
 // --- The move ---

@@ -46,6 +46,8 @@ class SelfPlayGame {
     Point draw_from_priors(float temperature);
     Point draw(std::span<const float> weights, float temperature);
     bool resigns(float value);
+    void note_winner(float value);
+    bool is_decided() const;
     void record_target(std::span<const float> weights);
     void play(Point point);
     bool is_settled() const;
@@ -61,6 +63,7 @@ class SelfPlayGame {
     Turn turn_ = Turn::full;
     std::uint32_t goal_ = 0;            // visits of the root
     std::array<int, 2> hopeless_ = {};  // turns in a row, by colour
+    std::array<int, 2> winning_ = {};   // turns of both in a row at which this colour was as good as the winner
 };
 
 }  // namespace tengen

@@ -48,6 +48,9 @@ void PlayParams::check() const {
     at_least(visits, 1, "visits");
     at_least(cheap_visits, 1, "cheap_visits");
     share(cheap_share, "cheap_share");
+    share(decided_cheap_share, "decided_cheap_share");
+    share(decided_winrate, "decided_winrate");
+    at_least(decided_turns, 0, "decided_turns");
     at_least(temperature, 0.0f, "temperature");
     at_least(temperature_late, 0.0f, "temperature_late");
     positive(temperature_halflife, "temperature_halflife");

@@ -38,6 +38,10 @@ struct PlayParams {
     SearchParams full, cheap;  // may differ in what Search::change() allows
     int visits = 32, cheap_visits = 8;
     float cheap_share = 0;  // of the moves
+    // Of the moves in a game that is decided: the last `decided_turns` root values, of both sides, gave one of them a
+    // winrate of `decided_winrate` or more; 0 turns is never (KataGo's self-play thins out such positions too).
+    float decided_cheap_share = 0, decided_winrate = 1;
+    int decided_turns = 0;
     float temperature = 0.8f, temperature_late = 0.2f, temperature_halflife = 1;
     float opening_temperature = 1;  // an opening move is drawn by priors to the power 1 / this, and is a pass only
                                     // where nothing else is legal

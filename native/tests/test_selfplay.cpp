@@ -174,6 +174,31 @@ TEST(selfplay_share_of_cheap_searches) {
     CHECK(std::abs(share - 0.3) < 4 * deviation);
 }
 
+// Who was how sure is read off the record.
+TEST(selfplay_searches_decided_games_cheaply) {
+    PlayParams params = puct();
+    params.cheap_share = params.resign_winrate = 0;
+    params.decided_winrate = 0.52f;
+    params.decided_turns = 3;
+    params.decided_cheap_share = 1;
+    int decided = 0, open = 0;
+    for (const auto& [i, game] : play(params, 40, 10, 1)) {
+        int black = 0, white = 0;  // turns in a row at which Black, White was that sure to win
+        for (std::size_t ply = 0; ply < game.moves.size(); ++ply) {
+            const float value = game.root_values[ply];
+            if (std::isnan(value)) continue;
+            const bool thin = black >= 3 || white >= 3;
+            CHECK_EQ(game.targets[ply].empty(), thin);
+            (thin ? decided : open) += 1;
+            const float winrate = ((game.moves[ply] & kWhiteBit ? -value : value) + 1) / 2;
+            black = winrate >= 0.52f ? black + 1 : 0;
+            white = 1 - winrate >= 0.52f ? white + 1 : 0;
+        }
+    }
+    CHECK(decided > 50);
+    CHECK(open > 200);
+}
+
 // The first searched move of a game against a plain search that is driven by hand.
 TEST(selfplay_records_what_a_search_finds) {
     for (PlayParams params : {puct(), gumbel()}) {
@@ -371,6 +396,8 @@ TEST(selfplay_refuses_what_cannot_work) {
     CHECK_THROWS(SelfPlay(puct(), 1, 0));
     CHECK_THROWS(with([](PlayParams& p) { p.visits = 0; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap_share = 1.5f; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.decided_winrate = -0.1f; }));
+    CHECK_THROWS(with([](PlayParams& p) { p.decided_turns = -1; }));
     CHECK_THROWS(with([](PlayParams& p) { p.temperature = std::numeric_limits<float>::quiet_NaN(); }));
     CHECK_THROWS(with([](PlayParams& p) { p.temperature_halflife = 0; }));
     CHECK_THROWS(with([](PlayParams& p) { p.cheap.memory *= 2; }));

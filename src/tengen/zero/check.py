@@ -25,10 +25,10 @@ def check(config: ZeroConfig) -> None:
         raise RecipeError(
             f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
         )
-    if config.search.cheap_share and config.search.cheap_visits >= config.search.visits:
+    if (config.search.cheap_share or config.search.decided) and config.search.cheap_visits >= config.search.visits:
         raise RecipeError(
             f"search.cheap_visits = {config.search.cheap_visits} is not below search.visits = {config.search.visits}: "
-            "a cheap search must be the smaller one, or set search.cheap_share=0"
+            "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
         )
     _check_sizes(config)
     config.search.search_params(full=True)

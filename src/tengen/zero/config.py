@@ -88,12 +88,24 @@ class ResignConfig(Strict):
     played_out: Share = 0.2
 
 
+class DecidedConfig(Strict):
+    """When a game is decided: one side had a winrate of `winrate` or more at the last `turns` searched turns, of both.
+
+    From then on a share `cheap_share` of the moves is searched cheaply, until the other side comes back.
+    """
+
+    winrate: float = Field(0.95, gt=0.5, lt=1)
+    turns: int = Field(6, ge=1)
+    cheap_share: float = Field(0.75, gt=0, lt=1)
+
+
 class SearchConfig(Strict):
     """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
 
     `visits_from` raises the visits of full searches as the run goes on: {20: 64} means 64 from cycle 20 on.
 
-    A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none). `params` are changes
+    A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none), and with `decided`
+    another share where the game is decided, so that less is spent on what teaches little. `params` are changes
     to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
     the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
     `temperature_halflife` x size moves. With Gumbel search it is drawn by the improved policy, and is the one that the
@@ -104,6 +116,7 @@ class SearchConfig(Strict):
     visits_from: dict[int, Annotated[int, Field(ge=1)]] = Field({})
     cheap_visits: int = Field(8, ge=1)
     cheap_share: float = Field(0.0, ge=0, lt=1)
+    decided: DecidedConfig | None = None
     params: dict[str, Any] = Field({})
     full: dict[str, Any] = Field({})
     temperature: float = Field(0.8, ge=0, le=10)

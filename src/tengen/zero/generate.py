@@ -28,6 +28,10 @@ def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.Play
     params.visits = search.visits
     params.cheap_visits = search.cheap_visits
     params.cheap_share = search.cheap_share
+    if search.decided is not None:
+        params.decided_winrate = search.decided.winrate
+        params.decided_turns = search.decided.turns
+        params.decided_cheap_share = search.decided.cheap_share
     params.temperature = search.temperature
     params.temperature_late = search.temperature_late
     params.temperature_halflife = search.temperature_halflife
