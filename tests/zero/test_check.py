@@ -34,6 +34,7 @@ def test_a_sound_recipe_passes() -> None:
             {"search": {"visits": 8, "cheap_visits": 8, "cheap_share": 0.5}},
             "cheap_visits = 8 is not below search.visits = 8",
         ),
+        ({"search": {"visits": 8, "decided": {}}}, "or set search.cheap_share=0 and search.decided=null"),
         ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),
         ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
     ],

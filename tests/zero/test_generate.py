@@ -184,6 +184,9 @@ def test_settings_reach_the_native_pool() -> None:
     assert (params.forbid_pass, params.settle, params.most_moves) == (True, False, 33)
     assert (params.opening_temperature, params.resign_turns) == (1.5, 4)
     assert params.resign_winrate == pytest.approx(0.07)
+    assert (params.decided_turns, params.decided_cheap_share) == (0, 0)
+    decided = play_params(recipe(search={"visits": 9, "decided": {"winrate": 0.75, "turns": 2, "cheap_share": 0.5}}))
+    assert (decided.decided_winrate, decided.decided_turns, decided.decided_cheap_share) == (0.75, 2, 0.5)
 
 
 @pytest.mark.parametrize(
