@@ -1,6 +1,6 @@
 """What a 7x7 network of self-play is worth, under published and under fair conditions: a table and a line of JSON.
 
-    python benchmarks/zero_7x7.py NETWORK [--quick] [--games 50] [--visits 100] [--workers 2] [--out FOLDER]
+    python benchmarks/zero_7x7.py NETWORK [--quick] [--games 50] [--visits 100] [--parts self fair] [--out FOLDER]
 
 `published`: the conditions of the AlphaGo-Zero-like 7x7 system (cody2007). Raw policy without search, its first move
 drawn from the policy, then its best legal move, which may be a pass where a network knows it (the published one does
@@ -25,7 +25,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -51,6 +51,7 @@ SIZE = 7
 TURNS = 32
 KOMIS = (9.0, 8.5, 9.5)
 LEVELS = (1, 10)
+PARTS = ("published", "fair", "self")
 PUBLISHED_GAMES = 128  # a colour
 _PUBLISHED_OPTIONS = "--chinese-rules --capture-all-dead --play-out-aftermath --no-ko --never-resign"
 _GROUP = 16  # games of a network with itself that see it under the same symmetries
@@ -66,6 +67,7 @@ class Options:
     visits: int
     workers: int
     folder: Path
+    parts: Sequence[str] = PARTS
 
 
 def gnugo(level: int, options: str = "--chinese-rules") -> str:
@@ -193,11 +195,13 @@ def line_of(result: dict[str, object]) -> str:
 
 def measure(options: Options) -> list[dict[str, object]]:
     started = time.monotonic()
-    jobs: list[Callable[[], dict[str, object]]] = [partial(published, options)]
-    jobs += [partial(fair, options, *case) for case in product(KOMIS, LEVELS, (False, True))]
-    jobs += [partial(against_itself, options, komi) for komi in (8.5, 9.5)]
+    jobs: dict[str, list[Callable[[], dict[str, object]]]] = {
+        "published": [partial(published, options)],
+        "fair": [partial(fair, options, *case) for case in product(KOMIS, LEVELS, (False, True))],
+        "self": [partial(against_itself, options, komi) for komi in (8.5, 9.5)],
+    }
     results = []
-    for job in jobs:
+    for job in [job for part in options.parts for job in jobs[part]]:
         results.append(job())
         print(f"{line_of(results[-1])}  ({time.monotonic() - started:.0f} s)", flush=True)
     return results
@@ -210,6 +214,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=50, help="under each of the fair conditions, a colour")
     parser.add_argument("--visits", type=int, default=100)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="all unless told")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     network, quick = given.network or "default", given.quick or given.network is None
@@ -217,7 +222,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     games, most = (8, 8) if quick else (given.games, PUBLISHED_GAMES)
     try:
-        results = measure(Options(network, games, most, given.visits, given.workers, folder))
+        results = measure(Options(network, games, most, given.visits, given.workers, folder, given.parts))
     except TengenError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
