@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from gtp_fakes import FakeEngine, played, session_of, talk
 
+from tengen.engine import Engine
 from tengen.engine.limits import Limits
+from tengen.engine.result import SearchResult
+from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK
 
 
@@ -57,3 +63,27 @@ def test_a_move_is_played_at_the_end_of_its_analysis() -> None:
     session.lines = type(session.lines)()
     assert talk(session, "kata-genmove_analyze w").endswith("\nplay resign\n\n")
     assert len(session.game.moves) == 1
+
+
+class Unseen(FakeEngine):
+    """Reports before any move has a visit, as a search does that has evaluated the root alone."""
+
+    def _result(self, word: str) -> SearchResult:
+        result = super()._result(word)
+        return replace(result, candidates=tuple(replace(c, visits=0) for c in result.candidates))
+
+
+@pytest.mark.parametrize("kind", ["lz", "kata"])
+def test_a_report_without_a_move_is_no_empty_line_which_would_end_the_answer(kind: str) -> None:
+    session = session_of(Unseen(["E5", "E5"], reports=2))
+    assert talk(session, f"{kind}-analyze b 10") == "=\n\n"
+    session.lines = type(session.lines)()
+    assert talk(session, f"{kind}-genmove_analyze b 10") == "=\nplay E5\n\n"
+
+
+@pytest.mark.parametrize("kind", ["lz", "kata"])
+def test_a_move_of_one_visit_follows_at_once(kind: str) -> None:
+    session = session_of(limits=Limits(visits=1))
+    session.engine = Engine(UniformEvaluator(), batch=1)
+    first, second, *rest = talk(session, f"{kind}-genmove_analyze b interval 0").split("\n")
+    assert first == "=" and second.startswith("play ") and rest == ["", ""]

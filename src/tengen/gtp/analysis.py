@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tengen.engine.limits import Limits
 from tengen.engine.positions import with_turn
+from tengen.engine.result import SearchResult
 from tengen.errors import GtpError
 from tengen.game import Game
 from tengen.gtp.moves import play_result
@@ -30,7 +31,7 @@ def analyze(form: Format) -> Callable[[Session, Arguments], Stream]:
             session.engine.set_position(game, *restricted)
             session.engine.think(
                 Limits(early_stop=False),
-                lambda result: emit(form(result, wishes, game.size)),
+                _printer(form, wishes, game.size, emit),
                 until=session.lines.pending,
                 every=wishes.every,
             )
@@ -49,15 +50,24 @@ def genmove_analyze(form: Format) -> Callable[[Session, Arguments], Stream]:
         size, restricted = session.game.size, restriction(wishes, session.game, color)
 
         def run(emit: Emit) -> str:
-            result = session.search(
-                color, lambda seen: emit(form(seen, wishes, size)), every=wishes.every, restricted=restricted
-            )
-            emit(form(result, wishes, size))
+            show = _printer(form, wishes, size, emit)
+            result = session.search(color, show, every=wishes.every, restricted=restricted)
+            show(result)
             return f"play {play_result(session, color, result)}"
 
         return Stream(run)
 
     return command
+
+
+def _printer(form: Format, wishes: Wishes, size: int, emit: Emit) -> Callable[[SearchResult], None]:
+    """Prints a result as a line; none before a move has a visit, since an empty line would end the answer."""
+
+    def show(result: SearchResult) -> None:
+        if text := form(result, wishes, size):
+            emit(text)
+
+    return show
 
 
 lz_analyze, kata_analyze = analyze(leela_line), analyze(kata_line)
