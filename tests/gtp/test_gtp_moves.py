@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of
+from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 
+from tengen.engine import Engine
 from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
+from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
 CORNER = """
@@ -157,3 +160,29 @@ def test_visits_bound_a_move_where_nothing_else_does() -> None:
     ask(session_of(engine), "genmove b")
     ask(session_of(engine, limits=Limits(seconds=2)), "genmove b")
     assert [(limits.visits, limits.seconds) for limits, _, _ in engine.asked if limits] == [(400, None), (None, 2)]
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
+def test_servers_that_count_what_stands_get_the_dead_stones_captured_under_their_rules(rules: str) -> None:
+    """The white stone on D3 cannot escape; while it stands its side wins by Tromp and Taylor's count."""
+    session = session_of()
+    session.engine = Engine(UniformEvaluator())
+    session.game = Game.from_diagram(SETTLED, rules, komi=-8.5).play("pass").play("D3")
+    assert session.game.score() < 0
+    if rules == "chinese":
+        assert ask(session, "genmove b") == "pass", "there the players would agree that it is dead"
+        return
+    for _ in range(4):
+        if ask(session, "genmove b") == "pass":
+            break
+        session.game.play("pass")
+    assert session.game.score() > 0 and session.game.board[6, 3] != WHITE
+
+
+@pytest.mark.parametrize(("rules", "answer"), [("tromp-taylor", "? illegal move: superko"), ("chinese", "")])
+def test_a_ko_taken_back_into_an_earlier_position_is_refused_under_superko(rules: str, answer: str) -> None:
+    session = session_of()
+    session.game = Game.from_diagram(TRIPLE_KO, rules)
+    for color, vertex in zip("bwbwb", TRIPLE_KO_CYCLE, strict=False):
+        assert ask(session, f"play {color} {vertex}") == ""
+    assert ask(session, f"play w {TRIPLE_KO_CYCLE[5]}") == answer
