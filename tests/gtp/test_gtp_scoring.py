@@ -70,6 +70,18 @@ def test_a_person_names_the_dead(rules: str, score: str) -> None:
     assert ask(session, "final_score dead") == ask(session_at(SEKI, rules), "final_score")
 
 
+def test_by_tromp_taylor_everything_on_the_board_lives_unless_somebody_is_asked() -> None:
+    """White's 44 points and D3; of Black's 37 D3 is lost, and C3 touches both."""
+    session = finished()
+    session.game = Game.from_diagram(SETTLED, "tromp-taylor", komi=0.5).play("D3", color=WHITE)
+    assert ask(session, "final_score") == "W+10.5"
+    assert ask(session, "final_status_list dead") == ""
+    assert "D3" in ask(session, "final_status_list alive").split()
+    for way in ("both", "dead D3"):
+        assert ask(session, f"final_score {way}") == "W+7.5"
+        assert ask(session, f"final_status_list dead {way}") == "D3"
+
+
 @pytest.mark.parametrize("way", ["", " playouts", " network", " both", " PLAYOUTS"])
 def test_every_stone_has_one_status_and_the_count_agrees(way: str) -> None:
     """Without a network that knows owners every way is the playouts'."""

@@ -10,7 +10,7 @@ from web_engine import FakeEngine
 
 from tengen.engine import Limits, SearchResult
 from tengen.errors import NetworkError
-from tengen.game import BLACK, WHITE
+from tengen.game import BLACK, WHITE, Game
 from tengen.web.conductor import ANALYSIS_VISITS, Conductor
 from tengen.web.session import Phase, Session
 from tengen.web.settings import GameSettings, Mode
@@ -105,6 +105,24 @@ def test_after_two_passes_the_engine_marks_the_dead() -> None:
         assert session.phase is Phase.COUNTING
 
     perform(scene, GameSettings(size=9, mode=Mode.ANALYSE))
+
+
+@pytest.mark.parametrize(("rules", "dead"), [("chinese", {8}), ("tromp-taylor", set())])
+def test_no_stone_is_dead_where_the_rules_count_what_stands(rules: str, dead: set[int]) -> None:
+    """The white stone at 8 cannot live in Black's left side, which is his with it and nobody's beside it."""
+    diagram = "..XO...\n.OXOOO.\nXXXO.O.\nX.XOOO.\nXXXO.O.\n.XXOOOO\nX.XO.O.\n"
+
+    async def scene(conductor: Conductor, engine: FakeEngine, messages: list[str]) -> None:
+        session = Session(conductor.session.settings, start=Game.from_diagram(diagram, rules, komi=0))
+        session.pass_turn()
+        session.pass_turn()
+        conductor.new_session(session)
+        await until(lambda: session.counted)
+        assert session.dead == dead
+        session.toggle_dead(8)
+        assert session.dead == {8} - dead, "a person may say otherwise"
+
+    perform(scene, GameSettings(size=7, mode=Mode.ANALYSE, rules=rules))
 
 
 def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:

@@ -1,7 +1,8 @@
 """Commands that count: the score, and which stones live, died or stand in seki.
 
-After its standard arguments each takes what decides which stones are dead: `network`, `playouts`, `both` (as without
-it), or `dead` and the vertices of stones that a person holds dead, of which there may be none.
+After its standard arguments each takes what decides which stones are dead: `network`, `playouts`, `both`, or `dead` and
+the vertices of stones that a person holds dead, of which there may be none. Without it the rules do: `both`, or no
+stone where they count all that stands.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection
 
 from tengen import coords
 from tengen.engine.count import WAYS
+from tengen.engine.passing import dead_are_agreed
 from tengen.engine.shapes import Shapes, seki_stones
 from tengen.errors import GtpError
 from tengen.game import EMPTY
@@ -46,6 +48,8 @@ def final_status_list(session: Session, args: Arguments) -> str:
 
 def _dead(session: Session, args: Arguments, first: int) -> Collection[int]:
     """The dead stones by what the arguments from the one numbered `first` on say."""
+    if len(args) <= first and not dead_are_agreed(session.game):
+        return ()
     way = args.text(first).lower() if len(args) > first else "both"
     if way == "dead":
         points = [args.vertex(index, session.game.size) for index in range(first + 1, len(args))]

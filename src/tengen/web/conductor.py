@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tengen.engine import Limits, Style
+from tengen.engine.passing import dead_are_agreed
 from tengen.errors import TengenError
+from tengen.game import Game
 from tengen.web.session import Phase, Session
 from tengen.web.settings import Mode
 from tengen.web.thinker import Thinker
@@ -120,13 +122,20 @@ class Conductor:
         session, node = self.session, self.session.node
         self.doing = "counting"
         self._changed()
-        count = await self.thinker.count(session.game)
-        if count is None or self.session is not session or session.node is not node:
+        dead = await self._dead(session.game)
+        if dead is None or self.session is not session or session.node is not node:
             return True
-        session.begin_count(list(count.dead))
+        session.begin_count(dead)
         if session.settings.mode is Mode.WATCH:
             session.agree()
         return True
+
+    async def _dead(self, game: Game) -> Sequence[int] | None:
+        """The dead stones of a finished game, none where the rules count what stands; None where it was stopped."""
+        if not dead_are_agreed(game):
+            return ()
+        count = await self.thinker.count(game)
+        return None if count is None else count.dead
 
     async def _analyse(self) -> bool:
         session, node = self.session, self.session.node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -242,7 +243,7 @@ class Session:
             result=result,
         )
 
-    def begin_count(self, dead: tuple[int, ...] | list[int]) -> None:
+    def begin_count(self, dead: Sequence[int]) -> None:
         """Mark these stones dead in the shown position, to be corrected by a person."""
         stones = self.view().stones
         self._dead[self.node.id] = frozenset(point for point in dead if stones[point] != ".")
