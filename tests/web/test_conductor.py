@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from web_engine import FakeEngine
 
-from tengen.engine import Limits, SearchResult
+from tengen.engine import Count, Limits, SearchResult
 from tengen.errors import NetworkError
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.conductor import ANALYSIS_VISITS, Conductor
@@ -123,6 +123,26 @@ def test_no_stone_is_dead_where_the_rules_count_what_stands(rules: str, dead: se
         assert session.dead == {8} - dead, "a person may say otherwise"
 
     perform(scene, GameSettings(size=7, mode=Mode.ANALYSE, rules=rules))
+
+
+def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None:
+    class Slow(FakeEngine):
+        def count(self, game: Game) -> Count:
+            self.thinking.set()
+            self._stop.wait(0.1)
+            return super().count(game)
+
+    async def scene(conductor: Conductor, engine: FakeEngine, messages: list[str]) -> None:
+        session = conductor.session
+        session.pass_turn()
+        session.pass_turn()
+        conductor.wake()
+        await until(engine.thinking.is_set)
+        session.resign()
+        await until(lambda: not conductor.doing)
+        assert session.result == "W+R" and not session.counted and session.view().dead == ()
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYSE), Slow())
 
 
 def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:

@@ -6,6 +6,7 @@ from web_engine import FakeEngine
 from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
+from tengen.web.panels import hint
 from tengen.web.session import Phase, Session
 from tengen.web.settings import GameSettings, Mode
 
@@ -152,6 +153,17 @@ def test_after_two_passes_dead_stones_are_marked_and_corrected() -> None:
     session.toggle_dead(stone)
     assert session.agree() == "W+9.5"
     assert session.phase is Phase.OVER and session.status() == "White wins by 9.5"
+
+
+def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
+    """A finger that taps Pass twice may land on the button that comes in its place."""
+    session = played_out()
+    with pytest.raises(TengenError, match="counted"):
+        session.agree()
+    assert session.result == "" and session.status() == "Counting …" and hint(session, paused=False) == ""
+    session.begin_count([8])
+    assert session.status() == "White wins by 9.5 as counted" and "agree" in hint(session, paused=False)
+    assert session.agree() == "W+9.5"
 
 
 def test_toggling_an_empty_point_or_rubbish_changes_nothing() -> None:

@@ -123,7 +123,8 @@ class Conductor:
         self.doing = "counting"
         self._changed()
         dead = await self._dead(session.game)
-        if dead is None or self.session is not session or session.node is not node:
+        gone = self.session is not session or session.node is not node or session.phase is not Phase.COUNTING
+        if dead is None or gone:
             return True
         session.begin_count(dead)
         if session.settings.mode is Mode.WATCH:

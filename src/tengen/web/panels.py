@@ -97,7 +97,7 @@ class StatusPanel:
                 self._resign = button("Resign", "flag", on_resign, "resign")
                 self._pause = button("Pause", "pause", on_pause, "pause")
             with ui.element("div").classes("tg-actions") as self._counting:
-                button("Agree", "done", on_agree, "agree").classes("tg-primary")
+                self._agree = button("Agree", "done", on_agree, "agree").classes("tg-primary")
                 button("Play on", "undo", on_undo, "play-on")
 
     def show(self, session: Session, paused: bool) -> None:
@@ -108,6 +108,7 @@ class StatusPanel:
         self._hint.set_visibility(bool(self._hint.text))
         self._playing.set_visibility(phase is not Phase.COUNTING)
         self._counting.set_visibility(phase is Phase.COUNTING)
+        self._agree.set_visibility(session.counted)
         self._resign.set_visibility(mode is Mode.PLAY and not session.result)
         self._pass.set_visibility(session.may_click)
         self._undo.set_visibility(mode is not Mode.WATCH)
@@ -143,7 +144,7 @@ class HistoryPanel:
 def hint(session: Session, paused: bool) -> str:
     """A line below the status: what a person may do now, or the last move."""
     if session.phase is Phase.COUNTING:
-        return "Tap a group to mark it dead or alive, then agree." if session.counted else "Counting …"
+        return "Tap a group to mark it dead or alive, then agree." if session.counted else ""
     if paused and session.engine_to_move:
         return "The engine is paused."
     return session.last_move() if session.phase is Phase.PLAYING else ""

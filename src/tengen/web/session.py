@@ -101,6 +101,8 @@ class Session:
         """One line for people: whose turn it is, or how the game ended."""
         if self.phase is Phase.OVER:
             return in_words(self.result)
+        if self.phase is Phase.COUNTING and not self.counted:
+            return "Counting …"
         if self.phase is Phase.COUNTING:
             return f"{in_words(score_result(self.score))} as counted"
         return f"{NAMES[self.game.to_play]} to play"
@@ -266,6 +268,8 @@ class Session:
         """Settle the game by the count as marked; returns the result as records write it."""
         if self.phase is not Phase.COUNTING:
             raise TengenError("there is nothing to count before both sides have passed")
+        if not self.counted:
+            raise TengenError("the dead stones are not counted yet")
         self.settle(score_result(self.score))
         return self.result
 
