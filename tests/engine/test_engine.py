@@ -144,6 +144,18 @@ def test_the_tree_is_dropped_for_another_game() -> None:
         assert engine.think(Limits(playouts=5)).visits <= 6
 
 
+def test_a_tree_that_is_forgotten_is_searched_anew_and_the_losses_seen_are_remembered() -> None:
+    game = Game(9).play("E5")
+    engine = engine_on(game)
+    engine.think(Limits(visits=100))
+    engine.forget()
+    assert engine.think(Limits(playouts=5)).visits <= 6, "the position stays"
+    engine.forget()
+    engine.set_position(game.play("D5"))
+    assert engine.think(Limits(playouts=5)).visits <= 6
+    assert play_hopeless_game(Style(), forgetful=True) == play_hopeless_game(Style())
+
+
 def test_warming_up_asks_for_every_size_of_batch_and_leaves_the_search_alone() -> None:
     evaluator = ScriptedEvaluator({40: 50, 41: 50})
     engine = engine_on(Game(9), evaluator)
@@ -324,12 +336,14 @@ def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
 
 
-def play_hopeless_game(style: Style, moves: int = 60) -> list[int]:
-    """The numbers of the moves at which Black, who always sees a lost game, resigns."""
+def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -> list[int]:
+    """The numbers of the moves at which Black, who always sees a lost game, resigns; he may forget each tree."""
     game, resigned = Game(9), []
     engine = Engine(ScriptedEvaluator(value=-0.99), style=style)
     order = [p for p in range(81) if (p // 9 + p) % 2 == 0] + [p for p in range(81) if (p // 9 + p) % 2]
     for number in range(moves):
+        if forgetful:
+            engine.forget()
         engine.set_position(game)
         if number % 2 == 0 and engine.think(Limits(visits=1)).resign:
             resigned.append(number)

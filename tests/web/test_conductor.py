@@ -8,24 +8,28 @@ from collections.abc import Awaitable, Callable
 import pytest
 from web_engine import FakeEngine
 
-from tengen.engine import Count, Limits, SearchResult
+from tengen.engine import Count, Engine, Limits, SearchResult
 from tengen.errors import NetworkError
+from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.conductor import ANALYSIS_VISITS, Conductor
+from tengen.web.levels import custom_level
 from tengen.web.session import Phase, Session
 from tengen.web.settings import GameSettings, Mode
-from tengen.web.thinker import Thinker
+from tengen.web.thinker import PageEngine, Thinker
 
 Scene = Callable[[Conductor, FakeEngine, list[str]], Awaitable[None]]
 
 
-def perform(scene: Scene, settings: GameSettings, engine: FakeEngine | None = None) -> None:
-    """Run a conductor for a new session beside the scene."""
+def perform(
+    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, real: PageEngine | None = None
+) -> None:
+    """Run a conductor for a new session beside the scene, with a fake engine or a real one."""
     played_by = engine or FakeEngine()
 
     async def run() -> None:
         messages: list[str] = []
-        thinker = Thinker(lambda: played_by)
+        thinker = Thinker(lambda: real or played_by)
         conductor = Conductor(Session(settings), thinker, lambda: None, messages.append, pace=0)
         task = asyncio.create_task(conductor.run())
         try:
@@ -161,6 +165,30 @@ def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:
         await until(lambda: not engine.thinking.is_set())
 
     perform(scene, GameSettings(size=9, mode=Mode.ANALYSE))
+
+
+@pytest.mark.parametrize("look", ["analysis", "review"])
+def test_a_weak_level_plays_from_no_more_than_it_may_look_at(look: str) -> None:
+    """Analysis and review share the engine with the game, but not what they found."""
+
+    async def scene(conductor: Conductor, engine: FakeEngine, messages: list[str]) -> None:
+        session = conductor.session
+        if look == "analysis":
+            conductor.analysing = True
+            conductor.wake()
+            await until(lambda: conductor.thinker.latest and conductor.thinker.latest.visits > 500)
+        else:
+            conductor.review()
+            await until(lambda: session.node.report)
+        for moves in (2, 4):
+            session.click(session.game.legal_points()[8])
+            before = session.node
+            conductor.wake()
+            await until(lambda moves=moves: len(session.game.moves) == moves)
+            assert before.report is not None and before.report.visits == 1
+
+    settings = GameSettings(size=5, level=custom_level(1))
+    perform(scene, settings, real=Engine(UniformEvaluator(), batch=1))
 
 
 def test_a_review_judges_every_position_of_the_line() -> None:

@@ -27,6 +27,9 @@ class FakeEngine:
         self._stop = threading.Event()
         self._game: Game | None = None
 
+    def forget(self) -> None:
+        """There is no tree."""
+
     def set_position(self, game: Game) -> None:
         self._game = game.copy()
 

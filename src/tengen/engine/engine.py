@@ -131,6 +131,16 @@ class Engine:
             self._search.set_root(position, allow, avoid)
             self._game, self._restricted = position, bool(allow or avoid)
 
+    def forget(self) -> None:
+        """Drop the tree: what comes is searched anew, without restriction. The losses seen in the game stay in mind."""
+        self._end_pondering()
+        with self._busy:
+            game = self._game
+            self._renew(self._search.params)
+            if game is not None:
+                self._search.set_root(game)
+                self._game, self._restricted = game, False
+
     def warm_up(self, size: int) -> None:
         """Make the evaluator ready for boards of this size, so that no clock pays for the models it compiles.
 

@@ -45,6 +45,7 @@ class Conductor:
         self.paused = False
         self.reviewing: list[Node] = []
         self.doing = ""
+        self._judged = False  # whether the engine's tree holds more than its level would have looked at
         self._changed, self._failed, self._pace = changed, failed, pace
         self._wake = asyncio.Event()
 
@@ -105,7 +106,9 @@ class Conductor:
         self._changed()
         begun = time.monotonic()
         clock = session.clock.remaining(session.game.to_play) if session.clock else None
-        result = await self.thinker.think(session.game, Limits(visits=level.visits, clock=clock), level.style)
+        limits = Limits(visits=level.visits, clock=clock)
+        result = await self.thinker.think(session.game, limits, level.style, anew=self._judged)
+        self._judged = self._judged and result is None
         await asyncio.sleep(max(0.0, self._pace - (time.monotonic() - begun)))
         if result is None or self._wake.is_set() or self.session is not session or session.node is not node:
             return True
@@ -142,7 +145,7 @@ class Conductor:
         session, node = self.session, self.session.node
         if node.report is not None and node.report.visits >= ANALYSIS_VISITS:
             return False
-        self.doing = "analysing"
+        self.doing, self._judged = "analysing", True
         self._changed()
         result = await self.thinker.think(session.game, Limits(visits=ANALYSIS_VISITS), JUDGE)
         if result is not None and result.visits:
@@ -151,7 +154,7 @@ class Conductor:
 
     async def _review(self) -> bool:
         session, node = self.session, self.reviewing[0]
-        self.doing = "reviewing"
+        self.doing, self._judged = "reviewing", True
         result = await self.thinker.think(session.position(node), Limits(visits=REVIEW_VISITS), JUDGE)
         if self.reviewing[:1] == [node] and result is not None and not self._wake.is_set():
             session.note(node, result)

@@ -20,6 +20,8 @@ class PageEngine(Protocol):
 
     style: Style  # how the next search plays; may be changed between searches
 
+    def forget(self) -> None: ...
+
     def set_position(self, game: Game) -> None: ...
 
     def think(
@@ -65,13 +67,18 @@ class Thinker:
         news = self._news
         return news[1] if news is not None and news[0] == self._ticket else None
 
-    async def think(self, game: Game, limits: Limits, style: Style) -> SearchResult | None:
-        """The result of a search of `game`; what was found so far where it is stopped; None where it had not begun."""
+    async def think(self, game: Game, limits: Limits, style: Style, anew: bool = False) -> SearchResult | None:
+        """The result of a search of `game`, `anew` without the tree of the last one.
+
+        What was found so far where it is stopped; None where it had not begun.
+        """
 
         def task(ticket: int, engine: PageEngine) -> SearchResult:
             def progress(result: SearchResult) -> None:
                 self._news = (ticket, result)
 
+            if anew:
+                engine.forget()
             engine.style = style
             engine.set_position(copy)
             return engine.think(limits, progress, until=lambda: ticket != self._ticket, every=NEWS_SECONDS)
