@@ -57,10 +57,12 @@ class Page:
             self._task = background_tasks.create(self._conductor.run(), name="tengen conductor")
 
     def rest(self) -> None:
-        """The browser has gone, perhaps for good: end the search."""
+        """The browser has gone, perhaps for good: end the search, and let no clock run until it is back."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
+            if self.session.clock:
+                self.session.clock.stop(time.monotonic())
         self._thinker.stop()
 
     def close(self) -> None:
@@ -127,7 +129,7 @@ class Page:
     def _poll(self) -> None:
         """Draw what changes by itself: clocks, and the running search."""
         session = self.session
-        if session.tick(time.monotonic()):
+        if self._task is not None and session.tick(time.monotonic()):
             self._conductor.wake()
             self._tell(in_words(session.result))
             self.refresh()
