@@ -193,6 +193,39 @@ def test_resigning_settles_the_game() -> None:
     assert not session.engine_to_move
 
 
+def test_undo_takes_ones_own_resignation_back_before_any_move() -> None:
+    session = Session(GameSettings(size=9, human=BLACK))
+    session.click(40)
+    session.play(41)
+    session.resign()
+    assert session.undo()
+    assert session.result == "" and len(moves(session)) == 2 and session.may_click
+    assert session.undo() and moves(session) == []
+
+
+def test_undo_of_a_resignation_by_the_engine_takes_back_the_move_that_it_resigned_at() -> None:
+    """It would only resign again."""
+    session = Session(GameSettings(size=9, human=BLACK))
+    session.click(40)
+    session.resign(WHITE)
+    assert session.result == "B+R" and session.undo()
+    assert session.result == "" and moves(session) == [] and session.may_click
+
+
+def test_to_resign_while_looking_back_ends_the_game_at_its_end() -> None:
+    session = Session(GameSettings(size=9, human=BLACK))
+    session.click(40)
+    session.play(41)
+    session.step(-1)
+    session.resign()
+    assert session.phase is Phase.OVER and session.ply == 2 and session.status() == "White wins by resignation"
+    session.step(-1)
+    with pytest.raises(IllegalMove, match="ended"):
+        session.resign()
+    session.step(1)
+    assert session.undo() and session.may_click and len(moves(session)) == 2
+
+
 def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
     session = Session(GameSettings(size=9, clock=TimeControl.absolute(60)))
     assert not session.tick(100.0)

@@ -152,15 +152,25 @@ class Session:
         return self.play(self.game.size**2, now)
 
     def resign(self, color: int | None = None) -> None:
-        """The game is lost for `color`, by default the person's colour, else the side to move."""
-        if self.phase is Phase.OVER:
+        """The game is lost for `color`, by default the person's colour, else the side to move.
+
+        It ends at the end of the line through the shown position, which is shown then.
+        """
+        if self.result:
             raise IllegalMove("the game has ended already")
         if color is None:
             color = self.settings.human if self.settings.mode is Mode.PLAY else self.game.to_play
+        self._show([self.tree.root, *self.tree.line(self.node)][-1])
         self.settle(f"{'WB'[color]}+R")
 
     def undo(self) -> bool:
-        """Take the last move back; against the engine, its answer with it. False where there is none to take back."""
+        """Take the last move back; against the engine, its answer with it. False where there is none to take back.
+
+        A person's resignation is taken back alone; the engine would resign again, and loses its move with it.
+        """
+        if self.phase is Phase.OVER and self._resigned_by_person:
+            self._reopen()
+            return True
         target = self.node.parent
         if self.settings.mode is Mode.PLAY:
             while target is not None and self._turn_at(target) != self.settings.human:
@@ -282,6 +292,10 @@ class Session:
         if self.result.endswith("+T"):
             self.clock = None
         self.result, self._ended_at = "", None
+
+    @property
+    def _resigned_by_person(self) -> bool:
+        return self.settings.mode is Mode.PLAY and self.result == f"{'WB'[self.settings.human]}+R"
 
     def _turn_at(self, node: Node) -> int:
         return self.start.to_play if node.color is None else 1 - node.color
