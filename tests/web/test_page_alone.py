@@ -7,14 +7,15 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 
 import pytest
-from nicegui import Client, core
+from nicegui import Client, core, ui
 from nicegui.page import page as nicegui_page
 from web_engine import FakeEngine
 
 from tengen.engine import TimeControl
-from tengen.game import BLACK
+from tengen.errors import NetworkError
+from tengen.game import BLACK, Game
 from tengen.web.page import Page
-from tengen.web.settings import GameSettings
+from tengen.web.settings import GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
 
@@ -50,6 +51,71 @@ def perform(scene: Scene, settings: GameSettings, engine: FakeEngine | None = No
             client.delete()
 
     asyncio.run(run())
+
+
+def element(name: str) -> ui.element:
+    """The part of the page that tests know by this name."""
+    client = Client.instances[list(Client.instances)[-1]]
+    (found,) = [part for part in client.elements.values() if part.props.get("data-testid") == name]
+    return found
+
+
+def is_shown(name: str) -> bool:
+    part = element(name)
+    return part.visible and all(above.visible for above in part.ancestors())
+
+
+async def until(happens: Callable[[], object]) -> None:
+    while not happens():
+        await asyncio.sleep(0.005)
+
+
+def press(name: str) -> None:
+    """Press a button of the page."""
+    part = element(name)
+    (listener,) = [heard for heard in part._event_listeners.values() if heard.type == "click"]
+    part._handle_event({"listener_id": listener.id, "args": {}})
+
+
+def test_agree_appears_with_the_count() -> None:
+    async def scene(page: Page) -> None:
+        for _ in range(2):
+            page.session.pass_turn()
+        page.refresh()
+        assert not is_shown("agree") and is_shown("play-on")
+        page.wake_up()
+        await until(lambda: page.session.counted)
+        assert is_shown("agree")
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYSE))
+
+
+def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
+    class Flawed(FakeEngine):
+        fails = True
+
+        def set_position(self, game: Game) -> None:
+            if self.fails:
+                raise NetworkError("it is gone")
+            super().set_position(game)
+
+    engine = Flawed()
+
+    async def scene(page: Page) -> None:
+        assert not is_shown("pause")
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        page.session.click(40)
+        page.refresh()
+        await until(lambda: is_shown("pause"))
+        assert element("pause").text == "Go on"  # type: ignore[attr-defined]
+        assert element("analysis").value is False, "it is off, and says so"  # type: ignore[attr-defined]
+        engine.fails = False
+        press("pause")
+        await until(lambda: len(page.session.game.moves) == 2)
+        assert not is_shown("pause")
+
+    perform(scene, GameSettings(size=9), engine)
 
 
 def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

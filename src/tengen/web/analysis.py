@@ -58,10 +58,11 @@ class AnalysisPanel:
         """Turn the analysis on or off, as the switch does."""
         self._switch.set_value(not self._switch.value)
 
-    def show(self, result: SearchResult | None, size: int, told: str, options: bool, graph: bool) -> None:
-        """Draw a search of a position on a board of this size, `told` beside the switch, and the parts wanted."""
+    def show(self, result: SearchResult | None, size: int, told: str, on: bool, graph: bool) -> None:
+        """Draw a search of a position on a board of this size, `told` beside the switch, which is `on` or off."""
         self._told.set_text(told)
-        self._options.set_visibility(options)
+        self._switch.set_value(on)
+        self._options.set_visibility(on)
         self._graph.set_visibility(graph)
         self._table.show(result, size)
 

@@ -249,8 +249,9 @@ class Page:
         self._changed()
 
     def _switch_analysis(self, on: bool) -> None:
-        self._conductor.analysing = on
-        self._changed()
+        if on != self._conductor.analysing:  # the page sets the switch itself where the conductor gave up
+            self._conductor.analysing = on
+            self._changed()
 
     def _review_game(self) -> None:
         self._conductor.review()

@@ -114,7 +114,8 @@ class StatusPanel:
         self._undo.set_visibility(mode is not Mode.WATCH)
         self._pause.set_text("Go on" if paused else "Pause")
         self._pause.set_icon("play_arrow" if paused else "pause")
-        self._pause.set_visibility(mode is Mode.WATCH and phase is Phase.PLAYING)
+        held = paused and session.engine_to_move  # in any mode: an engine that failed holds the game as a pause does
+        self._pause.set_visibility(held or (mode is Mode.WATCH and phase is Phase.PLAYING))
 
 
 class HistoryPanel:
