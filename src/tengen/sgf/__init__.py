@@ -33,18 +33,23 @@ __all__ = [
 ]
 
 
-def read_game(source: bytes | str | os.PathLike[str], partial: bool = False) -> tuple[Game, SgfInfo]:
+def read_game(
+    source: bytes | str | os.PathLike[str], partial: bool = False, *, rules: str = "", komi: float | None = None
+) -> tuple[Game, SgfInfo]:
     """Read and play the main line of a record: the bytes of one, or the path of a file.
 
-    Rules and komi that the record does not give are guessed (`SgfInfo.rules_or_guess`, `komi_or_guess`); `info` keeps
-    them unknown. With `partial` a game that is damaged or turns illegal is read up to there.
+    What the record does not give is as `rules` and `komi` say, and guessed where they do not (`SgfInfo.rules_or_guess`,
+    `komi_or_guess`); `info` keeps it unknown. With `partial` a game that is damaged or turns illegal is read up to
+    there.
 
     Raises SgfError where the record is no whole legal game of Go, OSError where the file cannot be read.
     """
     record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))
     if record.problem and not partial:
         raise record.problem
-    return play_record(record, partial), record.info
+    info = record.info
+    assumed = replace(info, rules=info.rules or rules, komi=komi if info.komi is None else info.komi)
+    return play_record(replace(record, info=assumed), partial), info
 
 
 def play_record(record: SgfRecord, partial: bool = False) -> Game:
