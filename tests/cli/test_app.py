@@ -14,6 +14,8 @@ import pytest
 from tengen.cli import app
 from tengen.errors import StoreError
 
+GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
+
 
 def fake_verb(monkeypatch: pytest.MonkeyPatch, command: object) -> None:
     monkeypatch.setitem(sys.modules, "tengen.cli.fake", SimpleNamespace(command=command))
@@ -63,6 +65,34 @@ def test_a_missing_file_is_one_line(
     assert app.main(list(args)) == 2
     assert "no-such" in one_line(capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == [], "nothing half-made is left behind"
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (("gtp", "--seed", "-1"), "--seed"),
+        (("gtp", "--seed", str(2**63)), "--seed"),
+        (("import", "{games}", "--out", "store", "--workers", "-1"), "workers"),
+        (("import", "{games}", "--out", "store", "--sample", "-1"), "sample"),
+        (("import", "{games}", "--out", "store", "--sample", "nan"), "sample"),
+        (("import", "{games}", "--out", "store", "--sample", "inf"), "sample"),
+        (("import", "{games}", "--out", "store", "--seed", "-2", "--sample", "0.5"), "seed"),
+        (("zero", "alphago-rl-9x9", "--role", "generate"), "policy-gradient"),
+        (("zero", "alphago-rl-9x9", "--role", "rate"), "policy-gradient"),
+    ],
+    ids=lambda value: " ".join(value[-2:]) if isinstance(value, tuple) else None,
+)
+def test_an_argument_that_cannot_work_is_one_line(
+    args: tuple[str, ...],
+    word: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert app.main([arg.format(games=GAMES) for arg in args]) == 2
+    assert word in one_line(capsys.readouterr().err)
+    assert list(tmp_path.iterdir()) == [], "nothing is begun"
 
 
 def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:

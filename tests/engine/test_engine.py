@@ -12,7 +12,7 @@ from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
@@ -386,6 +386,12 @@ def test_other_params_begin_a_new_tree() -> None:
     engine.set_position(Game(9))
     assert engine.think().visits == first.visits == 50
     assert engine.name == "uct with local playouts"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_generator_takes_is_refused(seed: int) -> None:
+    with pytest.raises(RecipeError, match="seed"):
+        load_engine("none", seed=seed)
 
 
 def test_an_unknown_network_is_named() -> None:

@@ -40,7 +40,9 @@ def command(
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 takes all cores.")
     ] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions evaluated at once.")] = 8,
-    seed: Annotated[int, typer.Option(help="Same seed, same game, where no clock bounds the search.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="Same seed, same game, where no clock bounds the search.")
+    ] = 0,
     log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,
 ) -> None:
     """Speak the Go Text Protocol: add this command line to Sabaki, GoGui or Lizzie."""

@@ -29,6 +29,8 @@ def command(
     kind = recipe_kind(recipe)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
+    if kind == "policy-gradient" and role != "lead":
+        raise RecipeError(f"policy-gradient runs take no helpers: {recipe} runs in one process, without --role {role}")
     if kind == "zero":
         path = _zero(recipe, settings or [], out, role, quiet)
     else:

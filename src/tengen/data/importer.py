@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -28,7 +29,7 @@ from tengen.data.sampling import SampleOf, in_fraction
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
-from tengen.errors import StoreError
+from tengen.errors import RecipeError, StoreError
 
 _TREES_A_CHUNK = 256
 _BYTES_A_CHUNK = 1 << 19
@@ -39,8 +40,8 @@ _CHUNKS_AHEAD = 4
 class ImportOptions:
     """How to import.
 
-    sample: a fraction below 1, or a number of games; 0 keeps all. exclude: stores whose games are left out. workers:
-    0 for one a core.
+    sample: a fraction below 1, or a number of games; 0 keeps all. seed: 0 to 2**63 - 1. exclude: stores whose games
+    are left out. workers: 0 for one a core. Raises RecipeError for a number out of range.
     """
 
     rows: RowOptions = field(default_factory=RowOptions)
@@ -49,6 +50,14 @@ class ImportOptions:
     exclude: tuple[str | os.PathLike[str], ...] = ()
     workers: int = 0
     overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sample < math.inf:
+            raise RecipeError(f"sample must be a number from 0 on, not {self.sample:g}")
+        if not 0 <= self.seed < 2**63:
+            raise RecipeError(f"seed must lie between 0 and 2**63 - 1, not {self.seed}")
+        if self.workers < 0:
+            raise RecipeError(f"workers must be 0 or more, not {self.workers}")
 
 
 @dataclass(frozen=True)

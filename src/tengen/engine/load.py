@@ -8,6 +8,7 @@ from tengen.engine.engine import DEFAULT_VISITS, Engine
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
+from tengen.errors import RecipeError
 from tengen.evaluators.load import Backend, Symmetry, load_evaluator
 
 DEFAULT_PLAYOUTS = 10_000
@@ -32,6 +33,8 @@ def load_engine(
     given no limits; `threads` (0: all cores) compute the network, under its `symmetry`, or search by playouts.
     Raises NetworkError for a network that cannot be loaded, RecipeError for a setting that cannot work.
     """
+    if not 0 <= seed < 2**63:
+        raise RecipeError(f"seed must lie between 0 and 2**63 - 1, not {seed}")
     if params is None:
         params = playout_params() if network == "none" else SearchParams()
     name = "uniform" if network == "none" else network
