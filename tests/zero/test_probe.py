@@ -118,13 +118,13 @@ def test_an_empty_probe_says_nothing(store: Store) -> None:
 
 
 def test_the_figures_of_a_network_tell_new_games_from_learnt_ones(store: Store) -> None:
-    figures = network_figures(Fake(), store, 20, 40, seed=1, edge=7)
+    figures = network_figures(Fake(), store, range(20, 40), range(5, 15), seed=1, edge=7)
     assert figures["fresh"] == judge(Fake(), draw_probe(store, "tengen", 20, 40, seed=1, edge=7))
-    assert figures["seen"] == judge(Fake(), draw_probe(store, "tengen", 0, 20, seed=1, edge=7))
+    assert figures["seen"] == judge(Fake(), draw_probe(store, "tengen", 5, 15, seed=1, edge=7))
     assert figures["seen"] != figures["fresh"]
     assert figures["agreement"] == figures["fresh"]["agreement"]
     assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5), "training": None}
-    assert network_figures(Fake(), store, 0, 20)["seen"]["policy"] is None
+    assert network_figures(Fake(), store, range(20), range(0))["seen"]["policy"] is None
 
 
 def test_batch_statistics_make_the_training_mode_another_network(probe: Probe, tmp_path: Path) -> None:

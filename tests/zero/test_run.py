@@ -26,6 +26,7 @@ from tengen.recipes import load_recipe
 from tengen.training.log import read_log
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
+from tengen.zero.probe import draw_probe, judge
 from tengen.zero.run import Run
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Nobody
@@ -98,10 +99,14 @@ def what_was_made(out: Path) -> dict[str, Any]:
         "step": saved["global_step"],
         "cycles": [
             {k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "window_positions", "resign_winrate")}
-            for e in read_log(out / "log.jsonl")
-            if e["event"] == "cycle"
+            for e in events_of(out)
         ],
     }
+
+
+def events_of(out: Path) -> list[dict[str, Any]]:
+    """The cycles of a run's log."""
+    return [entry for entry in read_log(out / "log.jsonl") if entry["event"] == "cycle"]
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -117,8 +122,7 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     card = read_card(unbroken / "nets" / "micro.onnx")
     assert card.board_sizes == [5, 6] and card.games == 72
     assert not list((unbroken / "pending").glob("*"))
-    events = [entry for entry in read_log(unbroken / "log.jsonl") if entry["event"] == "cycle"]
-    assert [event["cycle"] for event in events] == [0, 1, 2]
+    assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
     assert (unbroken / "report.html").stat().st_size > 10_000
     assert (unbroken / "ratings.json").exists()
 
@@ -150,6 +154,17 @@ def test_learning_beside_the_games_makes_all_games_and_another_run(recipe: Path,
     found = what_was_made(tmp_path / "one")
     assert_same(what_was_made(tmp_path / "two"), found)
     assert len(found["games"]) == 3 * 24 and len(found["cycles"]) == 3
+    assert_seen_is_what_was_learnt(tmp_path / "one")
+
+
+def assert_seen_is_what_was_learnt(out: Path) -> None:
+    """Beside the games of cycle 2 plays network 1, which has learnt from cycle 0 alone."""
+    seen = [event["seen"] for event in events_of(out)]
+    assert seen[0]["policy"] is None and seen[1]["policy"] is None
+    network = load_evaluator(RunFolder(out).network(1))
+    assert seen[2] == pytest.approx(
+        judge(network, draw_probe(Store.open(out / "games"), "tengen", 0, 24, seed=2)), abs=1e-3
+    )
 
 
 def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:

@@ -156,25 +156,25 @@ def training_mode_difference(evaluator: Evaluator, module: nn.Module, probe: Pro
 
 
 def network_figures(
-    evaluator: Evaluator, store: Store, first: int, end: int, *, module: nn.Module | None = None, seed: int = 0,
+    evaluator: Evaluator, store: Store, fresh: range, seen: range, *, module: nn.Module | None = None, seed: int = 0,
     edge: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """All figures of the network that played rows first <= row < end and has not learnt from them yet.
+    """All figures of the network that played the rows `fresh` of the store and has not learnt from them yet.
 
-    `fresh` judges it on those games, `seen` on as many before them, which it learnt from last; `agreement` is that of
-    `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch and, given
-    the trained `module`, on its mode. All as the report and the warnings read them.
+    `fresh` judges it on those games, `seen` on those it learnt from last, none where that range is empty; `agreement`
+    is that of `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch
+    and, given the trained `module`, on its mode. All as the report and the warnings read them.
     """
-    plane_set = evaluator.plane_set
-    fresh = draw_probe(store, plane_set, first, end, seed=seed, edge=edge)
-    seen = draw_probe(store, plane_set, max(0, 2 * first - end), first, seed=seed, edge=edge)
-    few = fresh.head(_TURNED)
-    judged = judge(evaluator, fresh)
+    new, learnt = (
+        draw_probe(store, evaluator.plane_set, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen)
+    )
+    few = new.head(_TURNED)
+    judged = judge(evaluator, new)
     training = None if module is None else training_mode_difference(evaluator, module, few)
     return {
         "agreement": judged["agreement"],
         "fresh": judged,
-        "seen": judge(evaluator, seen),
+        "seen": judge(evaluator, learnt),
         "symmetry": symmetry_disagreement(evaluator, few),
         "normalisation": {"batch": batch_dependence(evaluator, few), "training": training},
     }

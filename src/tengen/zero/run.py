@@ -187,20 +187,26 @@ class Run:
 
     def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
         """What the new games look like, and what the network that played them makes of them."""
-        end, games = len(store), self.config.games_per_cycle
-        evaluator = load_evaluator(self.folder.network(self.config.playing_network(cycle)), threads=1)
+        number = self.config.playing_network(cycle)
+        evaluator = load_evaluator(self.folder.network(number), threads=1)
+        fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it learnt from cycle number - 1 last
         statistics = game_statistics(
             store,
-            end - games,
-            end,
+            fresh.start,
+            fresh.stop,
             most_moves=self.config.game.most_moves,
             fair_komi=terms.fair_komi,
             resign_winrate=terms.resign_winrate or None,
             resign_turns=self.config.resign.turns if self.config.resign else 3,
             played_out=[was_played_out(self.config, game.source) for game in self.recent.of(cycle)],
         )
-        network = network_figures(evaluator, store, end - games, end, seed=cycle, edge=self.config.game.edge)
+        network = network_figures(evaluator, store, fresh, seen, seed=cycle, edge=self.config.game.edge)
         return {"statistics": statistics, **network}
+
+    def _rows(self, cycle: int) -> range:
+        """The rows of a cycle's games in the store; none before the first cycle."""
+        games = self.config.games_per_cycle
+        return range(max(0, cycle * games), max(0, (cycle + 1) * games))
 
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
         """How far the new network file and the learner's network in training mode differ."""
