@@ -116,8 +116,17 @@ def test_networks_that_must_be_kept() -> None:
     assert BOOK.with_event(event(20, early)).networks() == {4, 5, 10, 20}
 
 
-def history(rng: np.random.Generator, inside: list[float], outside: list[float], games: int = 100) -> list[RatingEvent]:
-    """Ratings of a run whose networks have these strengths to each other, and these to the players outside."""
+def history(
+    rng: np.random.Generator,
+    inside: list[float],
+    outside: list[float],
+    early: list[float] | None = None,
+    games: int = 100,
+) -> list[RatingEvent]:
+    """Ratings of a run whose networks have these strengths to each other, and these to the players outside.
+
+    `early` are their strengths to the first network, where they meet it.
+    """
 
     def split(difference: float) -> tuple[Split, Split]:
         chance = 1 / (1 + 10 ** (-difference / 400))
@@ -132,6 +141,8 @@ def history(rng: np.random.Generator, inside: list[float], outside: list[float],
         ]
         if i:
             met.append(pairing(player, f"network {5 * i}", *split(inside[i] - inside[i - 1]), word="past", own=True))
+        if early is not None:
+            met.append(pairing(player, "network 1", *split(early[i]), word="early", own=True))
         events.append(event(5 * i + 5, *met))
     return events
 
@@ -154,6 +165,19 @@ def test_a_run_that_learns_gives_no_alarm() -> None:
     for inside, outside in ((climbing, climbing), (climbing, seen), ([300.0] * 8, [300.0] * 8)):
         found = [only_beats_itself(history(rng, inside, outside)) for _ in range(40)]
         assert sum(sentence is not None for sentence in found) <= 1
+
+
+def test_games_against_the_same_early_networks_count_as_much_as_the_chain_of_steps() -> None:
+    """Each network beats the one before as if it were 150 Elo stronger, but what it gained on the first is a quarter
+    of that, and outsiders say the same: strength is not transitive, and the run learns.
+    """
+    rng = np.random.default_rng(6)
+    chain, direct, seen = ([step * i for i in range(5)] for step in (150.0, 37.5, 35.0))
+    outside = [300 + gain for gain in seen]
+    found = [only_beats_itself(history(rng, chain, outside, direct, games=200)) for _ in range(10)]
+    assert not any(found)
+    alone = [only_beats_itself(history(rng, chain, outside, games=200)) for _ in range(10)]
+    assert sum(sentence is not None for sentence in alone) >= 8  # by the chain alone they are suspected
 
 
 def test_nothing_is_said_where_nothing_can_be_seen() -> None:

@@ -220,9 +220,11 @@ class RatingBook(_Row):
 def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:
     """A sentence when the run's networks beat each other and nobody else, else None.
 
-    Over the last events, what each network gained on the one before is added up and compared with what players outside
-    the run have seen of it: the alarm is given when even the high end of the latter is less than half of the low end of
-    the former. Anchors that every network beats, or that none does, see nothing, and give no alarm.
+    What the last network gained on the first of the last events, by all games among networks of the run, is compared
+    with what players outside the run have seen of it: the alarm is given when even the high end of the latter is less
+    than half of the low end of the former. The steps from each network to the next do not suffice, since strength is
+    not transitive: their sum was +623 where the same networks had gained +224 on early ones (zero-7x7). Anchors that
+    every network beats, or that none does, see nothing, and give no alarm.
     """
     events = [event for event in history if event.pairings][-_WINDOW:]
     while len(events) > 1 and any(event.past is None for event in events[1:]):
@@ -230,15 +232,13 @@ def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:
     if len(events) < _FEWEST:
         return None
     first, last = events[0].player, events[-1].player
-    inside = [score for event in events[1:] if event.past for score in event.past.scores()]
-    outside = [score for event in events for pairing in event.pairings if not pairing.own for score in pairing.scores()]
-    claimed = _gain(inside, first, last)
-    seen = _gain(outside, first, last)
+    claimed, seen = (_gain(_scores(events, own), first, last) for own in (True, False))
     if claimed is None or seen is None or claimed.low <= 0 or seen.high >= claimed.low / 2:
         return None
     return (
-        f"the last {len(events)} rated networks gained {claimed} Elo on each other in all, but only {seen} against "
-        "players outside the run: it learns to beat itself alone (more variety of openings, komi and opponents helps)"
+        f"the last {len(events)} rated networks gained {claimed} Elo among networks of the run, but only "
+        f"{seen} against players outside the run: it learns to beat itself alone (more variety of openings, komi and "
+        "opponents helps)"
     )
 
 
@@ -248,6 +248,12 @@ def blunt_anchors(event: RatingEvent) -> str | None:
     if outside and all(tally.points == tally.games for tally in outside):
         return "every game against players outside the run was won: only stronger anchors could see progress"
     return None
+
+
+def _scores(events: Sequence[RatingEvent], own: bool) -> list[Score]:
+    """Of the games against networks of the run, or against players outside it."""
+    pairings = [pairing for event in events for pairing in event.pairings if pairing.own == own]
+    return [score for pairing in pairings for score in pairing.scores()]
 
 
 def _gain(scores: Sequence[Score], first: str, last: str) -> Rating | None:
