@@ -102,6 +102,16 @@ def test_points_for_logs_and_charts(tmp_path: Path) -> None:
     assert last["only_beats_itself"] is None
 
 
+def test_the_alarm_is_that_of_the_newest_rating_that_is_done() -> None:
+    assert RatingBook().alarm is None
+    sick = event(15).model_copy(update={"only_beats_itself": "it beats itself alone"})
+    assert BOOK.with_event(sick).alarm == "it beats itself alone"
+    assert BOOK.with_event(sick).with_event(event(20)).alarm is None
+    assert (
+        BOOK.with_event(sick).with_event(event(20).model_copy(update={"done": False})).alarm == "it beats itself alone"
+    )
+
+
 def test_networks_that_must_be_kept() -> None:
     early = Pairing(
         player="network 20",

@@ -27,6 +27,7 @@ from tengen.training.log import read_log
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
 from tengen.zero.probe import draw_probe, judge
+from tengen.zero.rating_book import RatingBook, RatingEvent
 from tengen.zero.run import Run
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Nobody
@@ -58,6 +59,17 @@ learn:
 gate: {games: 8, score: 0.4}
 rating: {every: 2, games: 4, anchors: [random, early]}
 """
+
+
+SMALL = (
+    "cycles=2",
+    "games_per_cycle=8",
+    "game.sizes={5: 1}",
+    "gate=null",
+    "learn.batch_size=8",
+    "rating={games: 2, anchors: [random]}",
+)
+"""Changes that make the run shorter still: two cycles, rated once at the end."""
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +256,20 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
     found = [evaluator.evaluate(planes, scalars, mask).policy for evaluator in (load_evaluator(network), first, last)]
     np.testing.assert_allclose(found[1], found[0], atol=1e-4)
     assert np.abs(found[2] - found[1]).max() > 5e-4  # a few steps, most of them of the warm-up
+
+
+def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tmp_path: Path) -> None:
+    """A helper holds the duty of rating and has found that the run only beats itself."""
+    out = tmp_path / "run"
+    out.mkdir()
+    said = RatingEvent(
+        number=1, games=8, hours=0, player="1", size=5, komi=5, done=True, only_beats_itself="it beats itself alone"
+    )
+    RatingBook(events=(said,)).write(out)
+    with RunFolder(out).locked("rate"):
+        run(recipe, out, *SMALL)
+    kinds = [[warning["kind"] for warning in event["warnings"]] for event in events_of(out)]
+    assert len(kinds) == 2 and all("only beats itself" in warnings for warnings in kinds)
 
 
 def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:

@@ -181,6 +181,12 @@ class RatingBook(_Row):
         except OSError as error:
             raise TengenError(f"{path} cannot be written: {error.strerror}") from error
 
+    @property
+    def alarm(self) -> str | None:
+        """What the newest rating that is done says of a run that only beats itself; None where all is well."""
+        done = [event for event in self.events if event.done]
+        return done[-1].only_beats_itself if done else None
+
     def event(self, number: int) -> RatingEvent | None:
         return next((event for event in self.events if event.number == number), None)
 

@@ -165,7 +165,7 @@ class Run:
         figures["normalisation"]["training"] = self._mode_difference(store, cycle)
         figures |= self._promote(cycle + 1, terms)
         laps.lap("other")
-        rating = self._rate(cycle + 1, terms, journal)
+        self._rate(cycle + 1, terms, journal)
         laps.lap("rate")
         event = {
             "cycle": cycle,
@@ -178,7 +178,7 @@ class Run:
             "hours": round((laps.total + sum(sum(past["seconds"].values()) for past in self.history)) / 3600, 4),
         }
         self.history.append(event)
-        alarm = rating.only_beats_itself if rating else None
+        alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one, whoever rated
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
         journal.write("cycle", cycle + 1, event)
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
@@ -229,18 +229,17 @@ class Run:
             candidate.replace(network)
         return {"gate": result.event()}
 
-    def _rate(self, number: int, terms: Terms, journal: Journal) -> RatingEvent | None:
+    def _rate(self, number: int, terms: Terms, journal: Journal) -> None:
         """Rate network `number` if it is its turn and no other process does it."""
         if number not in self.config.rated_cycles():
-            return None
+            return
         with self.folder.locked("rate") as free:
             if not free:
-                return None
+                return
             self.watcher.rating(number - 1)
             event = rate_network(self.config, self.folder, number, terms, self.stop)
         journal.write("rating", number, event.point())
         self.watcher.rated(str(event))
-        return event
 
     def _finish(self, journal: Journal) -> Path:
         """The network of the last cycle under the run's own name."""
