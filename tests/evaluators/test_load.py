@@ -23,6 +23,17 @@ def test_wrappers(network: Path) -> None:
     assert isinstance(cached, CachedEvaluator) and cached.size == 7
 
 
+@pytest.mark.parametrize("remember", [True, False])
+def test_compiled_models_are_kept_unless_told_not_to(
+    remember: bool, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    evaluator = load_evaluator(network, remember=remember)
+    assert isinstance(evaluator, OpenVinoEvaluator)
+    evaluator.warm_up(5, (1,))
+    assert any(path.is_file() for path in tmp_path.rglob("*")) == remember
+
+
 def test_unknown_names(network: Path) -> None:
     with pytest.raises(NetworkError, match="no network"):
         load_evaluator("nonesuch")

@@ -82,7 +82,9 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("unbroken") / "run"
-    run(recipe, out)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(out.parent / "cache"))
+        run(recipe, out)
     return out
 
 
@@ -137,6 +139,11 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
     assert (unbroken / "report.html").stat().st_size > 10_000
     assert (unbroken / "ratings.json").exists()
+
+
+def test_networks_of_a_run_leave_nothing_in_the_cache_of_the_user(unbroken: Path) -> None:
+    """Games, figures, gate and ratings made them by the dozen, each to be asked for some minutes."""
+    assert not [path for path in (unbroken.parent / "cache").rglob("*") if path.is_file()]
 
 
 def test_the_games_are_what_the_recipe_asks_for(unbroken: Path) -> None:

@@ -25,19 +25,21 @@ def load_evaluator(
     symmetry: Symmetry = "none",
     cache: int = 0,
     seed: int = 0,
+    remember: bool = True,
 ) -> Evaluator:
     """The evaluator of an installed network, of a network file, or `uniform`; `default` asks on small boards the
     networks that know them best.
 
     `auto` is OpenVINO on the CPU; `torch` takes a GPU where there is one and needs the extra [train]. `threads` (0
-    means all cores) and `precision` are OpenVINO's; `cache` is the number of positions to remember, 0 none.
+    means all cores) and `precision` are OpenVINO's, and with `remember` off its compiled models do not go to the user's
+    cache folder, as for networks that live for minutes; `cache` is the number of positions to remember, 0 none.
     Raises NetworkError for an unknown name, a file that is no network and an unknown backend or symmetry.
     """
-    evaluator = _backend(name_or_path, backend, threads, precision)
+    evaluator = _backend(name_or_path, backend, threads, precision, remember)
     if str(name_or_path) == "default" and backend != "uniform" and (by_size := default_by_size()):
         evaluator = BySizeEvaluator(
             evaluator,
-            {size: partial(_backend, path, backend, threads, precision) for size, path in by_size.items()},
+            {size: partial(_backend, path, backend, threads, precision, remember) for size, path in by_size.items()},
         )
     if symmetry not in ("none", "random", "average"):
         raise NetworkError(f"symmetry {symmetry!r} is unknown: choose none, random or average")
@@ -47,7 +49,11 @@ def load_evaluator(
 
 
 def _backend(
-    name_or_path: str | Path, backend: Backend, threads: int, precision: Literal["auto", "bf16", "f32"]
+    name_or_path: str | Path,
+    backend: Backend,
+    threads: int,
+    precision: Literal["auto", "bf16", "f32"],
+    remember: bool,
 ) -> Evaluator:
     if backend == "uniform" or str(name_or_path) == "uniform":
         return UniformEvaluator()
@@ -55,7 +61,7 @@ def _backend(
     if backend in ("auto", "openvino"):
         from tengen.evaluators.openvino import OpenVinoEvaluator
 
-        return OpenVinoEvaluator(path, threads=threads, precision=precision)
+        return OpenVinoEvaluator(path, threads=threads, precision=precision, remember=remember)
     if backend == "torch":
         try:
             from tengen.evaluators.torch import load_torch

@@ -43,7 +43,7 @@ def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_ko
     terms = Terms(size, config.game.rules, fair_komi[size], config.game.most_moves, config.game.settle)
     params = config.search.search_params(full=False)
     a, b = (
-        Player(load_evaluator(path), params, rules.visits, never_pass=config.game.forbid_pass)
+        Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=config.game.forbid_pass)
         for path in (candidate, playing)
     )
     opening = Opening(moves=max(1, size // 2))

@@ -52,6 +52,11 @@ def _go_on() -> None:
     pass
 
 
+def load_for_now(path: Path) -> Evaluator:
+    """A network that lives for some cycles: its compiled models are not kept for later processes."""
+    return load_evaluator(path, remember=False)
+
+
 def rated_size(game: GameConfig) -> int:
     """The board size of a run's ratings: the most frequent one, of equals the largest."""
     return max(game.sizes, key=lambda size: (game.sizes[size], size))
@@ -90,7 +95,7 @@ def rate(
     games: int = 0,
     hours: float = 0.0,
     threads: int = 2,
-    load: Load = load_evaluator,
+    load: Load = load_for_now,
     check: Check = _go_on,
 ) -> RatingEvent:
     """Rate network `number` of a run: play the pairings that `folder`/ratings.json lacks, and fit all ratings anew.

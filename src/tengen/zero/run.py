@@ -188,7 +188,7 @@ class Run:
     def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
         """What the new games look like, and what the network that played them makes of them."""
         number = self.config.playing_network(cycle)
-        evaluator = load_evaluator(self.folder.network(number), threads=1)
+        evaluator = load_evaluator(self.folder.network(number), threads=1, remember=False)
         fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it learnt from cycle number - 1 last
         statistics = game_statistics(
             store,
@@ -210,7 +210,7 @@ class Run:
 
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
         """How far the new network file and the learner's network in training mode differ."""
-        evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1)
+        evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False)
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
         probe = draw_probe(store, evaluator.plane_set, first, positions=_PROBED, seed=cycle, edge=edge)
         return training_mode_difference(evaluator, self.learner.module.average, probe)
