@@ -37,6 +37,12 @@ def test_a_sound_recipe_passes() -> None:
         ({"search": {"visits": 8, "decided": {}}}, "or set search.cheap_share=0 and search.decided=null"),
         ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),
         ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
+        ({"search": {"full": {"policy_temperature": 1.3}}}, "full and cheap searches that cannot play: settings"),
+        ({"search": {"full": {"transpositions": True}}}, "settings that share a tree must agree"),
+        ({"search": {"full": {"forbid_pass": True}}}, "settings that share a tree must agree"),
+        ({"search": {"visits": 1}}, "search.visits = 1: a search of one visit"),
+        ({"search": {"visits_from": {3: 8, 5: 1}}}, "search.visits_from of cycle 5 = 1: a search of one visit"),
+        ({"game": {"rules": "nonsense"}}, "nonsense"),
     ],
 )
 def test_clashes_are_named(change: dict[str, Any], words: str) -> None:

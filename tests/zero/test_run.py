@@ -295,6 +295,9 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Pa
         ("start=nonesuch", "no network 'nonesuch'"),
         ("learn.records={store: nowhere}", "nowhere is no game store"),
         ("games_at_once=100000000", "are free: give games_at_once"),
+        ("game.rules=nonsense", "unknown rules 'nonsense'"),
+        ("search.full={policy_temperature: 1.3}", "settings that share a tree must agree"),
+        ("search.visits=1", "give 2 or more"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_written(

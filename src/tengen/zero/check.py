@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
+from tengen import _native
 from tengen.errors import RecipeError
+from tengen.rules import Rules
 from tengen.zero.config import ZeroConfig
+from tengen.zero.generate import play_params
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
 _LEAST_TREE = 1 << 20
@@ -25,15 +28,39 @@ def check(config: ZeroConfig) -> None:
         raise RecipeError(
             f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
         )
+    _check_visits(config)
     if (config.search.cheap_share or config.search.decided) and config.search.cheap_visits >= config.search.visits:
         raise RecipeError(
             f"search.cheap_visits = {config.search.cheap_visits} is not below search.visits = {config.search.visits}: "
             "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
         )
+    Rules.parse(game.rules)
     _check_sizes(config)
-    config.search.search_params(full=True)
-    config.search.search_params(full=False)
+    _check_search(config)
     _check_memory(config, game.edge)
+
+
+def _check_visits(config: ZeroConfig) -> None:
+    """Full searches teach the policy: one visit, which is the raw policy, would leave nothing to learn from."""
+    first = config.search.visits_from
+    named = {"visits": config.search.visits, **{f"visits_from of cycle {cycle}": first[cycle] for cycle in first}}
+    for name, visits in named.items():
+        if visits < 2:
+            raise RecipeError(
+                f"search.{name} = {visits}: a search of one visit is the policy itself, which teaches nothing; give 2 "
+                "or more"
+            )
+
+
+def _check_search(config: ZeroConfig) -> None:
+    """Full and cheap searches share a tree, and what they may not differ in only native code knows."""
+    params = play_params(config)
+    try:
+        _native.SelfPlay(params, 1)
+    except ValueError as error:
+        raise RecipeError(
+            f"search.params and search.full give full and cheap searches that cannot play: {error}"
+        ) from error
 
 
 def _check_sizes(config: ZeroConfig) -> None:
