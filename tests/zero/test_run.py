@@ -24,11 +24,12 @@ from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.recipes import load_recipe
 from tengen.training.log import read_log
+from tengen.zero.anchors import early_numbers
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
 from tengen.zero.probe import draw_probe, judge
 from tengen.zero.rating_book import RatingBook, RatingEvent
-from tengen.zero.run import Run
+from tengen.zero.run import Run, kept_networks
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Nobody
 
@@ -277,6 +278,18 @@ def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tm
         run(recipe, out, *SMALL)
     kinds = [[warning["kind"] for warning in event["warnings"]] for event in events_of(out)]
     assert len(kinds) == 2 and all("only beats itself" in warnings for warnings in kinds)
+
+
+def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:
+    """Two hundred cycles that are rated once, at the end: the last network then meets networks 1 and 64."""
+    config = load_recipe(str(recipe), ["cycles=200", "rating.every=1000"], model=ZeroConfig)
+    kept = kept_networks(config, RunFolder(tmp_path))
+    assert set(early_numbers(200, range(201))) == {1, 64}
+    assert kept == {1, 4, 16, 64, 200}
+    for number in range(1, 201):
+        assert set(early_numbers(number, range(number + 1))) <= kept
+    nobody = load_recipe(str(recipe), ["cycles=200", "rating={every: 1000, anchors: [random]}"], model=ZeroConfig)
+    assert kept_networks(nobody, RunFolder(tmp_path)) == {1, 200}
 
 
 def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:

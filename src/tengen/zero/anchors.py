@@ -125,11 +125,16 @@ def early_numbers(number: int, networks: Iterable[int]) -> list[int]:
     whose file is gone is replaced by the next one.
     """
     there = sorted(k for k in networks if 0 < k < number)
-    power = 1
-    while 4 * power <= number / 2:
-        power *= 4
-    chosen = (min((k for k in there if k >= wanted), default=None) for wanted in (1, power))
+    chosen = (min((k for k in there if k >= wanted), default=None) for wanted in (1, early_powers(number)[-1]))
     return sorted({k for k in chosen if k is not None})
+
+
+def early_powers(number: int) -> list[int]:
+    """1 and the powers of 4 up to half of `number`: the early networks that those up to this one want to meet."""
+    powers = [1]
+    while 4 * powers[-1] <= number / 2:
+        powers.append(4 * powers[-1])
+    return powers
 
 
 def _spec(word: str, visits: int) -> PlayerSpec:

@@ -20,6 +20,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
+from tengen.zero.anchors import early_powers
 from tengen.zero.check import check
 from tengen.zero.config import ZeroConfig
 from tengen.zero.diagnose import diagnose
@@ -270,7 +271,8 @@ def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Term
 
 def kept_networks(config: ZeroConfig, folder: RunFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
-    return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | {1}
+    early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
+    return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | set(early)
 
 
 def cycle_events(folder: RunFolder) -> list[dict[str, Any]]:
