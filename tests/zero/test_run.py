@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,9 +27,11 @@ from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.recipes import load_recipe
 from tengen.training.log import read_log
+from tengen.zero import helpers
 from tengen.zero.anchors import early_numbers
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
+from tengen.zero.pending import PendingGames
 from tengen.zero.probe import draw_probe, judge
 from tengen.zero.rating_book import RatingBook, RatingEvent
 from tengen.zero.run import Run, kept_networks
@@ -278,6 +283,68 @@ def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tm
         run(recipe, out, *SMALL)
     kinds = [[warning["kind"] for warning in event["warnings"]] for event in events_of(out)]
     assert len(kinds) == 2 and all("only beats itself" in warnings for warnings in kinds)
+
+
+def test_a_rating_counts_the_hours_of_its_own_cycle(unbroken: Path) -> None:
+    """It stands after the games and the learning of the cycle that made its network, and before its own games."""
+    seconds = [event["seconds"] for event in events_of(unbroken)]
+    points = json.loads((unbroken / "ratings.json").read_text())["points"]
+    assert [point["network"] for point in points] == [2, 3]
+    for point in points:
+        *before, own = seconds[: point["network"]]
+        begun = sum(sum(parts.values()) for parts in before)
+        assert begun + own["generate"] + own["learn"] <= 3600 * point["hours"] + 0.01
+        assert 3600 * point["hours"] <= begun + sum(own.values()) - own["rate"] + 0.01
+
+
+def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
+    unbroken: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another `rating.every` than before asks for networks that were tidied; the last cycle's event comes late."""
+    out = tmp_path / "run"
+    shutil.copytree(unbroken, out)
+    (out / "ratings.json").unlink()
+    for number in (1, 2):
+        RunFolder(out).network(number).unlink()
+    log = (out / "log.jsonl").read_text().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(log) if '"event": "cycle"' in line)
+    (out / "log.jsonl").write_text("".join(log[:last]))
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        (out / "log.jsonl").write_text("".join(log))
+
+    monkeypatch.setattr(helpers, "time", SimpleNamespace(sleep=sleep))
+    config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
+    with Stop() as stop:
+        helpers.help_rate(config, out, Nobody(), stop)
+    (rated,) = RatingBook.read(out).events
+    assert len(waits) == 1 and rated.number == 3
+    assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
+
+
+def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) -> None:
+    before = (unbroken / "recipe.yaml").read_bytes()
+    with pytest.raises(RecipeError, match="has 3 cycles behind it, and cycles = 1 asks for fewer"):
+        run(recipe, unbroken, "cycles=1")
+    assert (unbroken / "recipe.yaml").read_bytes() == before
+
+
+def test_pending_games_that_are_in_the_store_already_are_cleared(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(pending: PendingGames) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as moment, pytest.raises(KeyboardInterrupt):
+        moment.setattr(PendingGames, "clear", killed)
+        run(recipe, tmp_path / "run", *SMALL, "cycles=1")
+    assert len(Store.open(tmp_path / "run" / "games")) == 8
+    assert list((tmp_path / "run" / "pending").iterdir())
+    run(recipe, tmp_path / "run", *SMALL, "cycles=1")
+    assert len(Store.open(tmp_path / "run" / "games")) == 8
+    assert not list((tmp_path / "run" / "pending").iterdir())
 
 
 def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
 from tengen.zero.pending import PendingGames
 from tengen.zero.play import CyclePlayer, RecentGames, Terms
-from tengen.zero.run import rate_network
+from tengen.zero.run import cycle_events, hours_of, rate_network
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Watcher
 
@@ -38,19 +38,23 @@ def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) 
 def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
     """Rate the networks of a run whose turn it is, as they appear, until the last; the leader leaves that to this.
 
-    Raises as help_generate does, and RecipeError when another process rates already.
+    A network is rated once its cycle is in the log, so that the hours of its rating are known. One whose file is gone
+    by then was not to be rated when its time came, and is passed over. Raises as help_generate does, and RecipeError
+    when another process rates already.
     """
     folder, recent = _join(config, path), RecentGames(RunFolder(path))
     with folder.locked("rate") as free:
         if not free:
             raise RecipeError(f"{path}: another process rates the networks of this run")
         for number in config.rated_cycles():
-            while not folder.network(number).exists():
+            while len(events := cycle_events(folder)) < number:
                 stop.check()
                 time.sleep(_POLL_SECONDS)
+            if not folder.network(number).exists():
+                continue
             watcher.rating(number - 1)
             terms = Terms.of(config, recent.before(number - 1), number - 1)
-            watcher.rated(str(rate_network(config, folder, number, terms, stop)))
+            watcher.rated(str(rate_network(config, folder, number, terms, hours_of(events[:number]), stop)))
 
 
 def cycles_played(folder: RunFolder) -> int:

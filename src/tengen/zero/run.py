@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,8 @@ class Run:
     def go(self) -> Path:
         """Carry the run to its end and return the network file.
 
-        Raises RecipeError for a recipe that cannot work, another run's folder, or a run that another process leads;
+        Raises RecipeError for a recipe that cannot work, another run's folder, a run that another process leads or that
+        has more cycles behind it than the recipe asks for;
         KeyboardInterrupt after Ctrl-C, when all is safe.
         """
         check(self.config)
@@ -99,10 +101,10 @@ class Run:
             if not free:
                 raise RecipeError(f"{self.folder.path}: another process leads this run; --role generate helps it")
             self.folder.check_same(self.config)
+            self.history = self._behind()
+            done = len(self.history)
             self.learner = Learner(self.config, self.folder, self.stop)  # which refuses what it cannot start from
             self.folder.prepare(self.config)
-            self.history = cycle_events(self.folder)
-            done = len(self.history)
             journal = Journal(self.folder.path, done)
             try:
                 self.learner.begin()
@@ -113,6 +115,16 @@ class Run:
                 return self._finish(journal)
             finally:
                 journal.close()
+
+    def _behind(self) -> list[dict[str, Any]]:
+        """The events of the cycles that are done; RecipeError where the recipe asks for fewer."""
+        events, cycles = cycle_events(self.folder), self.config.cycles
+        if len(events) > cycles:
+            raise RecipeError(
+                f"{self.folder.path} has {len(events)} cycles behind it, and cycles = {cycles} asks for fewer: give "
+                f"cycles = {len(events)} or more"
+            )
+        return events
 
     def _cycles(self, done: int, journal: Journal) -> None:
         """The cycles that are left; with `overlap` each is learnt from while the next is played."""
@@ -135,16 +147,15 @@ class Run:
         """Play what is missing of a cycle, together with others, and put its games into the store."""
         began = time.monotonic()
         terms = Terms.of(self.config, self.recent.before(cycle), cycle)
+        pending, evaluations = PendingGames(self.folder.pending(cycle)), 0
         with StoreAppender(self.folder.games) as store:
-            evaluations = 0
             if store.rows <= cycle * self.config.games_per_cycle:
-                pending = PendingGames(self.folder.pending(cycle))
                 evaluations = self.player.play(cycle, terms, pending, self._show)
                 games = pending.games()
                 ordered = [games[number] for number in sorted(games)]
                 store.append(ordered)
                 self.recent.add(cycle, ordered)
-                pending.clear()
+        pending.clear()  # which a process may not have come to that was killed when the games were in the store
         return Played(cycle, terms, evaluations, time.monotonic() - began)
 
     def _show(self, cycle: int, done: int, games: int, evaluations: int) -> None:
@@ -166,7 +177,7 @@ class Run:
         figures["normalisation"]["training"] = self._mode_difference(store, cycle)
         figures |= self._promote(cycle + 1, terms)
         laps.lap("other")
-        self._rate(cycle + 1, terms, journal)
+        self._rate(cycle + 1, terms, laps, journal)
         laps.lap("rate")
         event = {
             "cycle": cycle,
@@ -176,7 +187,7 @@ class Run:
             **figures,
             "seconds": laps.seconds,
             "memory": resident_bytes(),
-            "hours": round((laps.total + sum(sum(past["seconds"].values()) for past in self.history)) / 3600, 4),
+            "hours": round(self._hours(laps), 4),
         }
         self.history.append(event)
         alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one, whoever rated
@@ -230,7 +241,11 @@ class Run:
             candidate.replace(network)
         return {"gate": result.event()}
 
-    def _rate(self, number: int, terms: Terms, journal: Journal) -> None:
+    def _hours(self, laps: Laps) -> float:
+        """Of the run, up to the last lap of the cycle under way."""
+        return hours_of(self.history) + laps.total / 3600
+
+    def _rate(self, number: int, terms: Terms, laps: Laps, journal: Journal) -> None:
         """Rate network `number` if it is its turn and no other process does it."""
         if number not in self.config.rated_cycles():
             return
@@ -238,7 +253,7 @@ class Run:
             if not free:
                 return
             self.watcher.rating(number - 1)
-            event = rate_network(self.config, self.folder, number, terms, self.stop)
+            event = rate_network(self.config, self.folder, number, terms, self._hours(laps), self.stop)
         journal.write("rating", number, event.point())
         self.watcher.rated(str(event))
 
@@ -260,9 +275,12 @@ def resident_bytes() -> int:
         return 0
 
 
-def rate_network(config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, stop: Stop) -> RatingEvent:
-    """Rate a network of a run at the fair komi of its time; KeyboardInterrupt on a wish to stop."""
-    hours = sum(sum(event["seconds"].values()) for event in cycle_events(folder)[:number]) / 3600
+def rate_network(
+    config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, hours: float, stop: Stop
+) -> RatingEvent:
+    """Rate a network of a run, `hours` after its beginning, at the fair komi of its time; KeyboardInterrupt on a wish
+    to stop.
+    """
     komi = terms.fair_komi[rated_size(config.game)]
     games = number * config.games_per_cycle
     networks = dict(folder.networks())
@@ -273,6 +291,11 @@ def kept_networks(config: ZeroConfig, folder: RunFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
     early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
     return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | set(early)
+
+
+def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
+    """What the cycles of these events took."""
+    return sum(sum(event["seconds"].values()) for event in events) / 3600
 
 
 def cycle_events(folder: RunFolder) -> list[dict[str, Any]]:
