@@ -179,6 +179,34 @@ def test_a_cycle_whose_games_were_there_already_is_no_measure_of_playing() -> No
     assert Clock(5, 200, (), events, now=lambda: 0.0).cycle_ends().seconds == pytest.approx(30)
 
 
+WHOLE = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000, "played_here": 200, "played_before": 0}
+
+
+@pytest.mark.parametrize("older", [[], [WHOLE]])
+def test_of_a_cycle_that_was_half_played_before_a_resumption_the_other_half_counts(older: list[dict[str, Any]]) -> None:
+    half = {**WHOLE, "seconds": {"generate": 10.0, "learn": 10.0}, "evaluations": 100_000, "played_here": 100}
+    clock = Clock(5, 200, (), [*older, {**half, "played_before": 100}], now=lambda: 0.0)
+    assert clock.games_a_second() == pytest.approx(10)
+    assert clock.evaluations_a_game() == pytest.approx(1000)
+    assert clock.cycle_ends().seconds == pytest.approx(30)
+
+
+def test_games_of_helpers_are_waited_for_but_cost_this_process_nothing() -> None:
+    helped = {**WHOLE, "evaluations": 120_000, "played_here": 120}
+    clock = Clock(5, 200, (), [helped], now=lambda: 0.0)
+    assert clock.games_a_second() == pytest.approx(10)
+    assert clock.evaluations_a_game() == pytest.approx(1000)
+    assert clock.cycle_ends().seconds == pytest.approx(30)
+
+
+def test_the_last_games_of_a_cycle_are_no_pace() -> None:
+    """They run alone: ten games in 8 seconds are no sign that 200 would take 160."""
+    tail = {"seconds": {"generate": 8.0, "learn": 10.0}, "evaluations": 10_000, "played_here": 10, "played_before": 190}
+    clock = Clock(5, 200, (), [WHOLE, tail], now=lambda: 0.0)
+    assert clock.games_a_second() == pytest.approx(10)
+    assert clock.cycle_ends().seconds == pytest.approx(30)
+
+
 def test_before_anything_is_measured_nothing_is_promised() -> None:
     clock = Clock(80, 200, (), now=lambda: 0.0)
     assert clock.words() == "cycle 1 of 80: measuring"

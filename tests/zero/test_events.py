@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.zero.events import at, number, series, window_ages
+from tengen.zero.events import at, number, played_here, series, timed_games, window_ages
 
 
 def event(cycle: int, games: int, window: int | None) -> dict[str, object]:
@@ -20,3 +20,10 @@ def test_missing_figures_are_none_or_the_default() -> None:
 def test_the_age_of_the_window_in_cycles() -> None:
     events = [event(0, 10, 10), event(1, 10, 20), event(2, 20, 25), event(3, 20, 20), event(4, 20, 90), {"cycle": 5}]
     assert window_ages(events) == ([1, 2, 3, 4, 5], [1.0, 2.0, 1.5, 1.0, 5.0])
+
+
+def test_logs_that_do_not_say_who_played_a_cycle_are_those_of_one_process() -> None:
+    assert played_here({"evaluations": 7}, 20) == timed_games({"evaluations": 7}, 20) == 20
+    assert played_here({"evaluations": 0}, 20) == timed_games({"evaluations": 0}, 20) == 0
+    told = {"evaluations": 7, "played_here": 5, "played_before": 12}
+    assert (played_here(told, 20), timed_games(told, 20)) == (5, 8)

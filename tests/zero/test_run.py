@@ -143,6 +143,7 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert card.board_sizes == [5, 6] and card.games == 72
     assert not list((unbroken / "pending").glob("*"))
     assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
+    assert {(event["played_here"], event["played_before"]) for event in events_of(unbroken)} == {(24, 0)}
     assert (unbroken / "report.html").stat().st_size > 10_000
     assert (unbroken / "ratings.json").exists()
 
@@ -345,6 +346,8 @@ def test_pending_games_that_are_in_the_store_already_are_cleared(
     run(recipe, tmp_path / "run", *SMALL, "cycles=1")
     assert len(Store.open(tmp_path / "run" / "games")) == 8
     assert not list((tmp_path / "run" / "pending").iterdir())
+    (event,) = events_of(tmp_path / "run")
+    assert (event["evaluations"], event["played_here"], event["played_before"]) == (0, 0, 8)
 
 
 def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tengen.zero.events import number, playing_seconds
+from tengen.zero.events import number, played_here, playing_seconds, timed_games
 
 PARTS = ("generate", "learn", "rate", "other")
 """What a cycle consists of; `other` is saving, judging and the report, which may come in between."""
@@ -15,6 +15,7 @@ PARTS = ("generate", "learn", "rate", "other")
 _HALF_LIFE = 2.0  # cycles after which a measurement counts half: games get longer, machines slower and faster
 _SOON = 1.0  # seconds before which a pace says nothing
 _SURE = 0.1  # share of a part from which on its own progress is trusted
+_TOLD = 0.5  # share of a cycle's games that must be timed to tell what all take: the last ones of a cycle run alone
 
 
 @dataclass(frozen=True)
@@ -130,10 +131,9 @@ class Clock:
         Games that are played while another cycle is learnt from take longer than the run waits for them, so that only
         whole cycles tell.
         """
-        times = [(playing_seconds(event), _waited(event)) for event in self._done]
-        beside = [took for took, waited in times if took > waited + 1]
-        if beside:
-            return self.games / (_recent_mean(beside) or 1.0)
+        beside = [event for event in self._done if playing_seconds(event) > _waited(event) + 1]
+        if took := _recent_mean(self._whole([(event, playing_seconds(event)) for event in beside])):
+            return self.games / took
         part = self._part
         playing = part is not None and part.name == "generate" and self.now() - part.began >= _SOON
         if part and playing and part.measured > (_SURE if self._done else 0):
@@ -146,8 +146,10 @@ class Clock:
         part = self._part
         if part and part.name == "generate" and part.measured >= _SURE:
             return self._evaluations / (part.measured * self.games)
-        known = [event["evaluations"] / self.games for event in self._done if event.get("evaluations")]
-        return _recent_mean(known)
+        spent = [
+            (event["evaluations"], played_here(event, self.games)) for event in self._done if "evaluations" in event
+        ]
+        return _recent_mean([evaluations / played for evaluations, played in spent if played >= _SURE * self.games])
 
     def cycle_ends(self) -> Milestone:
         """When this cycle ends."""
@@ -203,16 +205,22 @@ class Clock:
 
     def _usual(self, part: str) -> float | None:
         """What a part takes by the last cycles, or by the one under way for its games; None where not measured."""
-        timed = [event for event in self._done if event.get("seconds", {}).get(part)]
-        if part == "generate":  # a cycle whose games were there already when the run was resumed says nothing
-            timed = [event for event in timed if event.get("evaluations") != 0]
-        known = [event["seconds"][part] for event in timed]
+        timed = [(event, event["seconds"][part]) for event in self._done if event.get("seconds", {}).get(part)]
+        known = self._whole(timed) if part == "generate" else [seconds for _, seconds in timed]
         if known:
             return _recent_mean(known)
         current = self._part
         if current and current.name == part and current.measured >= min(_SURE, 10 / self.games):
             return current.whole(self.now())
         return None
+
+    def _whole(self, timed: Sequence[tuple[Mapping[str, Any], float]]) -> list[float]:
+        """What all games of a cycle would have taken, by events and the seconds that their games took.
+
+        Games that were there when a run was resumed took none; a cycle most of whose games were there says nothing.
+        """
+        counted = [(timed_games(event, self.games), seconds) for event, seconds in timed]
+        return [seconds * self.games / played for played, seconds in counted if played >= _TOLD * self.games]
 
     def _unknown(self) -> list[str]:
         ahead = any(cycle in self.rated for cycle in range(self.cycle, self.cycles))

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from tengen.arena.statistics import Tally, wilson
 from tengen.pages.page import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.zero.clock import PARTS
-from tengen.zero.events import Event, at, games, playing_seconds, series, window_ages
+from tengen.zero.events import Event, at, games, playing_seconds, series, timed_games, window_ages
 from tengen.zero.rating_book import RatingBook, RatingEvent
 
 _NEWEST = 5  # cycles that the calibration joins
@@ -103,13 +103,15 @@ def health(events: Sequence[Event]) -> list[str]:
 
 
 def throughput(events: Sequence[Event]) -> list[str]:
-    """Games and evaluations a second of playing, where the time goes, memory; not of cycles that were there before a
+    """Games and evaluations a second of playing, where the time goes, memory; not of games that were there before a
     resumption."""
-    timed = [event for event in events if playing_seconds(event) and event.get("evaluations") != 0]
+    timed = [event for event in events if playing_seconds(event) and timed_games(event, games(event))]
     if not timed:
         return []
     return [
-        _over_cycles("Games a second of playing", lambda axes: _speed(axes, timed, [games(e) for e in timed])),
+        _over_cycles(
+            "Games a second of playing", lambda axes: _speed(axes, timed, [timed_games(e, games(e)) for e in timed])
+        ),
         _over_cycles(
             "Evaluations a second of playing",
             lambda axes: _speed(axes, timed, [e.get("evaluations") or 0 for e in timed]),

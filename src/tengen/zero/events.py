@@ -40,6 +40,21 @@ def games(event: Event) -> int:
     return int(number(event, 0.0, "statistics", "games"))
 
 
+def played_here(event: Event, whole: int) -> int:
+    """Of the `whole` games of a cycle those that the process finished which wrote the event: what its `evaluations`
+    were spent on. All of them, or none without evaluations, in logs that do not say.
+    """
+    return int(number(event, 0 if event.get("evaluations") == 0 else whole, "played_here"))
+
+
+def timed_games(event: Event, whole: int) -> int:
+    """Of the `whole` games of a cycle those that ended in its `playing_seconds`, whoever played them: not those that a
+    run which goes on found there. As `played_here` in logs that do not say.
+    """
+    before = at(event, "played_before")
+    return played_here(event, whole) if before is None else whole - int(before)
+
+
 def window_ages(events: Sequence[Event]) -> tuple[list[int], list[float]]:
     """For each cycle, counted from 1, how many cycles the window that is learnt from reaches back; 1: itself alone."""
     cycles, ages = [], []

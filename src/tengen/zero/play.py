@@ -33,6 +33,17 @@ Progress = Callable[[int, int, int, int], None]
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What this process did for a cycle: games that it finished, positions that it evaluated for them."""
+
+    games: int = 0
+    evaluations: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.games + other.games, self.evaluations + other.evaluations)
+
+
+@dataclass(frozen=True)
 class Terms:
     """What the games of a cycle follow from, beside the recipe: all of it from the games of the cycles before."""
 
@@ -96,29 +107,29 @@ class CyclePlayer:
         self.folder = folder
         self.stop = stop
 
-    def play(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> int:
-        """Play until `pending` holds all games of the cycle; return how many positions were evaluated here.
+    def play(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> Effort:
+        """Play until `pending` holds all games of the cycle; return what of it was done here.
 
         Raises KeyboardInterrupt on a wish to stop, when the finished games are safe.
         """
         pending.begin()
-        evaluations = 0
+        effort = Effort()
         while len(pending.games()) < self.config.games_per_cycle:
-            evaluations += (played := self.help(cycle, terms, pending, progress))
-            if not played:  # others still play
+            effort += (done := self.help(cycle, terms, pending, progress))
+            if not done.games:  # others still play
                 time.sleep(_POLL_SECONDS)
-        return evaluations
+        return effort
 
-    def help(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> int:
-        """Play what nobody has played or is playing; return how many positions were evaluated."""
+    def help(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> Effort:
+        """Play what nobody has played or is playing; return what was done."""
         total = self.config.games_per_cycle
         claims = Claims(pending, total)
         plans = (self._plan(cycle, number, terms) for number in claims)
         try:
             first = next(plans, None)
             if first is None:
-                return 0
-            done = len(pending.games())
+                return Effort()
+            done = before = len(pending.games())
             generator = Generator(self.config.at(cycle), self._evaluators(cycle), terms.resign_winrate)
             progress(cycle, done, total, 0)
             for finished in generator.play(itertools.chain([first], plans), self.stop.event):
@@ -127,7 +138,7 @@ class CyclePlayer:
                 progress(cycle, done, total, generator.evaluations)
             pending.flush()
             self.stop.check()
-            return generator.evaluations
+            return Effort(done - before, generator.evaluations)
         finally:
             pending.flush()
             claims.release()

@@ -16,7 +16,7 @@ from tengen.training.log import read_log
 from tengen.zero import curves
 from tengen.zero.clock import Clock, Milestone, duration, rate
 from tengen.zero.config import ZeroConfig
-from tengen.zero.events import Event, at, games, number, playing_seconds
+from tengen.zero.events import Event, at, games, number, played_here, playing_seconds, timed_games
 from tengen.zero.rating_book import RatingBook
 
 REFRESH = 30
@@ -118,8 +118,9 @@ def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock:
         return [tile("cycles", f"0 of {config.cycles}")]
     last, played = events[-1], sum(map(games, events))
     spent = sum(number(event, 0.0, "evaluations") for event in events)
+    here = sum(played_here(event, games(event)) for event in events)
     shown = [tile("cycle", f"{len(events)} / {config.cycles}", f"{duration(3600 * number(last, 0, 'hours'))} so far")]
-    shown.append(tile("games", f"{played:,}", f"{spent / max(1, played):,.0f} evaluations each" if spent else ""))
+    shown.append(tile("games", f"{played:,}", f"{spent / max(1, here):,.0f} evaluations each" if spent else ""))
     known = [event for event in book.events if event.elo]
     if known and (elo := known[-1].elo):
         ends = " to ".join("?" if end is None else f"{end:+,.0f}" for end in (elo.low, elo.high))
@@ -131,12 +132,10 @@ def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock:
         shown.append(
             tile("Black's share", f"{last['statistics']['black_share']:.0%}", f"fair komi {fair}" if fair else "")
         )
-    seconds = playing_seconds(last)
-    if seconds:
+    seconds, timed = playing_seconds(last), timed_games(last, games(last))
+    if seconds and timed:
         shown.append(
-            tile(
-                "games/s", rate(games(last) / seconds), f"{number(last, 0, 'evaluations') / seconds:,.0f} evaluations/s"
-            )
+            tile("games/s", rate(timed / seconds), f"{number(last, 0, 'evaluations') / seconds:,.0f} evaluations/s")
         )
     if clock is not None and clock.games_a_second() is not None:
         shown.append(

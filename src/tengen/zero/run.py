@@ -29,7 +29,7 @@ from tengen.zero.folder import RunFolder
 from tengen.zero.gate import gate
 from tengen.zero.learn import Learner
 from tengen.zero.pending import PendingGames
-from tengen.zero.play import CyclePlayer, RecentGames, Terms, was_played_out
+from tengen.zero.play import CyclePlayer, Effort, RecentGames, Terms, was_played_out
 from tengen.zero.probe import draw_probe, network_figures, training_mode_difference
 from tengen.zero.rate import rate, rated_size
 from tengen.zero.rating_book import RatingBook, RatingEvent
@@ -43,17 +43,22 @@ _PROBED = 32  # positions that tell whether a network file plays as its module t
 
 @dataclass(frozen=True)
 class Played:
-    """A cycle whose games are in the store. `evaluations` and `seconds` are those of this process."""
+    """A cycle whose games are in the store. `effort` is that of this process in `seconds`; `before` games were there
+    when it came.
+    """
 
     cycle: int
     terms: Terms
-    evaluations: int
+    before: int
+    effort: Effort
     seconds: float
 
     def event(self) -> dict[str, Any]:
         """For the log."""
         return {
-            "evaluations": self.evaluations,
+            "evaluations": self.effort.evaluations,
+            "played_here": self.effort.games,
+            "played_before": self.before,
             "playing_seconds": round(self.seconds, 2),
             "fair_komi": {str(size): komi for size, komi in self.terms.fair_komi.items()},
             "resign_winrate": self.terms.resign_winrate,
@@ -92,8 +97,7 @@ class Run:
         """Carry the run to its end and return the network file.
 
         Raises RecipeError for a recipe that cannot work, another run's folder, a run that another process leads or that
-        has more cycles behind it than the recipe asks for;
-        KeyboardInterrupt after Ctrl-C, when all is safe.
+        has more cycles behind it than the recipe asks for; KeyboardInterrupt after Ctrl-C, when all is safe.
         """
         check(self.config)
         self.folder.path.mkdir(parents=True, exist_ok=True)
@@ -147,16 +151,18 @@ class Run:
         """Play what is missing of a cycle, together with others, and put its games into the store."""
         began = time.monotonic()
         terms = Terms.of(self.config, self.recent.before(cycle), cycle)
-        pending, evaluations = PendingGames(self.folder.pending(cycle)), 0
+        pending = PendingGames(self.folder.pending(cycle))
+        before, effort = self.config.games_per_cycle, Effort()
         with StoreAppender(self.folder.games) as store:
             if store.rows <= cycle * self.config.games_per_cycle:
-                evaluations = self.player.play(cycle, terms, pending, self._show)
+                before = len(pending.games())
+                effort = self.player.play(cycle, terms, pending, self._show)
                 games = pending.games()
                 ordered = [games[number] for number in sorted(games)]
                 store.append(ordered)
                 self.recent.add(cycle, ordered)
         pending.clear()  # which a process may not have come to that was killed when the games were in the store
-        return Played(cycle, terms, evaluations, time.monotonic() - began)
+        return Played(cycle, terms, before, effort, time.monotonic() - began)
 
     def _show(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         """Tell the watcher of games, unless the cycle before is still learnt from."""
@@ -294,7 +300,7 @@ def kept_networks(config: ZeroConfig, folder: RunFolder) -> set[int]:
 
 
 def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
-    """What the cycles of these events took."""
+    """Hours that the cycles of these events took."""
     return sum(sum(event["seconds"].values()) for event in events) / 3600
 
 
