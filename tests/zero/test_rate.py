@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from zero.made_up import Passer
 
 from tengen.errors import NetworkError
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
@@ -85,6 +86,33 @@ def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
     book = RatingBook.read(tmp_path)
     assert book.anchor == "random" and book.events[-1] == event
     assert book.networks() == {1, 2, 4, 8}
+
+
+class CountingPasser(Passer):
+    """Always passes, and counts the positions in which it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self.asked += len(mask)
+        return super().evaluate(planes, scalars, mask)
+
+
+@pytest.mark.parametrize("forbid", [False, True])
+def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, tmp_path: Path) -> None:
+    """Two networks that like nothing but to pass: two games of two moves each, or full boards."""
+    config, passer = recipe("past", games=2), CountingPasser()
+    game, rating = config.game, config.rating
+    update = {
+        "game": game.model_copy(update={"forbid_pass": forbid}),
+        "rating": rating.model_copy(update={"opening": 0}),
+    }
+    config = config.model_copy(update=update)
+    for number in (7, 8):
+        rate(tmp_path, config, number, NETWORKS, 0.5, load=lambda path: passer)
+    assert (passer.asked > 4) == forbid and passer.asked >= 4
 
 
 class Mortal(Centred):

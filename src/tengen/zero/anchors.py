@@ -44,15 +44,17 @@ class Anchor:
     policy: str = "local"
     command: str = ""
 
-    def player(self, evaluator: Evaluator | None, params: SearchParams) -> Player:
-        """For a duel. `evaluator` is the network's, if it is one, and `params` are those of its search."""
+    def player(self, evaluator: Evaluator | None, params: SearchParams, never_pass: bool = False) -> Player:
+        """For a duel. `evaluator` is the network's, if it is one; `params` are those of its search, and `never_pass`
+        says that it passes only when no sensible move is left.
+        """
         if self.kind == "random":
             return Player(UniformEvaluator(), temperature=1.0, never_pass=True)
         if self.kind == "playouts":
             return Player(UniformEvaluator(), playout_params(self.policy), self.visits, never_pass=True)
         if self.kind == "program" or evaluator is None:
             raise ValueError(f"{self.name} has no evaluator to play a duel with")
-        return Player(evaluator, params, self.visits)
+        return Player(evaluator, params, self.visits, never_pass=never_pass)
 
 
 def network_name(number: int, visits: int) -> str:

@@ -35,7 +35,8 @@ class Match:
 
     `visits` 1 is the raw policy, more search by `params`; the first `opening` moves of each pair of games are drawn
     from the network's policy. `threads` gather and scatter searches, and so many programs think at a time.
-    `program_games`, where given, are the games against a program.
+    `program_games`, where given, are the games against a program. With `never_pass` networks of the run pass only when
+    no sensible move is left, as in a run whose games forbid passes.
     """
 
     terms: Terms
@@ -46,6 +47,7 @@ class Match:
     threads: int = 2
     move_seconds: float = 60.0
     program_games: int | None = None
+    never_pass: bool = False
 
 
 def _go_on() -> None:
@@ -82,6 +84,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
         rating.opening,
         threads,
         program_games=rating.program_games,
+        never_pass=game.forbid_pass,
     )
 
 
@@ -142,7 +145,7 @@ def rate(
 
 def play(anchor: Anchor, ours: Evaluator, name: str, match: Match, seed: int, load: Load = load_evaluator) -> Pairing:
     """The games of a network, filed under `name`, against an anchor. Raises TengenError when the anchor cannot play."""
-    player = Player(ours, match.params, match.visits)
+    player = Player(ours, match.params, match.visits, never_pass=match.never_pass)
     about = {"player": name, "anchor": anchor.name, "word": anchor.word, "own": anchor.own, "number": anchor.number}
     if anchor.kind == "program":
         terms = match.terms
@@ -162,7 +165,7 @@ def play(anchor: Anchor, ours: Evaluator, name: str, match: Match, seed: int, lo
         distinct, seconds = played.distinct, played.seconds
     else:
         theirs = None if anchor.network is None else load(anchor.network)
-        opponent = anchor.player(theirs, match.params)
+        opponent = anchor.player(theirs, match.params, match.never_pass and anchor.own)
         opening = Opening(match.opening, 1.0, ours)
         result = duel(player, opponent, match.terms, match.games, seed, opening=opening, threads=match.threads)
         black, white = ((t.wins, t.draws, t.losses) for t in (result.black, result.white))
