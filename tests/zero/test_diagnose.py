@@ -12,7 +12,7 @@ import pytest
 from zero.random_games import played_game, write_store
 
 from tengen.data.record import GameRecord
-from tengen.zero.config import ZeroConfig
+from tengen.zero.config import RecordsConfig, ZeroConfig
 from tengen.zero.diagnose import YOUNG, RunWarning, diagnose
 from tengen.zero.statistics import game_statistics
 
@@ -104,6 +104,23 @@ def test_a_run_that_only_beats_itself_is_told_by_its_ratings() -> None:
     (warning,) = diagnose(history(), CONFIG, "it learns to beat itself alone")
     assert warning.kind == "only beats itself"
     assert warning.text == "It learns to beat itself alone."
+
+
+def test_records_in_the_batches_are_no_positions_drawn_again() -> None:
+    """Ten times as many rows as new positions, where four are asked for: too often, unless most of them are records."""
+    sick = history(8, steps=1600)
+    mixed = copy.deepcopy(CONFIG.model_dump())
+    mixed["learn"]["records"] = {"store": "records", "share": 0.9, "until": 14}
+    (warning,) = diagnose(sick, CONFIG)
+    assert "drawn 10.2 times, not 4 times" in warning.text
+    assert (
+        diagnose(sick, ZeroConfig.model_validate(mixed)) == []
+    )  # 10.24 x (1 - 0.9 / 2) = 5.6 in cycle 7; above 6 warn
+
+
+def test_the_share_of_the_records_falls_to_nothing() -> None:
+    records = RecordsConfig(store="records", share=0.8, until=4)
+    assert [records.share_in(cycle) for cycle in (0, 1, 2, 3, 4, 9)] == pytest.approx([0.8, 0.6, 0.4, 0.2, 0, 0])
 
 
 def test_a_young_network_may_know_nothing() -> None:

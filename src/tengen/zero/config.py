@@ -144,11 +144,18 @@ class WindowConfig(Strict):
 
 
 class RecordsConfig(Strict):
-    """Records mixed into the batches: a share that falls in a straight line to 0 at cycle `until`."""
+    """Records mixed into the batches: a share that falls in a straight line to 0 at cycle `until`.
+
+    They take the place of positions of self-play, which meanwhile are drawn less often than `reuse` says.
+    """
 
     store: str
     share: Share = 0.5
     until: int = Field(10, ge=1)
+
+    def share_in(self, cycle: int) -> float:
+        """The share of the batches of a cycle."""
+        return self.share * max(0.0, 1 - cycle / self.until)
 
 
 class TargetConfig(Strict):
@@ -162,7 +169,8 @@ class TargetConfig(Strict):
 
 
 class LearnConfig(Strict):
-    """How networks are made of games. `reuse` is how often each recorded position is drawn, on average.
+    """How networks are made of games. `reuse` is how often each recorded position is drawn, on average, but for what
+    `records` take of the batches.
 
     The schedule's progress is that of the run, so that the learning rate drops towards its last cycle.
     """

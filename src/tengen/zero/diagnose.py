@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from tengen.arena.statistics import wilson
-from tengen.zero.config import ZeroConfig
+from tengen.zero.config import LearnConfig, ZeroConfig
 from tengen.zero.events import Event, at, games, number
 
 YOUNG = 5
@@ -122,7 +122,7 @@ def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarn
 
 def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
     last, batch = history[-1], config.learn.batch_size
-    positions, reuse = last.get("window_positions"), _reuse(last, batch)
+    positions, reuse = last.get("window_positions"), _reuse(last, config.learn)
     if positions is not None and positions < _FEW_BATCHES * batch:
         text = f"The window holds {positions:,} positions, only {positions / batch:.1f} batches of {batch}."
         return RunWarning(
@@ -137,10 +137,11 @@ def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning
     return None
 
 
-def _reuse(event: Event, batch: int) -> float | None:
-    """How often each new position was drawn, on average."""
+def _reuse(event: Event, learn: LearnConfig) -> float | None:
+    """How often each new position was drawn, on average: without the share of the batches that were records."""
     steps, fresh = at(event, "steps"), at(event, "fresh_positions")
-    return None if steps is None or not fresh else steps * batch / fresh
+    own = 1 - learn.records.share_in(int(event["cycle"])) if learn.records else 1.0
+    return None if steps is None or not fresh else own * steps * learn.batch_size / fresh
 
 
 def _overfit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:

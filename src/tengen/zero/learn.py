@@ -155,12 +155,13 @@ class Learner:
         if records is None or cycle >= records.until:
             return sampler
         store = Store.open(Path(records.store))
-        share = records.share * (1 - cycle / records.until)
         seed = derive(self.config.seed, _LEARNING, cycle, 1)
         edge = self.config.game.edge
         batch = self.config.learn.batch_size
         return MixedSampler(
-            sampler, Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_terms=True), share
+            sampler,
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_terms=True),
+            records.share_in(cycle),
         )
 
     def _fit(self, cycle: int, stream: BatchStream, steps: int, losses: _Losses) -> None:
