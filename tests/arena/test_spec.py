@@ -85,7 +85,7 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
         ("gtp:gnugo --mode gtp@400", "no use for visits"),
         ("gtp:gnugo --mode gtp@5mm", "no limit"),
         (" =default", "name"),
-        ("playouts=random", "'playouts' cannot be a player's name"),
+        ("playouts=random", "no player can be called 'playouts'"),
     ],
 )
 def test_words_that_name_nobody(word: str, says: str) -> None:

@@ -13,8 +13,9 @@ from tengen.web.settings import first_game, usual_komi
 def test_small_boards_have_networks_of_their_own() -> None:
     engines = Engines("default")
     assert engines.network(19) == read_card(find_network("default")).name
-    assert engines.network(7) == "zero-7x7"
-    assert 7 in read_card(find_network(engines.network(7))).board_sizes
+    assert (engines.network(7), engines.network(9)) == ("zero-7x7", "zero-9x9")
+    for size in (7, 9):
+        assert read_card(find_network(engines.network(size))).board_sizes == [size]
 
 
 def test_a_network_by_name_plays_everywhere() -> None:

@@ -148,6 +148,17 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert (unbroken / "ratings.json").exists()
 
 
+def test_what_the_recipe_says_of_the_network_may_change_afterwards(
+    recipe: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(unbroken, again)
+    path = run(recipe, again, "card.search={c_puct: 0.7}", "card.data=games of its own")
+    card, before = read_card(path), read_card(unbroken / "nets" / "micro.onnx")
+    assert (card.search, card.data) == ({"c_puct": 0.7}, "games of its own")
+    assert card.model_copy(update={"search": before.search, "data": before.data}) == before
+
+
 def test_networks_of_a_run_leave_nothing_in_the_cache_of_the_user(unbroken: Path) -> None:
     """Games, figures, gate and ratings made them by the dozen, each to be asked for some minutes."""
     assert not [path for path in (unbroken.parent / "cache").rglob("*") if path.is_file()]

@@ -166,7 +166,9 @@ class PlayerSpec(BaseModel):
     @classmethod
     def _named(cls, name: str, info: ValidationInfo) -> str:
         name = name.strip()
-        if name == "playouts" or not name.isprintable():
+        if name == "playouts":
+            raise ValueError("no player can be called 'playouts': so the referee's count is called; write playouts@400")
+        if not name.isprintable():
             raise ValueError(f"{name!r} cannot be a player's name: choose another, of printable letters")
         whole = {"player", "seconds", "time", "visits"} <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")

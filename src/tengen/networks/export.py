@@ -33,6 +33,15 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
     os.replace(temporary, path)
 
 
+def relabel(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
+    """Write the network file `source` as `target` with other properties."""
+    temporary = target.with_name(target.name + ".partial")
+    model = onnx.load(source)
+    onnx.helper.set_model_props(model, dict(metadata))
+    onnx.save(model, temporary)
+    os.replace(temporary, target)
+
+
 def plain(module: nn.Module) -> nn.Module:
     """A copy on the CPU, in evaluation mode, whose standardised convolutions have become ordinary ones.
 

@@ -19,6 +19,8 @@ from tengen.data.appender import StoreAppender
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import read_card
+from tengen.networks.export import relabel
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
 from tengen.zero.anchors import early_powers
@@ -264,13 +266,14 @@ class Run:
         self.watcher.rated(str(event))
 
     def _finish(self, journal: Journal) -> Path:
-        """The network of the last cycle under the run's own name."""
+        """The network of the last cycle under the run's own name, with what the recipe says of it by now."""
         last = self.folder.network(self.config.cycles)
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
-        partial = path.with_suffix(".partial")
-        shutil.copyfile(last, partial)
+        told = self.config.card
+        card = read_card(last).model_copy(update={"data": told.data, "licence": told.licence, "search": told.search})
+        relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
-        return partial.replace(path)
+        return path
 
 
 def resident_bytes() -> int:
