@@ -23,16 +23,16 @@ def left(
     played; they may grow while this goes on, and are looked at again for every number.
     """
     begun = {outcome.pair for outcome in outcomes.values()}
-    known = [Known(pairings, place, within, outcomes) for place in range(len(pairings))]
+    watches = [ScoreWatch(pairings, place, within, outcomes) for place in range(len(pairings))]
     for index in range(games // 2 * 2 * len(pairings)):
         pair = index // 2
-        if index not in outcomes and (pair in begun or not known[pair % len(pairings)].look()):
+        if index not in outcomes and (pair in begun or not watches[pair % len(pairings)].is_known()):
             begun.add(pair)
             yield index
 
 
-class Known:
-    """Whether the score of a pairing, the one at this place, is known well enough.
+class ScoreWatch:
+    """Watches whether the score of the pairing at this place is known well enough.
 
     Rounds count in their order up to the first that is not complete, and what follows the deciding one changes
     nothing: so neither games that end out of turn nor an interruption can.
@@ -49,8 +49,8 @@ class Known:
         self._wins = self._draws = self._losses = 0
         self._is_known = False
 
-    def look(self) -> bool:
-        """Look at the rounds that were completed since the last look."""
+    def is_known(self) -> bool:
+        """Whether it is by now: looks at the rounds that were completed since it was last asked."""
         while self._within is not None and not self._is_known:
             both = [self._outcomes.get(2 * self._pair), self._outcomes.get(2 * self._pair + 1)]
             winners = [outcome.winner for outcome in both if outcome is not None]
@@ -58,7 +58,7 @@ class Known:
                 break
             self._wins += winners.count(self._first)
             self._draws += winners.count(None)
-            self._losses = 2 * (self._pair // self._pairings + 1) - self._wins - self._draws
+            self._losses += 2 - winners.count(self._first) - winners.count(None)
             self._pair += self._pairings
             self._is_known = reach(Tally(self._wins, self._draws, self._losses)) <= self._within / 100
         return self._is_known
