@@ -4,8 +4,9 @@
     python benchmarks/long/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
 
 The gate is a score of one half against our playout engine, which learns nothing: 200 games a cycle by the raw policy.
-Each run stops there, or at its last cycle. One JSON line a run, then a table with, for each variant, the games to the
-gate and the factor against `base`, the geometric mean over the seeds with its 95% interval (Student's t on logarithms).
+Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at once. One JSON line a run, then a
+table with, for each variant, the games to the gate and the factor against `base`, the geometric mean over the seeds
+with its 95% interval (Student's t on logarithms).
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import statistics
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +113,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/ablation"))
     parser.add_argument("--only", default=",".join(VARIANTS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
+    wanted = [(variant, seed) for seed in range(args.seeds) for variant in args.only.split(",")]
     results: dict[str, list[dict[str, Any]]] = {}
-    for seed in range(args.seeds):
-        for variant in args.only.split(","):
-            results.setdefault(variant, []).append(found := run(variant, seed, args.out))
+    # Processes that are spawned: torch and OpenVINO do not survive a fork.
+    with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as pool:
+        running = [pool.submit(run, variant, seed, args.out) for variant, seed in wanted]
+        for (variant, _), one in zip(wanted, running, strict=True):
+            results.setdefault(variant, []).append(found := one.result())
             print(json.dumps(found), flush=True)
     base = [row["games"] for row in results.get("base", [])]
     print(f"\n| variant | games to {GATE:.0%}, by seed | factor [95%] |\n|---|---|---|")

@@ -170,7 +170,7 @@ def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
 
 def test_the_recipe_of_the_package_is_one() -> None:
     config = load_recipe("alphago-rl-9x9", model=RlConfig)
-    assert (config.start, config.game.size, config.games) == ("default", 9, 128)
+    assert (config.start, config.game.size, config.games) == ("tygem-b8c64", 9, 128)
 
 
 @pytest.mark.parametrize(
