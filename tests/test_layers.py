@@ -35,8 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": RULES | {"evaluators", "data"},
     "benching": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
-    "analysis": ENGINE,
-    "web": ENGINE | {"analysis"},
+    "web": ENGINE,
     "arena": ENGINE | {"pages"},
     "zero": ENGINE | {"arena", "networks", "pages", "training"},
 }

@@ -36,4 +36,5 @@ class MissingExtra(TengenError, ImportError):
     """A feature needs an optional extra that is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs the extra [{extra}]: pip install 'tengen[{extra}]'")
+        how = f"pip install 'tengen[{extra}]', in a clone make .venv/developer"
+        super().__init__(f"{feature} needs the extra [{extra}]: {how}")

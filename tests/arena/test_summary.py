@@ -49,6 +49,8 @@ def test_lines() -> None:
     assert "differ" in game_line(GAMES[1])
     told = report(summarize(TWO, GAMES))
     assert "as Black 1.5 of 2, as White 1 of 2" in told
+    assert "\n2 games were counted; " in told
+    assert "\n1 game was counted; " in report(summarize(TWO, GAMES[:2]))
     assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in told
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_type_hints
 
 import pytest
 
@@ -36,6 +38,20 @@ def test_every_verb_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None
     assert f"tengen {name}" in text
     doc = importlib.import_module(app.VERBS[name].module).command.__doc__
     assert doc and doc.split()[0] in text
+
+
+@pytest.mark.parametrize("name", app.VERBS)
+def test_no_word_of_a_help_text_is_lost(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Typer takes [word] for markup and prints nothing of it."""
+    monkeypatch.setenv("COLUMNS", "250")  # so that no other column is broken into lines
+    assert app.main([name, "--help"]) == 0
+    shown = re.sub(r"[\s│]", "", capsys.readouterr().out)
+    command = importlib.import_module(app.VERBS[name].module).command
+    for hint in get_type_hints(command, include_extras=True).values():
+        for option in getattr(hint, "__metadata__", ()):
+            assert re.sub(r"\s", "", option.help.replace("\\[", "[")) in shown
 
 
 @pytest.mark.parametrize("name", app.VERBS)

@@ -24,7 +24,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({**settings_of(write_store(tmp_path / "store")), "name": "mine"}))
-    monkeypatch.setattr(bench, "recipe_names", lambda: [str(path)])
+    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [str(path)])
     return str(path)
 
 
@@ -100,7 +100,7 @@ def test_without_the_extra_it_says_what_to_install(args: list[str], status: int)
 
 
 def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "recipe_names", lambda: [recipe, "linear-tygem"])
+    monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [recipe, "linear-tygem"])
     measured = []
     monkeypatch.setattr(bench, "measure_all", lambda _, runs, *__: measured.append(runs) or bench.Figures(QUIET))
     monkeypatch.setattr(bench, "_print", lambda figures, _: measured.append(figures.missing))

@@ -59,6 +59,15 @@ def test_nets_lists_and_shows(installed: str, capsys: pytest.CaptureFixture[str]
     assert json.loads(capsys.readouterr().out) == card
 
 
+def test_nets_says_which_network_is_the_default_where(installed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    network_file.DEFAULT_NAME.write_text("mine\n7 small\n9 mid\n", encoding="utf-8")
+    try:
+        assert main(["nets"]) == 0
+    finally:
+        network_file.DEFAULT_NAME.unlink()
+    assert "\ndefault is small on 7x7, mid on 9x9, and mine on all other boards\n" in capsys.readouterr().out
+
+
 def test_nets_of_an_unknown_name(installed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nets", "mina"]) == 2
     assert "did you mean mine?" in capsys.readouterr().err

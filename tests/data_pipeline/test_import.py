@@ -144,6 +144,16 @@ def test_filters_and_samples(tygem: Store, tmp_path: Path) -> None:
         assert set(Store.open(tmp_path / name).hashes.tolist()) < set(tygem.hashes.tolist())
 
 
+def test_owners_are_counted_among_the_games_that_were_kept(tmp_path: Path) -> None:
+    for name, sample in (("all", 0), ("n", 12), ("fraction", 0.5)):
+        options = ImportOptions(RowOptions(Filters(), playouts=8), sample=sample, seed=1, workers=1)
+        report = import_games([GAMES], tmp_path / name, options)
+        in_part = {note.split("\t")[2] for note in (tmp_path / name / NOTES).read_text().splitlines()}
+        rows = [row for row in Store.open(tmp_path / name) if row.source not in in_part]
+        assert report.counted == sum(row.score is not None and row.komi is not None for row in rows) > 0
+        assert report.owned == sum(row.ownership is not None for row in rows) <= report.counted
+
+
 def test_a_hold_out_is_left_out(tygem: Store, tmp_path: Path) -> None:
     import_games([TYGEM], tmp_path / "part", ImportOptions(FAST, sample=50, workers=1))
     report = import_games([TYGEM], tmp_path / "rest", ImportOptions(FAST, exclude=(tmp_path / "part",), workers=1))

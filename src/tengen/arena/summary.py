@@ -135,10 +135,14 @@ def report(figures: Mapping[str, Any]) -> str:
         lines.append(_known(figures["pairings"], figures["within"]))
     lines += [
         "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
-        f"{figures['counted']} games were counted; the opinions about dead stones led to different scores in "
+        f"{_counted(figures['counted'])}; the opinions about dead stones led to different scores in "
         f"{_games(figures['counted_apart'])}, to different winners in {_games(figures['disputed'])}",
     ]
     return "\n".join(lines)
+
+
+def _counted(games: int) -> str:
+    return "1 game was counted" if games == 1 else f"{games} games were counted"
 
 
 def _known(pairings: Sequence[Mapping[str, Any]], within: float) -> str:

@@ -21,6 +21,7 @@ from tengen.benching.playing import (
     visits,
 )
 from tengen.benching.training import Encoding, Estimate, encoding, estimate
+from tengen.errors import MissingExtra
 from tengen.evaluators.protocol import Evaluator
 from tengen.training.config import RunConfig
 
@@ -93,7 +94,7 @@ def _measure_play(figures: Figures, networks: Sequence[Evaluator], seconds: floa
 
 def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: float, say: Say) -> None:
     if not (find_spec("torch") and find_spec("lightning")):
-        figures.missing.append("how long a recipe takes: training needs the extra [train], pip install 'tengen[train]'")
+        figures.missing.append(str(MissingExtra("how long a recipe takes: training", "train")))
         return
     for run in recipes:
         say(f"a few steps of the recipe {run.name}")

@@ -28,7 +28,7 @@ _ONLY_NETWORKS = "how long it takes is worked out for recipes of networks only"
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help=f"only how long this recipe will take; a path or name: {', '.join(recipe_names())}"),
+        typer.Argument(help=f"only how long this recipe will take; a path or name: {', '.join(recipe_names(_KIND))}"),
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")

@@ -14,8 +14,9 @@ import typer
 if TYPE_CHECKING:
     from tengen.arena.settings import MatchSettings
 
+# Typer takes [word] for markup, unless a backslash stands before it.
 _PLAYER = (
-    "[NAME=]PLAYER[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
+    r"\[NAME=]PLAYER\[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
     'random, or "gtp:COMMAND LINE"; LIMIT is visits (400), seconds a move (2s) or a clock (10m+5x30s). Or one YAML file'
 )
 
@@ -27,7 +28,7 @@ def command(
     ] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(help="head-to-head, round-robin, gauntlet or ladder [by the number of players]"),
+        typer.Option(help=r"head-to-head, round-robin, gauntlet or ladder \[by the number of players]"),
     ] = None,
     anchors: Annotated[
         int | None, typer.Option(help="gauntlet: so many of the last players are met by all [1]")
@@ -35,10 +36,10 @@ def command(
     back: Annotated[int | None, typer.Option(help="ladder: each meets so many before it [1]")] = None,
     size: Annotated[int | None, typer.Option(help="board size, 5 to 19 [19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
-    rules: Annotated[str | None, typer.Option(help="rule set by name [chinese]")] = None,
+    rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[
         str | None,
-        typer.Option(help="policy, policy:NETWORK, random, or a path of SGF files or lines of moves [policy]"),
+        typer.Option(help=r"policy, policy:NETWORK, random, or a path of SGF files or lines of moves \[policy]"),
     ] = None,
     opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all of a list]")] = None,
     seed: Annotated[int | None, typer.Option(help="of openings and players [1]")] = None,
@@ -58,8 +59,10 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="games at the same time [as many as the cores bear]")] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the match; a rerun goes on there")] = None,
+    workers: Annotated[int | None, typer.Option(help=r"games at the same time \[as many as the cores bear]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help=r"folder of the match; a rerun goes on there \[matches/NAME]")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
     """Play games between two players or more under equal conditions and say who is stronger, and how sure that is.

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import Card, find_network, installed, read_card
+from tengen.evaluators.network_file import Card, default_by_size, find_network, installed, read_card
 from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
 
 
@@ -46,7 +46,11 @@ def _print_list(cards: list[Card], default: str) -> None:
             f"{card.games:,}",
             f"{card.hours:g}",
         )
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if by_size := default_by_size():
+        sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())
+        console.print(f"default is {sizes}, and {default} on all other boards", highlight=False, soft_wrap=True)
 
 
 def _print_card(card: Card) -> None:

@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tengen.data.identity import HashSet
 from tengen.data.report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
-from tengen.data.rows import DROPPED, FILTERED, Note, RowOptions, Rows, trees_to_rows
+from tengen.data.rows import DROPPED, FILTERED, PART, Note, RowOptions, Rows, trees_to_rows
 from tengen.data.sampling import SampleOf, in_fraction
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.data.store import Store
@@ -108,6 +109,7 @@ class _Collector:
         self.options = options
         self.report = ImportReport()
         self._notes = NoteFile(writer.folder)
+        self._parts: set[str] = set()  # where the games are that were kept in part
         self._seen = HashSet()
         self._excluded = HashSet()
         for path in options.exclude:
@@ -117,13 +119,12 @@ class _Collector:
     def take(self, rows: Rows) -> None:
         """Store the rows that are new and chosen."""
         self.report.games += rows.games
-        self.report.counted += rows.counted
         keep, lost = self._choose(rows)
         for note in [n for n in rows.notes if n.place not in lost] + list(lost.values()):
             self._note(note)
+        self._parts.update(note.place for note in rows.notes if note.verdict == PART)
         batch = rows.batch if keep.all() else rows.batch.filter(pa.array(keep))
-        self.report.kept += batch.num_rows
-        self.report.owned += batch.num_rows - batch.column("ownership").null_count
+        self._count(batch)
         if self._sample:
             self._sample.add(batch, rows.hashes[keep])
         else:
@@ -165,12 +166,22 @@ class _Collector:
         return report
 
     def _write_sample(self, sample: SampleOf) -> None:
-        before, self.report.kept, self.report.owned = self.report.kept, 0, 0
+        before = self.report.kept
+        self.report.kept = self.report.counted = self.report.owned = 0
         for batch in sample.rows():
-            self.report.kept += batch.num_rows
-            self.report.owned += batch.num_rows - batch.column("ownership").null_count
+            self._count(batch)
             self.writer.add_batch(batch)
         self.report.reasons[FILTERED, SAMPLED] += before - self.report.kept
+
+    def _count(self, batch: pa.RecordBatch) -> None:
+        """Add rows that are kept to the figures of the report."""
+        report = self.report
+        report.kept += batch.num_rows
+        report.owned += batch.num_rows - batch.column("ownership").null_count
+        if self.options.rows.playouts:
+            asked = pc.and_(pc.is_valid(batch.column("score")), pc.is_valid(batch.column("komi")))
+            places = batch.column("source").filter(asked)
+            report.counted += len(places) - sum(place in self._parts for place in places.to_pylist())
 
     def _note(self, note: Note) -> None:
         self.report.add(note)

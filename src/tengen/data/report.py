@@ -22,8 +22,8 @@ _VERDICTS = (PART, DROPPED, FILTERED, UNREADABLE)
 class ImportReport:
     """Counts of games by verdict and reason, with the first few places of each.
 
-    games: trees read. kept: rows stored, those in part included. counted: whole games with a score and a known komi,
-    owned: those of them whose final owners were found.
+    games: trees read. kept: rows stored, those in part included. counted: those whose final owners were asked for,
+    which are whole and have a score and a known komi. owned: those of them whose owners were found.
     """
 
     games: int = 0

@@ -48,15 +48,13 @@ class Rows(NamedTuple):
     hashes: npt.NDArray[np.uint64]
     notes: list[Note]
     games: int
-    counted: int
-    """Rows whose owners were asked for: whole games with a score and a known komi."""
 
 
 def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) -> Rows:
     """Turn trees into rows; whatever a tree holds, it becomes a row or a note."""
     rows: list[GameRecord] = []
     notes: list[Note] = []
-    games = counted = 0
+    games = 0
     for tree in trees:
         if isinstance(tree, SourceProblem):
             notes.append(Note(UNREADABLE, tree.reason, tree.place, tree.detail))
@@ -73,10 +71,9 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
             continue
         if problem:
             notes.append(Note(PART, problem.reason, place, problem.detail))
-        counted += bool(options.playouts and not problem and row.score is not None and row.komi is not None)
         rows.append(row)
     hashes = np.array([row.hash for row in rows], np.uint64)
-    return Rows(rows_to_batch(rows), hashes, notes, games, counted)
+    return Rows(rows_to_batch(rows), hashes, notes, games)
 
 
 def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, SgfProblem | None]:

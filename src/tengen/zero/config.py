@@ -207,7 +207,7 @@ class RatingConfig(Strict):
     """Games against anchors outside the run, every `every` cycles and at the end: `games` against each.
 
     `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts` (also
-    `playouts:VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
+    `playouts@VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
     before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
     games are drawn from the network's policy. Programs think for themselves and take their time: against each of them
     there are `program_games`, where given, but for the rating at the end.
