@@ -129,6 +129,19 @@ def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> N
         train_linear(other, unbroken.parent.parent, progress=False)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "kind"), [("name: a network's\n", "network"), ("kind: zero\n", "zero"), ("- 1\n", "unknown")]
+)
+def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(
+    run: LinearRun, tmp_path: Path, recipe: str, kind: str
+) -> None:
+    (tmp_path / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    with pytest.raises(RecipeError, match=f"holds a run of kind {kind}, not linear-playout"):
+        train_linear(run, tmp_path, progress=False)
+    assert (tmp_path / "recipe.yaml").read_text(encoding="utf-8") == recipe
+    assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
+
+
 def test_the_file_is_judged_as_its_playouts_draw(unbroken: Path, store: Path) -> None:
     """judge_playout, which sums features, against the weights that a tree search would get."""
     from tengen.game import Game

@@ -134,6 +134,13 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: 
         train(RunConfig.model_validate(settings), unbroken, progress=False)
 
 
+def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:
+    (tmp_path / "recipe.yaml").write_text("kind: zero\n", encoding="utf-8")
+    with pytest.raises(RecipeError, match="holds a run of kind zero, not network"):
+        train(run, tmp_path, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
+
+
 def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> None:
     before = final_state(unbroken)["state_dict"]
     path = train(run, unbroken, progress=False)

@@ -34,7 +34,7 @@ from tengen.zero.folder import RunFolder
 from tengen.zero.pending import PendingGames
 from tengen.zero.probe import draw_probe, judge
 from tengen.zero.rating_book import RatingBook, RatingEvent
-from tengen.zero.run import Run, kept_networks
+from tengen.zero.run import Run, hours_of, kept_networks
 from tengen.zero.stop import Stop
 from tengen.zero.watcher import Nobody
 
@@ -141,6 +141,7 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert len(Store.open(unbroken / "games")) == 3 * 24
     card = read_card(unbroken / "nets" / "micro.onnx")
     assert card.board_sizes == [5, 6] and card.games == 72
+    assert 0 < card.hours == pytest.approx(hours_of(events_of(unbroken)), rel=0.005)  # of playing and learning
     assert not list((unbroken / "pending").glob("*"))
     assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
     assert {(event["played_here"], event["played_before"]) for event in events_of(unbroken)} == {(24, 0)}

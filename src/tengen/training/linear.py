@@ -31,6 +31,7 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
+from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -44,6 +45,7 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
     KeyboardInterrupt. Raises RecipeError when `out` holds another run, StoreError for a store that cannot be used.
     """
+    check_kind(out, run.kind)
     games = _Games(run)
     state = _State()
     checkpoint = out / "checkpoints" / "linear.npz"

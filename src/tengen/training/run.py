@@ -18,6 +18,7 @@ from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
 from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.finish import finish
+from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
@@ -75,6 +76,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
+    check_kind(out, "network")
     samplers = open_samplers(run)
     inputs = samplers.train.plane_set
     out.mkdir(parents=True, exist_ok=True)

@@ -270,7 +270,9 @@ class Run:
         last = self.folder.network(self.config.cycles)
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
         told = self.config.card
-        card = read_card(last).model_copy(update={"data": told.data, "licence": told.licence, "search": told.search})
+        hours = hours_of(cycle_events(self.folder))  # of playing too, where the learner knows its own
+        said = {"data": told.data, "licence": told.licence, "search": told.search, "hours": float(f"{hours:.3g}")}
+        card = read_card(last).model_copy(update=said)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
         return path
