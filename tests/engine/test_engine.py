@@ -336,6 +336,22 @@ def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
 
 
+@pytest.mark.parametrize("end", ["resignation", "passes"])
+def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
+    game = Game.from_diagram(". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . .".replace(" ", ""), "tromp-taylor")
+    game.play("E1").play("B4")  # White takes the ko at C4
+    if end == "resignation":
+        game.resign()
+    else:
+        game.play("pass").play("pass")
+    ko = game.point("C4")
+    assert game.is_over
+    assert not game.is_legal(ko)
+    result = result_of(game, ScriptedEvaluator({ko: 99.0}), visits=20)
+    assert game.is_legal(result.move)
+    assert ko not in [candidate.point for candidate in result.candidates]
+
+
 def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -> list[int]:
     """The numbers of the moves at which Black, who always sees a lost game, resigns; he may forget each tree."""
     game, resigned = Game(9), []
