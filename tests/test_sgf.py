@@ -273,6 +273,8 @@ def test_write_game_says_all() -> None:
         ("Black wins by resignation", False, Result(0, None, "resign")),
         ("White wins by 2.5 points", False, Result(1, -2.5, "count")),
         ("黑胜1又1/0子", False, Result(0, 2.0, "count")),
+        (f"黑胜1/{'9' * 5000}子", False, Result(0)),
+        (f"黑胜{'9' * 400}/{'9' * 400}子", False, Result(0)),
     ],
 )
 def test_results(text: str, zi: bool, expected: Result) -> None:
