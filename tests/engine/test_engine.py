@@ -336,6 +336,16 @@ def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
+    game = Game.from_diagram(SETTLED, to_play=WHITE)
+    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_most=most))
+    assert result.move == PASS
+
+
 @pytest.mark.parametrize("end", ["resignation", "passes"])
 def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
     game = Game.from_diagram(". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . .".replace(" ", ""), "tromp-taylor")

@@ -94,7 +94,7 @@ class Engine:
     def params(self) -> SearchParams:
         """The settings of the search, with those that the network's card advises for the board where nobody set them.
 
-        To set them forgets the tree, and the position is searched anew.
+        To set them forgets tree and position: `set_position` comes next.
         """
         return self._search.params
 
@@ -314,9 +314,13 @@ class Engine:
     def _pass_winrate(self) -> float:
         """The winrate of a pass for the side to move, by a short search of it alone."""
         game = self._position()
-        deadline = time.monotonic() + _PASS_SECONDS
         self._search.set_root(game, allow=[game.size**2])
-        self._search.run(self._search.visits + _PASS_VISITS, lambda: time.monotonic() < deadline)
+        deadline = time.monotonic() + _PASS_SECONDS
+
+        def wants_more() -> bool:  # the first visit of the pass, whatever time it takes: without it nothing is known
+            return time.monotonic() < deadline or not self._search.stats().visits.any()
+
+        self._search.run(self._search.visits + _PASS_VISITS, wants_more)
         value = float(self._search.stats().value[0])
         self._search.set_root(game)
         return (value + 1) / 2
