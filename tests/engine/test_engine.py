@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
+from tengen.engine.params import set_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
@@ -326,8 +328,18 @@ def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 1025])
 def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
-    with pytest.raises(ValueError, match="give 1 to 1024"):
+    with pytest.raises(RecipeError, match="give 1 to 1024"):
         Engine(UniformEvaluator(), threads=threads)
+
+
+def test_a_batch_that_no_search_can_have_is_refused() -> None:
+    with pytest.raises(RecipeError, match="give 1 or more"):
+        Engine(UniformEvaluator(), batch=0)
+
+
+def test_weights_that_are_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="cannot be read"):
+        set_params(SearchParams(), {"playout": f"linear:{tmp_path}"})
 
 
 def test_a_game_that_is_over_can_still_be_asked_about() -> None:
