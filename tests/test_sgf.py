@@ -134,6 +134,7 @@ def test_an_illegal_move_is_named() -> None:
         (b"(;SZ[19:13];B[aa])", "not square"),
         (b"(;SZ[4];B[aa])", "5 to 19"),
         (b"(;SZ[x];B[aa])", "5 to 19"),
+        (b"(;SZ[00000001900000];B[aa])", "5 to 19"),
         (b"(;SZ[9];B[zz])", "off the board"),
         (b"(;SZ[9];B[aa]W[bb])", "two moves"),
         (b"(;SZ[9];B[aa];AB[cc];W[bb])", "mid-game"),
@@ -272,6 +273,8 @@ def test_write_game_says_all() -> None:
         ("Black wins by resignation", False, Result(0, None, "resign")),
         ("White wins by 2.5 points", False, Result(1, -2.5, "count")),
         ("黑胜1又1/0子", False, Result(0, 2.0, "count")),
+        (f"黑胜1/{'9' * 5000}子", False, Result(0)),
+        (f"黑胜{'9' * 400}/{'9' * 400}子", False, Result(0)),
     ],
 )
 def test_results(text: str, zi: bool, expected: Result) -> None:
@@ -322,6 +325,13 @@ def test_dates_rules_and_charsets() -> None:
 
 WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[bb] ;W[cc] (; C[ PL[W] AB[aa:zz]".split()
 PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
+
+
+def test_a_property_in_small_letters_does_not_damage_what_is_written() -> None:
+    tree = read_tree(b"(;GM[1]SZ[9];B[aa];b[bb];W[cc])")
+    again = read_tree(write_tree(tree))
+    assert [node.move for node in again.walk()] == [node.move for node in tree.walk()] == [None, (0, 0), None, (1, 20)]
+    assert again.problems == []
 
 
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))

@@ -105,6 +105,15 @@ def test_damaged_members_cost_only_themselves(tmp_path: Path) -> None:
     assert ("games.zip/a.sgf", "file cannot be read") in problems
 
 
+def test_a_zip_with_a_name_that_is_no_utf8_costs_only_itself(tmp_path: Path) -> None:
+    data = a_zip({"\u00e9.sgf": GAME}).replace("\u00e9".encode(), b"\xe9\xe9")
+    (tmp_path / "a.zip").write_bytes(data)
+    (tmp_path / "b.sgf").write_bytes(OTHER)
+    trees, problems = read(tmp_path)
+    assert [tree for _, tree in trees] == [OTHER]
+    assert [reason for _, reason in problems] == ["file cannot be read"]
+
+
 def test_what_is_no_archive_is_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing else")
     (tmp_path / "y.xz").write_bytes(GAME)

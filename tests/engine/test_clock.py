@@ -153,7 +153,23 @@ def test_what_is_shown_is_read_back(milliseconds: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "+", "5m", "10m+", "+3s", "10m+5x", "10m+0x30s", "10m+5x0", "10+3", "m+0", "0+0", "5m+3s+3s", "-1s+0"]
+    "text",
+    [
+        "",
+        "+",
+        "5m",
+        "10m+",
+        "+3s",
+        "10m+5x",
+        "10m+0x30s",
+        "10m+5x0",
+        "10+3",
+        "m+0",
+        "0+0",
+        "5m+3s+3s",
+        "-1s+0",
+        f"0+{'9' * 5000}x9s",
+    ],
 )
 def test_words_that_are_no_time_control(text: str) -> None:
     with pytest.raises(RecipeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scripted import ScriptedEvaluator
 
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
+from tengen.engine.params import set_params
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
@@ -326,14 +328,50 @@ def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 1025])
 def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
-    with pytest.raises(ValueError, match="give 1 to 1024"):
+    with pytest.raises(RecipeError, match="give 1 to 1024"):
         Engine(UniformEvaluator(), threads=threads)
+
+
+def test_a_batch_that_no_search_can_have_is_refused() -> None:
+    with pytest.raises(RecipeError, match="give 1 or more"):
+        Engine(UniformEvaluator(), batch=0)
+
+
+def test_weights_that_are_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="cannot be read"):
+        set_params(SearchParams(), {"playout": f"linear:{tmp_path}"})
 
 
 def test_a_game_that_is_over_can_still_be_asked_about() -> None:
     game = Game.from_diagram(SETTLED).play("pass").play("pass")
     assert result_of(game, visits=20).move == PASS
     assert result_of(Game(9).play("pass").play("pass"), ScriptedEvaluator({40: 9}), visits=5).move == 40
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
+    game = Game.from_diagram(SETTLED, to_play=WHITE)
+    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_most=most))
+    assert result.move == PASS
+
+
+@pytest.mark.parametrize("end", ["resignation", "passes"])
+def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
+    game = Game.from_diagram(". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . .".replace(" ", ""), "tromp-taylor")
+    game.play("E1").play("B4")  # White takes the ko at C4
+    if end == "resignation":
+        game.resign()
+    else:
+        game.play("pass").play("pass")
+    ko = game.point("C4")
+    assert game.is_over
+    assert not game.is_legal(ko)
+    result = result_of(game, ScriptedEvaluator({ko: 99.0}), visits=20)
+    assert game.is_legal(result.move)
+    assert ko not in [candidate.point for candidate in result.candidates]
 
 
 def play_hopeless_game(style: Style, moves: int = 60, forgetful: bool = False) -> list[int]:

@@ -97,3 +97,8 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         read_card(tmp_path / "nothing.onnx")
     with pytest.raises(NetworkError, match="cannot be read"):
         read_card(tmp_path)
+
+
+def test_a_name_that_no_file_can_have_is_unknown() -> None:
+    with pytest.raises(NetworkError, match="neither installed nor a file"):
+        find_network("a" * 300)

@@ -34,6 +34,7 @@ _READ_ERRORS = (
     tarfile.TarError,
     NotImplementedError,  # an unknown compression in a zip
     RuntimeError,  # an encrypted member of a zip
+    UnicodeError,  # a name in a zip that says it is UTF-8 and is not
 )
 
 _COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {

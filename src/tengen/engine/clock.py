@@ -22,7 +22,7 @@ _TAIL = 0.12
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 _SPAN = re.compile(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?|0")
 _CONTROL = re.compile(
-    r"(?P<main>[^+]+)\+(?:(?P<periods>\d+)x(?P<byoyomi>.+)|(?P<stones>\d+)/(?P<block>.+)|(?P<gain>.+))"
+    r"(?P<main>[^+]+)\+(?:(?P<periods>\d{1,9})x(?P<byoyomi>.+)|(?P<stones>\d{1,9})/(?P<block>.+)|(?P<gain>.+))"
 )
 
 

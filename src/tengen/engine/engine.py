@@ -15,7 +15,7 @@ from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.passing import choose_move
-from tengen.engine.positions import from_stones
+from tengen.engine.positions import resumed
 from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import TreeSearch
@@ -94,7 +94,7 @@ class Engine:
     def params(self) -> SearchParams:
         """The settings of the search, with those that the network's card advises for the board where nobody set them.
 
-        To set them forgets the tree, and the position is searched anew.
+        To set them forgets tree and position: `set_position` comes next.
         """
         return self._search.params
 
@@ -119,11 +119,11 @@ class Engine:
         """Search this position from now on; the tree is kept as far as the game goes on from the last one.
 
         The game is copied. `allow` (if not empty) and `avoid` restrict the first move; ValueError when none is left.
-        A game that is over is searched as a new one from its stones.
+        A game that is over is searched as if it went on: its end is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
-            position = from_stones(game, game.to_play) if game.is_over else game.copy()
+            position = resumed(game) if game.is_over else game.copy()
             if self._game is None or self._game.size != game.size:
                 self._take_advice(game.size)
             if self._game is None or not _goes_on(self._game, position):
@@ -314,9 +314,13 @@ class Engine:
     def _pass_winrate(self) -> float:
         """The winrate of a pass for the side to move, by a short search of it alone."""
         game = self._position()
-        deadline = time.monotonic() + _PASS_SECONDS
         self._search.set_root(game, allow=[game.size**2])
-        self._search.run(self._search.visits + _PASS_VISITS, lambda: time.monotonic() < deadline)
+        deadline = time.monotonic() + _PASS_SECONDS
+
+        def wants_more() -> bool:  # the first visit of the pass, whatever time it takes: without it nothing is known
+            return time.monotonic() < deadline or not self._search.stats().visits.any()
+
+        self._search.run(self._search.visits + _PASS_VISITS, wants_more)
         value = float(self._search.stats().value[0])
         self._search.set_root(game)
         return (value + 1) / 2

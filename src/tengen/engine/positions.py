@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tengen.game import BLACK, WHITE, Game
@@ -12,9 +14,26 @@ def with_turn(game: Game, color: int) -> Game:
     return game if game.to_play == color else from_stones(game, color)
 
 
+def resumed(game: Game) -> Game:
+    """A game that is over as one that goes on from its last position, with its history as far as that may be kept.
+
+    Resignation, final passes and limit of moves are taken back: prisoners still count and superko still binds. After a
+    long cycle, or passes out of turn, the stones are a new game's first position.
+    """
+    twin = game.copy().limit_moves(0)
+    if twin.ending == "resignation":
+        twin.undo()
+    for _ in range(game.passes - game.passes % 2):  # an even number, for the same side to play
+        twin.undo()
+    return from_stones(game, game.to_play) if twin.is_over or twin.to_play != game.to_play else twin
+
+
 def from_stones(game: Game, to_play: int) -> Game:
-    """A new game that starts from the stones of this one: no history, no ko; White's bonus is kept in the komi."""
-    fresh = Game(game.size, game.rules, game.komi + game._native.white_bonus)
+    """A new game that starts from the stones of this one: no history, no ko, no prisoners.
+
+    White's bonus is kept in the komi, and the rules give none for the stones that Black has now.
+    """
+    fresh = Game(game.size, replace(game.rules, bonus="none"), game.komi + game._native.white_bonus)
     board = game.board.ravel()
     black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
     return fresh.setup(black=black, white=white, to_play=to_play)

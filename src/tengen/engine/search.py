@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, require_size
 from tengen.game import Game
 
@@ -145,7 +145,8 @@ class TreeSearch(SearchView):
 
     Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
     With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at
-    once, except that the questions of SearchView may be asked while another thread is in it.
+    once, except that the questions of SearchView may be asked while another thread is in it. Raises RecipeError for a
+    batch or a number of threads that cannot be.
     """
 
     def __init__(
@@ -157,9 +158,9 @@ class TreeSearch(SearchView):
         threads: int = 1,
     ) -> None:
         if batch < 1:
-            raise ValueError(f"a batch of {batch} positions is impossible: give 1 or more")
+            raise RecipeError(f"a batch of {batch} positions is impossible: give 1 or more")
         if not 1 <= threads <= MOST_THREADS:
-            raise ValueError(f"{threads} threads cannot search: give 1 to {MOST_THREADS}")
+            raise RecipeError(f"{threads} threads cannot search: give 1 to {MOST_THREADS}")
         self.evaluator = evaluator
         self.params = params or SearchParams()
         super().__init__(_native.Search(self.params.native(), seed))

@@ -99,15 +99,22 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     Raises NetworkError, which names `kind` and the nearest embedded name, when there is neither.
     """
     embedded = EMBEDDED / f"{name_or_path}{suffix}"
-    if Path(name_or_path).name == name_or_path and embedded.is_file():
+    if Path(name_or_path).name == name_or_path and _is_file(embedded):
         return embedded
     path = Path(name_or_path)
-    if path.is_file():
+    if _is_file(path):
         return path
     names = [file.stem for file in embedded_files(suffix)]
     near = get_close_matches(name_or_path, names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
     raise NetworkError(f"no {kind} {name_or_path!r}, neither installed nor a file; {hint}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, a folder that may not be read
+        return False
 
 
 def embedded_files(suffix: str) -> list[Path]:

@@ -1,6 +1,8 @@
 """Evaluation with PyTorch: for networks in training, and for network files on a GPU. Needs the extra [train]."""
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -33,7 +35,7 @@ class TorchEvaluator:
 
     `device` auto takes the GPU where there is one. With `precision` auto the module runs under bf16 autocast on a GPU
     and in f32 on the CPU, so that the results can serve as the reference of other backends. The module is moved to the
-    device; it is put into eval mode for each evaluation and back into the mode that it had.
+    device; it is put into eval mode for each evaluation and back into the mode that it had once none is under way.
     """
 
     def __init__(
@@ -53,6 +55,9 @@ class TorchEvaluator:
         self.device = torch.device(_default_device() if device == "auto" else device)
         self._half = precision == "bf16" or (precision == "auto" and self.device.type != "cpu")
         self._module = module.to(self.device)
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._was_training = False
 
     def advised_search(self, size: int) -> Mapping[str, Any]:
         """What the card of the network advises."""
@@ -61,14 +66,27 @@ class TorchEvaluator:
     @torch.inference_mode()
     def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
         inputs = [torch.from_numpy(part).to(self.device) for part in (planes, scalars, mask)]
-        training = self._module.training
-        self._module.eval()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._half):
+        with self._eval_mode(), torch.autocast(self.device.type, torch.bfloat16, enabled=self._half):
             outputs: Outputs = self._module(*inputs)
-        self._module.train(training)
         parts = (outputs.policy, outputs.value, outputs.score, outputs.ownership)
         policy, value, score, ownership = (part.float().cpu().numpy() for part in parts)
         return evaluation_from_outputs(policy, value, score, ownership, mask)
+
+    @contextmanager
+    def _eval_mode(self) -> Iterator[None]:
+        """The first of several threads sets the mode, the last one gives it back."""
+        with self._lock:
+            if not self._under_way:
+                self._was_training = self._module.training
+                self._module.eval()
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._module.train(self._was_training)
 
 
 def load_torch(path: str | Path, device: str = "auto") -> TorchEvaluator:

@@ -80,7 +80,7 @@ def board_size(root: Properties) -> int:
         raise SgfProblem("board is not square", f"SZ[{text[:40]}]")
     if not text:
         return _MAX_SIZE
-    if not width.isdecimal() or not _MIN_SIZE <= int(width[:9]) <= _MAX_SIZE:
+    if not (width.isdecimal() and len(width) < 9 and _MIN_SIZE <= int(width) <= _MAX_SIZE):
         raise SgfProblem("board size is not 5 to 19", f"SZ[{text[:40]}]")
     return int(width)
 

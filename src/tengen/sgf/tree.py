@@ -139,7 +139,7 @@ class _Builder:
         node.comment = text_of(properties, "C", self.charset)
         skipped = _READ | FACTS if is_root else _READ
         for name, values in properties.items():
-            if name not in skipped:
+            if name and name not in skipped:  # a name in small letters comes without any, and could not be read again
                 node.other[name] = [value.decode(self.charset, "replace").encode() for value in values]
 
 

@@ -201,7 +201,8 @@ def _margin(words: str, zi: bool) -> float | None:
     """Return the points of a margin, or None where it is no count: not positive, or no multiple of half a point."""
     stones = _STONES.search(words)
     if stones and (stones[1] or stones[2]):
-        points = 2 * (float(stones[1] or 0) + (int(stones[2]) / int(stones[3]) if stones[2] and int(stones[3]) else 0))
+        part = float(stones[2]) / float(stones[3]) if stones[2] and float(stones[3]) else 0  # floats know no limit
+        points = 2 * (float(stones[1] or 0) + part)
     elif number := _NUMBER.search(words):
         points = float(number[0].replace(",", ".")) * (2 if zi else 1)
     else:

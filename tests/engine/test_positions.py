@@ -1,0 +1,67 @@
+"""A position that is searched in place of a game counts for as much as the game that it comes from."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.engine.positions import from_stones, resumed
+from tengen.game import BLACK, Game
+
+
+def played(rules: str, moves: str) -> Game:
+    game = Game(9, rules, 6.5)
+    for vertex in moves.split():
+        game.play(vertex)
+    return game
+
+
+@pytest.mark.parametrize("rules", ["chinese", "aga", "tromp-taylor"])
+def test_the_bonus_for_a_handicap_is_what_it_was(rules: str) -> None:
+    given = Game(9, rules, 0.5)
+    given.place_handicap(3)
+    assert from_stones(given, BLACK).score() == given.score()
+
+
+@pytest.mark.parametrize("rules", ["chinese", "aga"])
+def test_stones_of_one_colour_alone_are_no_handicap_when_there_was_none(rules: str) -> None:
+    game = played(rules, "A2 pass B1 pass")
+    twin = from_stones(game, BLACK)
+    assert twin.score() == game.score()
+    assert twin.play("E5").score() == game.play("E5").score()
+
+
+@pytest.mark.parametrize("passes", [2, 3, 4])
+def test_a_game_that_goes_on_after_passes_keeps_prisoners_and_history(passes: int) -> None:
+    game = played("japanese", "A2 A1 B1 J9 J1 H9 G1" + passes * " pass")
+    going_on = resumed(game)
+    assert not going_on.is_over
+    assert (going_on.to_play, going_on.captures, going_on.score()) == (game.to_play, (1, 0), game.score())
+    assert going_on.moves == game.moves[: len(going_on.moves)]
+    assert game.passes == passes  # the game itself stays as it is
+
+
+def test_a_game_that_goes_on_after_a_resignation_keeps_its_moves() -> None:
+    game = played("japanese", "A2 A1 B1").resign()
+    assert not resumed(game).is_over
+    assert resumed(game).moves == game.moves
+
+
+def test_a_game_that_its_limit_of_moves_has_ended_goes_on_with_its_moves() -> None:
+    game = played("chinese", "A2 A1").limit_moves(2)
+    assert not resumed(game).is_over
+    assert (resumed(game).moves, resumed(game).to_play, game.is_over) == (game.moves, BLACK, True)
+
+
+def test_a_long_cycle_goes_on_from_its_stones() -> None:
+    game = Game.from_diagram("XOOXX\nXXO.O\nXOOOO\nX.O.X\nXXXOO", "japanese", 0.5)
+    for vertex in 2 * ["D2", "D1", "E1", "D1", "E2", "E1"]:
+        game.play(vertex)
+    assert game.ending == "long cycle"
+    going_on = resumed(game)
+    assert not going_on.is_over
+    assert (going_on.to_play, going_on.board.tolist()) == (game.to_play, game.board.tolist())
+
+
+def test_after_passes_out_of_turn_the_same_side_is_to_play() -> None:
+    game = played("chinese", "A2 A1").play("pass", BLACK).play("pass", BLACK)
+    assert (resumed(game).to_play, resumed(game).is_over) == (game.to_play, False)
