@@ -53,15 +53,18 @@ void add_noise(std::vector<float>& priors, const SearchParams& params, Random& r
         if (p >= 0) p = (1 - params.noise_weight) * p + params.noise_weight * static_cast<float>(*next++ / total);
 }
 
-void sort_untried(Node& root, std::vector<float>& priors) {
+// The untried edges by falling prior, and with each edge what belongs to it.
+void sort_untried(Node& root, std::vector<float>& priors, Amaf* amaf) {
     std::vector<int> order(root.edge_count);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin() + root.link_count, order.end(), [&](int a, int b) { return priors[a] > priors[b]; });
     const std::vector<Edge> edges(root.edges(), root.edges() + root.edge_count);
     const std::vector<float> old = priors;
+    const std::vector<Amaf> all_moves(amaf, amaf ? amaf + root.edge_count : amaf);
     for (std::size_t i = 0; i < order.size(); ++i) {
         root.edges()[i] = edges[order[i]];
         priors[i] = old[order[i]];
+        if (amaf) amaf[i] = all_moves[order[i]];
     }
 }
 
@@ -131,7 +134,7 @@ std::vector<Point> representatives(const Game& game, const Node& root, const Mov
 }
 
 std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
-                               const SearchParams& params, Random& random) {
+                               const SearchParams& params, Random& random, Amaf* amaf) {
     std::vector<float> mass(kMaxPoints + 1, 0.0f);
     for (int i = 0; i < root.edge_count; ++i) {
         const Edge edge = root.edges()[i];
@@ -145,7 +148,7 @@ std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<con
             if (p >= 0) p = std::pow(p, 1 / params.root_temperature);
     normalize(priors);
     if (params.noise_weight > 0) add_noise(priors, params, random);
-    sort_untried(root, priors);
+    sort_untried(root, priors, amaf);
     return priors;
 }
 

@@ -172,12 +172,16 @@ void Search::prepare_root() {
     if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
         if (representative_[p] != static_cast<Point>(p)) allowed_.reset(p);
-    root_priors_ = root_priors(root, allowed_, representative_, params_, random_);
+    Amaf* const amaf = tree_.has_amaf() ? root.amaf() : nullptr;
+    root_priors_ = root_priors(root, allowed_, representative_, params_, random_, amaf);
 }
 
 void Search::forget_waiting() {
     for (const Waiting& leaf : waiting_) {
-        if (leaf.refresh) continue;
+        if (leaf.refresh) {
+            refresh_ = true;
+            continue;
+        }
         add_pending(leaf.path, -1);
         (leaf.path.empty() ? tree_.root() : leaf.path.back().link()).node = nullptr;
         tree_.forget(leaf.key);
@@ -236,7 +240,8 @@ std::vector<float> Search::policy_target() const {
 }
 
 std::vector<float> Search::policy_weights() const {
-    if (root_visits() < 2) throw std::logic_error("no move has a visit that could tell a policy anything");
+    const std::uint32_t least = params_.full_games ? 1 : 2;  // else the first visit is the root's own evaluation
+    if (root_visits() < least) throw std::logic_error("no move has a visit that could tell a policy anything");
     const Node& root = *tree_.root().node;
     const std::vector<float> weights = target_rule(params_.selection)(at_root(), params_);
     std::vector<float> target(game_->board().points() + 1);

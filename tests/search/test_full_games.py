@@ -142,3 +142,10 @@ def test_moves_are_drawn_in_proportion_to_what_they_heard() -> None:
 def test_what_cannot_go_to_the_end_is_refused(setting: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="full_games needs"):
         SearchParams(**{**FULL.model_dump(), **setting})
+
+
+def test_one_simulation_is_a_target() -> None:
+    search = TreeSearch(Noise(), FULL, 1)
+    search.set_root(Game(5))
+    search.run(1)
+    assert search.policy_target().sum() == pytest.approx(1)

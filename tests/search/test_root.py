@@ -9,8 +9,9 @@ from plain_puct import PlainPuct
 
 from tengen import _native
 from tengen.coords import from_gtp, to_gtp
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.search import TreeSearch
+from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 
 
@@ -360,3 +361,21 @@ def test_a_settled_point_is_played_where_nothing_else_is_allowed() -> None:
     assert search.choose() == 0
     search.set_root(game)
     assert 0 not in search.stats().point
+
+
+@pytest.mark.parametrize("selection", ["puct", "uct", "rave"])
+def test_a_position_given_again_changes_nothing(selection: str) -> None:
+    """What a move heard as one of all moves stays with it when the root is put in order again."""
+    game = Game(9).play("C3").play("G7")
+    params = playout_params().model_copy(update={"selection": selection})
+    found = []
+    for again in (False, True):
+        search = TreeSearch(UniformEvaluator(), params, seed=3)
+        search.set_root(game)
+        search.run(20)
+        if again:
+            search.set_root(game)
+        search.run(500)
+        stats = search.stats()
+        found.append(dict(zip(stats.point.tolist(), stats.visits.tolist(), strict=True)))
+    assert found[0] == found[1]
