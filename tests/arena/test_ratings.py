@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tengen.arena.ratings import Score, fit
+from tengen.arena.ratings import Rating, Score, fit
 from tengen.arena.statistics import elo
 from tengen.errors import RecipeError
 
@@ -185,3 +185,7 @@ def simulated(chance: float, drawn: float, games: int, rng: np.random.Generator)
     half = drawn * chance * (1 - chance)
     wins, draws, losses = map(float, rng.multinomial(games, [chance - half, 2 * half, 1 - chance - half]))
     return wins, draws, losses
+
+
+def test_a_rating_in_words_has_no_zero_below_zero() -> None:
+    assert str(Rating("A", -0.3, -12.4, math.inf, 9, 4)) == "+0 [-12 to +inf]"

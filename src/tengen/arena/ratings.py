@@ -63,7 +63,8 @@ class Rating:
     open_high: bool = False
 
     def __str__(self) -> str:
-        return f"{self.elo:+.0f} [{self.low:+.0f} to {self.high:+.0f}]"
+        elo, low, high = (f"{end:+z.0f}" for end in (self.elo, self.low, self.high))
+        return f"{elo} [{low} to {high}]"
 
 
 @dataclass(frozen=True)
