@@ -3,8 +3,8 @@
     python benchmarks/long/ablation.py --out runs/ablation      # all variants, three seeds each; it resumes
     python benchmarks/long/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
 
-The gate is a score of 25% against our playout engine with 200 visits, which learns nothing: 200 games of the raw policy
-every second cycle. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at once. One JSON
+The gate is a score of 20% against our playout engine with 50 visits, which learns nothing: 300 games of the raw policy
+every second cycle, at komi 8.5. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at once. One JSON
 line a run, then a table with, for each variant, the games to the gate and the factor against `base`, the geometric mean
 over the seeds with its 95% interval (Student's t on logarithms).
 """
@@ -32,7 +32,7 @@ from tengen.zero.stop import Stop
 from tengen.zero.watcher import Nobody
 
 RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
-GATE = 0.25
+GATE = 0.2
 T_QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}  # of Student's t at 97.5%, by degrees of freedom
 EVEN = ["search.cheap_share=0", "search.visits=30"]  # as many visits a move as the base, all of them full
 PUCT = ["search.cheap_share=0", "search.full.forced_playouts=0"]
