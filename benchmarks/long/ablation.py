@@ -4,9 +4,9 @@
     python benchmarks/long/ablation.py --out runs/ablation --only base,no-pooling --seeds 5
 
 The gate is a score of 20% against our playout engine with 50 visits, which learns nothing: 300 games of the raw policy
-every second cycle, at komi 8.5. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at once. One JSON
-line a run, then a table with, for each variant, the games to the gate and the factor against `base`, the geometric mean
-over the seeds with its 95% interval (Student's t on logarithms).
+every second cycle, at komi 8.5. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at
+once. One JSON line a run, then a table with, for each variant, the games to the gate and the factor against `base`, the
+geometric mean over the seeds with its 95% interval (Student's t on logarithms).
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ class Scripted:
 
     script: list[str]
     name: str = "scripted"
-    version: str = ""
     stones: frozenset[int] | None = frozenset()
     weights: dict[int, float] = field(default_factory=dict)
 

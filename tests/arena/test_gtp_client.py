@@ -27,7 +27,7 @@ def nobody_is_left(offspring: Offspring) -> Iterator[None]:
     assert offspring.gone(0.2)
 
 
-@pytest.mark.parametrize("kind", ["polite", "dos", "own-ids", "refuses:name,version", "refuses:list_commands"])
+@pytest.mark.parametrize("kind", ["polite", "dos", "own-ids", "refuses:name", "refuses:list_commands"])
 def test_answers_with_ids_chatter_blank_lines_and_carriage_returns(kind: str) -> None:
     with GtpClient(command_line(kind)) as client:
         refused = "name" in kind

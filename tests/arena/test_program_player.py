@@ -203,7 +203,7 @@ def test_what_a_program_says_of_its_moves_is_in_the_record() -> None:
 @needs_gnugo
 def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
     program = ProgramPlayer(PlayerSpec.parse("gtp:gnugo --mode gtp --level 1 --chinese-rules"))
-    assert (program.name, program.version) == ("GNU Go level 1", "GNU Go 3.8")
+    assert program.name == "GNU Go level 1"
     outcomes = []
     try:
         for index in range(2):

@@ -61,6 +61,11 @@ def test_advice_goes_through_what_wraps_a_network() -> None:
         assert [temperature(Engine(wrapped), size) for size in (7, 9)] == [2.0, 1.0]
 
 
+def test_the_advice_is_told_before_the_first_position() -> None:
+    engine = Engine(CachedEvaluator(Advising(7, policy_temperature=2.0, c_puct=0.7), 10), SearchParams(c_puct=2))
+    assert [(params.policy_temperature, params.c_puct) for params in map(engine.params_on, (7, 9))] == [(2, 2), (1, 2)]
+
+
 def test_the_tree_stays_while_the_board_does() -> None:
     engine = Engine(Advising(7, policy_temperature=2.0))
     engine.set_position(Game(7))

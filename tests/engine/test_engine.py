@@ -410,7 +410,7 @@ def test_each_move_is_thought_about_within_its_memory() -> None:
 def test_an_engine_without_a_network_loads_by_name() -> None:
     engine = load_engine("none", visits=10)
     engine.set_position(Game(9))
-    assert engine.name == "rave with local playouts" and engine.think().visits == 10
+    assert engine.name_on(9) == "rave with local playouts" and engine.think().visits == 10
     assert load_engine("none").limits.visits == 10_000
 
 
@@ -423,7 +423,7 @@ def test_other_params_begin_a_new_tree() -> None:
         engine.think()
     engine.set_position(Game(9))
     assert engine.think().visits == first.visits == 50
-    assert engine.name == "uct with local playouts"
+    assert engine.name_on(9) == "uct with local playouts"
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

@@ -8,8 +8,10 @@ import pytest
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator, network_file
 from tengen.evaluators.by_size import BySizeEvaluator
+from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.network_file import read_card
-from tengen.evaluators.protocol import Evaluation, Floats
+from tengen.evaluators.protocol import Evaluation, Floats, name_on
+from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.evaluators.uniform import UniformEvaluator
 
 
@@ -55,6 +57,12 @@ def test_a_network_is_made_when_its_size_first_comes_and_once() -> None:
     evaluator.evaluate(*batch(7))
     evaluator.evaluate(*batch(7, 9))
     assert len(made) == 1
+
+
+def test_the_name_is_that_of_the_network_of_the_board() -> None:
+    inner = BySizeEvaluator(Constant(0.1), {7: lambda: Constant(0.7)})
+    for evaluator in (inner, CachedEvaluator(inner, 10), SymmetricEvaluator(inner, "random", 1)):
+        assert [name_on(evaluator, size) for size in (7, 9)] == ["constant 0.7", "constant 0.1"]
 
 
 def test_another_plane_set_is_refused_by_name() -> None:

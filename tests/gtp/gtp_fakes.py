@@ -41,6 +41,12 @@ class FakeEngine:
     def asked_params(self) -> SearchParams:
         return self.params
 
+    def params_on(self, size: int) -> SearchParams:
+        return self.params
+
+    def name_on(self, size: int) -> str:
+        return "fake"
+
     def warm_up(self, size: int) -> None:
         self.warm.append(size)
 
@@ -95,7 +101,7 @@ class FakeEngine:
 def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> Session:
     """A session on an empty board whose time is the engine's."""
     engine = engine or FakeEngine()
-    return Session(engine, Game(size), Lines(), Options(version="1.0 (fake)", **options), now=engine.now)  # type: ignore[arg-type]
+    return Session(engine, Game(size), Lines(), Options(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
 
 
 def played(*moves: str, **options: object) -> Session:

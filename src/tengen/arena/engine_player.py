@@ -29,7 +29,6 @@ class EnginePlayer:
         self._warm: set[int] = set()  # board sizes
         self._random = np.random.default_rng(0)
         self.name = spec.name
-        self.version = self._begun(0).name
 
     def begin(self, game: Game, seed: int) -> None:
         require_size(self._evaluator, game.size)

@@ -60,7 +60,6 @@ class GtpClient:
         try:
             self.name = self._may_refuse("name", startup_seconds) or words[0]
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
-            self.version = self._may_refuse("version", startup_seconds) if self.knows("version") else ""
         except ProgramError as error:
             self.close()
             said = f"; it said: {' | '.join(self.last_words[-3:])}" if self.last_words else ""

@@ -27,11 +27,10 @@ class Choice:
 class Player(Protocol):
     """Plays one game after the other; may raise ProgramError, which loses the game that it plays.
 
-    `name` is what the match calls it, `version` what it says of itself.
+    `name` is what the match calls it.
     """
 
     name: str
-    version: str
 
     def begin(self, game: Game, seed: int) -> None:
         """A new game: `game` has no moves yet and is not kept. Raises TengenError when its conditions are refused."""

@@ -33,7 +33,6 @@ class ProgramPlayer:
         self._spec = spec
         self._client = self._start()
         self._told = 0
-        self.version = f"{self._client.name} {self._client.version}".strip()
 
     def begin(self, game: Game, seed: int) -> None:
         if self._client.broken is not None:

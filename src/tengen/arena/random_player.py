@@ -14,8 +14,6 @@ from tengen.game import Game
 class RandomPlayer:
     """Any legal move that does not fill a single-point eye of its own; passes when there is none."""
 
-    version = ""
-
     def __init__(self, spec: PlayerSpec | None = None) -> None:
         self.name = "random" if spec is None else spec.name
         self._random = np.random.default_rng(0)

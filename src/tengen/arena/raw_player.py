@@ -23,7 +23,6 @@ class RawPlayer:
         self._random = np.random.default_rng(0)
         self._begins = True
         self.name = name or f"{evaluator.name}, raw policy"
-        self.version = evaluator.name
 
     def begin(self, game: Game, seed: int) -> None:
         require_size(self._evaluator, game.size)

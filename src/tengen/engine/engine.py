@@ -20,7 +20,7 @@ from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import TreeSearch
 from tengen.engine.style import Style
-from tengen.evaluators.protocol import Evaluator, advised_search
+from tengen.evaluators.protocol import Evaluator, advised_search, name_on
 from tengen.game import BLACK, Game
 
 logger = logging.getLogger(__name__)
@@ -84,11 +84,15 @@ class Engine:
         self._game: Game | None = None
         self._restricted = False
 
-    @property
-    def name(self) -> str:
-        """The name of the network, or of whatever evaluates."""
-        params = self.params
-        return self.evaluator.name if params.asks_network else f"{params.selection} with {params.playout} playouts"
+    def name_on(self, size: int) -> str:
+        """The name of the network that plays on boards of this size, or of whatever evaluates."""
+        if self._asked.asks_network:
+            return name_on(self.evaluator, size)
+        return f"{self._asked.selection} with {self._asked.playout} playouts"
+
+    def params_on(self, size: int) -> SearchParams:
+        """The settings by which boards of this size are searched: those asked for, then what the card advises."""
+        return self._asked.advised(advised_search(self.evaluator, size))
 
     @property
     def params(self) -> SearchParams:
@@ -198,7 +202,7 @@ class Engine:
 
     def _take_advice(self, size: int) -> None:
         """Search boards of this size as the network's card advises, where it differs from what is searched by."""
-        advised = self._asked.advised(advised_search(self.evaluator, size))
+        advised = self.params_on(size)
         if _with_ownership(advised).model_dump() != self._search.params.model_dump():
             self._renew(advised)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tengen.errors import NetworkError
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, empty_evaluation, fill
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, empty_evaluation, fill, name_on
 
 
 class BySizeEvaluator:
@@ -39,6 +39,10 @@ class BySizeEvaluator:
                     )
                 self._made[size] = made
             return self._made[size]
+
+    def name_on(self, size: int) -> str:
+        """The name of the network of boards of `size`."""
+        return name_on(self.of_size(size), size)
 
     def advised_search(self, size: int) -> Mapping[str, Any]:
         """What the network of boards of `size` advises."""

@@ -16,6 +16,7 @@ from tengen.evaluators.protocol import (
     empty_evaluation,
     fill,
     fixed_size,
+    name_on,
 )
 
 
@@ -38,6 +39,10 @@ class CachedEvaluator:
         self._inner = inner
         self._entries: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._lock = threading.Lock()
+
+    def name_on(self, size: int) -> str:
+        """The name of the evaluator inside."""
+        return name_on(self._inner, size)
 
     def advised_search(self, size: int) -> Mapping[str, Any]:
         """What the evaluator inside advises."""

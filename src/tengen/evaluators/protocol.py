@@ -68,6 +68,12 @@ def advised_search(evaluator: Evaluator, size: int) -> Mapping[str, Any]:
     return {} if advice is None else advice(size)
 
 
+def name_on(evaluator: Evaluator, size: int) -> str:
+    """The name of what evaluates boards of this size, where that depends on the size."""
+    name: Callable[[int], str] | None = getattr(evaluator, "name_on", None)
+    return evaluator.name if name is None else name(size)
+
+
 def require_size(evaluator: Evaluator, size: int) -> None:
     """Raise NetworkError unless boards of this size can be evaluated."""
     only = fixed_size(evaluator)

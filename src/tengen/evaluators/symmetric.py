@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.evaluators import symmetry
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, fixed_size
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, fixed_size, name_on
 
 SYMMETRIES = 8
 
@@ -30,6 +30,10 @@ class SymmetricEvaluator:
         self._inner = inner
         self._mode = mode
         self._seed = seed
+
+    def name_on(self, size: int) -> str:
+        """The name of the evaluator inside."""
+        return name_on(self._inner, size)
 
     def advised_search(self, size: int) -> Mapping[str, Any]:
         """What the evaluator inside advises."""

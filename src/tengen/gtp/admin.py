@@ -17,8 +17,9 @@ def name(session: Session, args: Arguments) -> str:
 
 
 def version(session: Session, args: Arguments) -> str:
+    """The version of Tengen, and which network plays on the board of the game."""
     args.expect(0)
-    return session.options.version
+    return f"{session.options.version} ({session.engine.name_on(session.game.size)})"
 
 
 def stop(session: Session, args: Arguments) -> str:

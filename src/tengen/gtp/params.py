@@ -15,12 +15,12 @@ def list_params(session: Session, args: Arguments) -> str:
 
 
 def get_param(session: Session, args: Arguments) -> str:
-    """NAME: the value of one setting."""
+    """NAME: the value of one setting on the board of the game, where a network's card may advise its own."""
     args.expect(1)
     name = args.text(0)
     if name not in SearchParams.model_fields:
         raise GtpError(f"unknown search setting {name}: kata-list-params tells which there are")
-    return _text(getattr(session.engine.params, name))
+    return _text(getattr(session.engine.params_on(session.game.size), name))
 
 
 def set_param(session: Session, args: Arguments) -> str:

@@ -59,7 +59,7 @@ def run(settings: Settings) -> None:
         style=style,
     )
     options = Options(
-        version=f"{settings.version} ({engine.name})",
+        version=settings.version,
         limits=limits,
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,

@@ -96,7 +96,7 @@ class Network:
     """A network in the chair of a match: it opens games and counts them; its moves come from outside, in batches."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.name = self.version = evaluator.name
+        self.name = evaluator.name
         self._evaluator = evaluator
         self._counter = Counter(evaluator)
 
