@@ -73,7 +73,12 @@ LinearWeights::LinearWeights(std::vector<std::int8_t> steps) : steps_(std::move(
 LinearWeights read_linear_weights(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::invalid_argument(path + " cannot be read");
-    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string bytes;
+    try {
+        bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    } catch (const std::ios_base::failure& error) {  // a folder opens, and then cannot be read
+        throw std::invalid_argument(path + " cannot be read: " + error.what());
+    }
     Reader reader(path, bytes);
     if (bytes.size() < kMagic.size() || reader.take(kMagic.size()) != kMagic) reader.refuse("it begins otherwise");
     if (const auto format = reader.number(); format != kFormat)

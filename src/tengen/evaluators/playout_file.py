@@ -60,8 +60,8 @@ def read_playout(path: str | Path) -> npt.NDArray[np.int8]:
     try:
         steps: npt.NDArray[np.int8] = _native.read_linear_weights(str(path))
         return steps
-    except (ValueError, RuntimeError) as error:  # a RuntimeError where reading itself fails, as of a folder
-        raise NetworkError(f"{path}: {error}" if isinstance(error, RuntimeError) else str(error)) from error
+    except ValueError as error:
+        raise NetworkError(str(error)) from error
 
 
 def write_playout(path: Path, card: Card, steps: npt.NDArray[np.int8]) -> None:
