@@ -5,8 +5,8 @@
 
 The gate is a score of 20% against our playout engine with 50 visits, which learns nothing: 300 games of the raw policy
 every second cycle, at komi 8.5. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at
-once. One JSON line a run, then a table with, for each variant, the games to the gate and the factor against `base`, the
-geometric mean over the seeds with its 95% interval (Student's t on logarithms).
+once. One JSON line a run, then a table with, for each variant, the games to the gate and the factor against `base`, a
+ratio of geometric means with its 95% interval: Student's t on logarithms, whose spread over seeds all variants share.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from scipy.stats import t as student
 
 from tengen.recipes import load_recipe
 from tengen.zero.config import ZeroConfig
@@ -33,7 +35,6 @@ from tengen.zero.watcher import Nobody
 
 RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
 GATE = 0.2
-T_QUANTILES = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}  # of Student's t at 97.5%, by degrees of freedom
 EVEN = ["search.cheap_share=0", "search.visits=30"]  # as many visits a move as the base, all of them full
 PUCT = ["search.cheap_share=0", "search.full.forced_playouts=0"]
 GUMBEL = ["search.cheap_share=0", "search.params={selection: gumbel}", "search.full={}", "search.temperature=0",
@@ -100,14 +101,22 @@ def run(variant: str, seed: int, out: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def factor(games: list[float], base: list[float]) -> tuple[float, float, float]:
-    """The geometric mean of games / base over pairs of runs, and the ends of its 95% interval."""
-    logs = [math.log(a / b) for a, b in zip(games, base, strict=True)]
-    mean = statistics.fmean(logs)
-    if len(logs) < 2:
-        return math.exp(mean), 0.0, math.inf
-    half = T_QUANTILES[len(logs) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+def factor(games: list[float], base: list[float], spread: float, freedom: int) -> tuple[float, float, float]:
+    """The ratio of geometric means, games / base, and the ends of its 95% interval.
+
+    `spread` is the standard deviation of a run's logarithm, from `freedom` degrees of freedom.
+    """
+    middle = statistics.fmean(map(math.log, games)) - statistics.fmean(map(math.log, base))
+    half = float(student.ppf(0.975, freedom)) * spread * math.sqrt(1 / len(games) + 1 / len(base))
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+
+def pooled_spread(runs: Iterable[list[float]]) -> tuple[float, int]:
+    """The standard deviation of the logarithms around the mean of their variant, and its degrees of freedom."""
+    logs = [[math.log(games) for games in variant] for variant in runs]
+    freedom = sum(len(variant) - 1 for variant in logs)
+    squares = sum((value - statistics.fmean(variant)) ** 2 for variant in logs for value in variant)
+    return (math.sqrt(squares / freedom) if freedom else math.inf), freedom
 
 
 def carry(wanted: list[tuple[str, int]], out: Path, jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -150,20 +159,31 @@ def main() -> None:
     for variant, found in carry(wanted, args.out, args.jobs):
         results.setdefault(variant, []).append(found)
         print(json.dumps(found), flush=True)
+    print_table(results)
+
+
+def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
+    """A line for each variant: games by seed, minutes of one core by seed, the factor against the base."""
     for rows in results.values():
         rows.sort(key=lambda row: row["seed"])
-    base = [row["games"] for row in results.get("base", [])]
-    print(f"\n| variant | games to {GATE:.0%}, by seed | factor [95%] |\n|---|---|---|")
+    reached = {
+        variant: [row["games"] for row in rows]
+        for variant, rows in results.items()
+        if all(row["games"] is not None for row in rows)
+    }
+    spread, freedom = pooled_spread(reached.values())
+    print(
+        f"\n| variant | games to {GATE:.0%}, by seed | minutes of a core | factor in games [95%] |\n|---|---|---|---|"
+    )
     for variant, rows in results.items():
-        games = [row["games"] for row in rows]
         told = ", ".join(
-            "more than " + f"{row['played']:,}" if g is None else f"{g:,.0f}"
-            for g, row in zip(games, rows, strict=True)
+            f"more than {row['played']:,}" if row["games"] is None else f"{row['games']:,.0f}" for row in rows
         )
+        minutes = ", ".join(f"{row['seconds'] / 60:.1f}" for row in rows)
         ratio = ""
-        if base and None not in games and None not in base and variant != "base":
-            ratio = "{:.2f} [{:.2f} to {:.2f}]".format(*factor(games, base))
-        print(f"| {variant} | {told} | {ratio} |")
+        if variant != "base" and freedom and {variant, "base"} <= reached.keys():
+            ratio = "{:.2f} [{:.2f} to {:.2f}]".format(*factor(reached[variant], reached["base"], spread, freedom))
+        print(f"| {variant} | {told} | {minutes} | {ratio} |")
 
 
 if __name__ == "__main__":
