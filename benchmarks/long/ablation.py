@@ -5,26 +5,24 @@
 
 The gate is a score of 20% against our playout engine with 50 visits, which learns nothing: 300 games of the raw policy
 every second cycle, at komi 8.5. Each run stops there, or at its last cycle, and takes one core; there are `--jobs` at
-once. One JSON line a run, then a table with, for each variant, the games to the gate and the factor against `base`, a
-ratio of geometric means with its 95% interval: Student's t on logarithms, whose spread over seeds all variants share.
+once. One JSON line a run, then a table and `report.html` of all runs in the folder: for each variant the games to the
+gate and the factor against `base`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import t as student
+from ablation_page import Variant, table, write_report
 
 from tengen.recipes import load_recipe
 from tengen.zero.config import ZeroConfig
@@ -81,59 +79,66 @@ def games_to_gate(found: list[tuple[int, float]]) -> float | None:
     return None
 
 
-def run(variant: str, seed: int, out: Path) -> dict[str, Any]:
+def config_of(variant: str, seed: int) -> ZeroConfig:
+    return load_recipe(str(RECIPE), [*VARIANTS[variant], f"seed={seed}"], model=ZeroConfig)
+
+
+def is_over(config: ZeroConfig, folder: Path) -> bool:
+    """Whether a run has reached the gate or its end."""
+    found = ratings(folder)
+    return bool(found) and (found[-1][1] >= GATE or found[-1][0] >= config.cycles * config.games_per_cycle)
+
+
+def run(variant: str, seed: int, out: Path) -> None:
     """Carry one run to the gate, or go on with it."""
-    config = load_recipe(str(RECIPE), [*VARIANTS[variant], f"seed={seed}"], model=ZeroConfig)
+    config, folder = config_of(variant, seed), out / f"{variant}-{seed}"
+    if is_over(config, folder):
+        return
+    with Stop() as stop:
+        try:
+            Run(config, folder, UntilTheGate(folder, stop), stop).go()
+        except KeyboardInterrupt:
+            if not is_over(config, folder):
+                raise
+
+
+def found_by(variant: str, seed: int, out: Path) -> dict[str, Any]:
+    """What a run that is over found."""
     folder = out / f"{variant}-{seed}"
-    if not folder.exists() or games_to_gate(ratings(folder)) is None:
-        with Stop() as stop:
-            try:
-                Run(config, folder, UntilTheGate(folder, stop), stop).go()
-            except KeyboardInterrupt:
-                if games_to_gate(ratings(folder)) is None:
-                    raise
     found = ratings(folder)
     events = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    seconds = sum(sum(event["seconds"].values()) for event in events if event["event"] == "cycle")
+    cycles = [event for event in events if event["event"] == "cycle"]
     return {
-        "variant": variant, "seed": seed, "games": games_to_gate(found), "played": found[-1][0],
-        "scores": found, "seconds": round(seconds),
+        "variant": variant, "seed": seed, "games": games_to_gate(found), "played": found[-1][0], "scores": found,
+        "seconds": round(sum(sum(event["seconds"].values()) for event in cycles)),
+        "calls_per_game": round(sum(e["evaluations"] for e in cycles) / sum(e["played_here"] for e in cycles)),
     }  # fmt: skip
 
 
-def factor(games: list[float], base: list[float], spread: float, freedom: int) -> tuple[float, float, float]:
-    """The ratio of geometric means, games / base, and the ends of its 95% interval.
-
-    `spread` is the standard deviation of a run's logarithm, from `freedom` degrees of freedom.
-    """
-    middle = statistics.fmean(map(math.log, games)) - statistics.fmean(map(math.log, base))
-    half = float(student.ppf(0.975, freedom)) * spread * math.sqrt(1 / len(games) + 1 / len(base))
-    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
-
-
-def pooled_spread(runs: Iterable[list[float]]) -> tuple[float, int]:
-    """The standard deviation of the logarithms around the mean of their variant, and its degrees of freedom."""
-    logs = [[math.log(games) for games in variant] for variant in runs]
-    freedom = sum(len(variant) - 1 for variant in logs)
-    squares = sum((value - statistics.fmean(variant)) ** 2 for variant in logs for value in variant)
-    return (math.sqrt(squares / freedom) if freedom else math.inf), freedom
+def all_found(out: Path) -> list[Variant]:
+    """All runs that are over in the folder `out`, by variant."""
+    shown = []
+    for variant in VARIANTS:
+        seeds = sorted(int(path.name.rpartition("-")[2]) for path in out.glob(f"{variant}-[0-9]*"))
+        over = [seed for seed in seeds if is_over(config_of(variant, seed), out / f"{variant}-{seed}")]
+        if over:
+            shown.append(Variant.of(variant, [found_by(variant, seed, out) for seed in over]))
+    return shown
 
 
-def carry(wanted: list[tuple[str, int]], out: Path, jobs: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All runs, each in a process of its own, `jobs` at once; what each found as it ends. A stop ends them all."""
-    waiting, running = list(wanted), dict[tuple[str, int], subprocess.Popen[str]]()
+def carry(wanted: list[tuple[str, int]], out: Path, jobs: int) -> Iterator[tuple[str, int]]:
+    """All runs, each in a process of its own, `jobs` at once; which one is over, as it ends. A stop ends them all."""
+    waiting, running = list(wanted), dict[tuple[str, int], subprocess.Popen[bytes]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 variant, seed = waiting.pop(0)
                 command = [sys.executable, __file__, "--out", str(out), "--one", variant, str(seed)]
-                running[variant, seed] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                running[variant, seed] = subprocess.Popen(command)
             for key in [key for key, process in running.items() if process.poll() is not None]:
-                process = running.pop(key)
-                told, _ = process.communicate()
-                if process.returncode:
-                    raise SystemExit(f"the run of {key[0]} with seed {key[1]} ended with {process.returncode}")
-                yield key[0], json.loads(told)
+                if code := running.pop(key).returncode:
+                    raise SystemExit(f"the run of {key[0]} with seed {key[1]} ended with {code}")
+                yield key
             time.sleep(0.5)
     finally:
         for process in running.values():
@@ -151,39 +156,14 @@ def main() -> None:
     parser.add_argument("--one", nargs=2, metavar=("VARIANT", "SEED"), help="a single run, in this process")
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(run(args.one[0], int(args.one[1]), args.out)))
+        run(args.one[0], int(args.one[1]), args.out)
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     wanted = [(variant, seed) for seed in range(args.seeds) for variant in args.only.split(",")]
-    results: dict[str, list[dict[str, Any]]] = {}
-    for variant, found in carry(wanted, args.out, args.jobs):
-        results.setdefault(variant, []).append(found)
-        print(json.dumps(found), flush=True)
-    print_table(results)
-
-
-def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
-    """A line for each variant: games by seed, minutes of one core by seed, the factor against the base."""
-    for rows in results.values():
-        rows.sort(key=lambda row: row["seed"])
-    reached = {
-        variant: [row["games"] for row in rows]
-        for variant, rows in results.items()
-        if all(row["games"] is not None for row in rows)
-    }
-    spread, freedom = pooled_spread(reached.values())
-    print(
-        f"\n| variant | games to {GATE:.0%}, by seed | minutes of a core | factor in games [95%] |\n|---|---|---|---|"
-    )
-    for variant, rows in results.items():
-        told = ", ".join(
-            f"more than {row['played']:,}" if row["games"] is None else f"{row['games']:,.0f}" for row in rows
-        )
-        minutes = ", ".join(f"{row['seconds'] / 60:.1f}" for row in rows)
-        ratio = ""
-        if variant != "base" and freedom and {variant, "base"} <= reached.keys():
-            ratio = "{:.2f} [{:.2f} to {:.2f}]".format(*factor(reached[variant], reached["base"], spread, freedom))
-        print(f"| {variant} | {told} | {minutes} | {ratio} |")
+    for variant, seed in carry(wanted, args.out, args.jobs):
+        print(json.dumps(found_by(variant, seed, args.out)), flush=True)
+    shown = all_found(args.out)
+    print(f"\n{table(shown, GATE)}\n\npage: {write_report(shown, GATE, args.out)}")
 
 
 if __name__ == "__main__":
