@@ -86,7 +86,8 @@ def config_of(variant: str, seed: int) -> ZeroConfig:
 def is_over(config: ZeroConfig, folder: Path) -> bool:
     """Whether a run has reached the gate or its end."""
     found = ratings(folder)
-    return bool(found) and (found[-1][1] >= GATE or found[-1][0] >= config.cycles * config.games_per_cycle)
+    ended = bool(found) and found[-1][0] >= config.cycles * config.games_per_cycle
+    return ended or games_to_gate(found) is not None
 
 
 def run(variant: str, seed: int, out: Path) -> None:
@@ -155,11 +156,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--one", nargs=2, metavar=("VARIANT", "SEED"), help="a single run, in this process")
     args = parser.parse_args()
+    asked = args.only.split(",") if args.one is None else args.one[:1]
+    if unknown := [variant for variant in asked if variant not in VARIANTS]:
+        parser.error(f"unknown variants: {', '.join(unknown)}; there are {', '.join(VARIANTS)}")
     if args.one:
         run(args.one[0], int(args.one[1]), args.out)
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    wanted = [(variant, seed) for seed in range(args.seeds) for variant in args.only.split(",")]
+    wanted = [(variant, seed) for seed in range(args.seeds) for variant in asked]
     for variant, seed in carry(wanted, args.out, args.jobs):
         print(json.dumps(found_by(variant, seed, args.out)), flush=True)
     shown = all_found(args.out)
