@@ -164,7 +164,7 @@ class SearchParams(BaseModel):
     def _known(cls, name: str, info: ValidationInfo) -> str:
         known = _native.playout_policies() + (["network"] if info.field_name == "priors" else [])
         if name.startswith("linear:"):
-            _require_weights(name.removeprefix("linear:"))
+            _native.read_linear_weights(name.removeprefix("linear:"))  # ValueError where it cannot
         elif name not in known:
             raise ValueError(f"{name!r} is unknown: choose {', '.join(known)}")
         return name
@@ -214,11 +214,6 @@ class SearchParams(BaseModel):
         for name in type(self).model_fields:
             setattr(params, name, getattr(self, name))
         return params
-
-
-def _require_weights(path: str) -> None:
-    """Raise ValueError, which says what is wrong, unless a file holds weights of a linear playout policy."""
-    _native.read_linear_weights(path)
 
 
 def playout_params(policy: str = "local", priors: str = "linear", selection: str = "rave") -> SearchParams:
