@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -91,13 +92,12 @@ def factors(variants: Sequence[Variant]) -> dict[str, tuple[float, float, float]
     return result
 
 
-def table(variants: Sequence[Variant], gate: float) -> str:
-    """In Markdown, a row for each variant."""
+def rows(variants: Sequence[Variant], gate: float) -> list[list[str]]:
+    """The cells of the table, its headings first."""
     found = factors(variants)
     base = next((variant for variant in variants if variant.name == BASE), None)
     lines = [
-        f"| variant | games to {gate:.0%}, by seed | million calls | minutes of a core | factor in games [95%] |",
-        "|---|---|---|---|---|",
+        ["variant", f"games to {gate:.0%}, by seed", "million calls", "minutes of a core", "factor in games [95%]"]
     ]
     for variant in variants:
         games = ", ".join(
@@ -111,8 +111,19 @@ def table(variants: Sequence[Variant], gate: float) -> str:
         elif base is not None and base.whole and base.seeds == variant.seeds and not variant.whole:
             least = statistics.geometric_mean(variant.ends) / statistics.geometric_mean(base.ends)
             factor = f"above {least:.2f}"
-        lines.append(f"| {variant.name} | {games} | {calls:.1f} | {minutes:.1f} | {factor} |")
-    return "\n".join(lines)
+        lines.append([variant.name, games, f"{calls:.1f}", f"{minutes:.1f}", factor])
+    return lines
+
+
+def table(variants: Sequence[Variant], gate: float) -> str:
+    """In Markdown, a row for each variant."""
+    head, *lines = (f"| {' | '.join(cells)} |" for cells in rows(variants, gate))
+    return "\n".join([head, "|---|---|---|---|---|", *lines])
+
+
+def _html_table(variants: Sequence[Variant], gate: float) -> str:
+    head, *lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in cells) for cells in rows(variants, gate))
+    return f"<table><tr>{head.replace('td>', 'th>')}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 def write_report(variants: Sequence[Variant], gate: float, out: Path) -> Path:
@@ -124,8 +135,15 @@ def write_report(variants: Sequence[Variant], gate: float, out: Path) -> Path:
         plot(name, below, one, size=(6.4, 4.2), left=0.27 if i == 0 else 0.13)
         for i, (name, below, one) in enumerate(plots)
     )
-    told = section("Table", f"<pre>{table(variants, gate)}</pre>")
-    return write_page(out / "report.html", page(title, f"<h1>{title}</h1>{shown}{told}"))
+    told = section("Table", _html_table(variants, gate))
+    return write_page(
+        out / "report.html",
+        page(
+            title,
+            f"<h1>{title}</h1>{shown}{told}",
+            style="h1{margin-bottom:1rem}th,td{text-align:left;padding:.35rem .6rem}",
+        ),
+    )
 
 
 def draw(variants: Sequence[Variant], gate: float) -> list[Plot]:
