@@ -59,6 +59,7 @@ def events(path: Path) -> list[dict[str, object]]:
 def test_a_run_ends_with_a_file_and_a_log(run: LinearRun, unbroken: Path) -> None:
     card = read_playout_card(unbroken)
     assert card.name == "small" and card.family == "linear playouts" and card.positions == 70 * 24
+    assert card.board_sizes == [7]
     assert card.metrics["top1_interval"][0] <= card.metrics["top1"] < card.metrics["top1_interval"][1]
     assert "value_mse" not in card.metrics
     assert [(e["event"], e["step"]) for e in events(unbroken)] == [

@@ -17,9 +17,13 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
+from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
+from tengen.training.accuracy import measure  # noqa: E402
 from tengen.training.checkpoint import newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
+from tengen.training.module import TrainingModule  # noqa: E402
 from tengen.training.run import open_samplers, train  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +86,26 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", page), "the page stands alone"
     assert any((unbroken / "tensorboard").iterdir())
     assert not list(unbroken.rglob("*.partial"))
+
+
+def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbroken: Path, run: RunConfig) -> None:
+    """Trained on one size, which is not the usual one, and the recipe does not say which."""
+    path = unbroken / "nets" / "small.onnx"
+    assert read_card(path).board_sizes == [7]
+    samplers = open_samplers(run)
+    module = TrainingModule(run, samplers.train.plane_set)
+    module.load_state_dict(final_state(unbroken)["state_dict"])
+    judged = measure(TorchEvaluator(module.average, name="average", device="cpu"), samplers.validation)
+    of_file = measure(OpenVinoEvaluator(path, precision="f32"), samplers.validation)
+    assert of_file.loss == pytest.approx(judged.loss, abs=1e-3)
+    assert of_file.value == pytest.approx(judged.value, abs=1e-3)
+
+
+def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["card"] = {"board_sizes": [19]}
+    with pytest.raises(RecipeError, match=r"card\.board_sizes is \[19\].*7x7"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:

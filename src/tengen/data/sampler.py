@@ -84,6 +84,11 @@ class Sampler:
         return len(self._games)
 
     @property
+    def board_sizes(self) -> list[int]:
+        """The board sizes of these games, the smallest first."""
+        return [int(size) for size in np.unique(self.store.column("size")[self._games])]
+
+    @property
     def steps_per_epoch(self) -> int:
         """Batches in an epoch; the last may reach into the next epoch (or be short, with `one_per_game`)."""
         return -(-self.positions // self.batch_size)

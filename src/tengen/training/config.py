@@ -101,12 +101,16 @@ class TrainConfig(Strict):
 
 
 class CardFacts(Strict):
-    """What the card says that the run cannot know."""
+    """What the card says that the run cannot know.
+
+    `board_sizes` are those of the games unless given. A network that learnt on one size alone is told to see no width
+    of a board (see `one_size.forget_width`), so they must not name another one.
+    """
 
     data: str = ""
     rules: str = "chinese"
     licence: str = "MIT"
-    board_sizes: list[int] = [19]
+    board_sizes: list[int] = []
     search: dict[str, Any] = {}
 
 

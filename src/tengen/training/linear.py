@@ -119,6 +119,10 @@ class _Games:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def board_sizes(self) -> list[int]:
+        return [int(size) for size in np.unique(self.store.column("size")[self._rows])]
+
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
         epoch, index = divmod(place, len(self._rows))
         return recorded(self.store, int(self._rows[_order(len(self._rows), self._seed, epoch)[index]]))
@@ -248,7 +252,7 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
         family="linear playouts",
         config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
         plane_set="",
-        board_sizes=run.card.board_sizes,
+        board_sizes=run.card.board_sizes or games.board_sizes,
         rules=run.card.rules,
         data=run.card.data,
         games=min(run.training.games, len(games)),

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
 from tengen.data.store import Store
+from tengen.errors import RecipeError
 from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
@@ -69,15 +70,32 @@ def open_samplers(run: RunConfig) -> Samplers:
     return Samplers(train, validation)
 
 
+def with_board_sizes(run: RunConfig, found: list[int]) -> RunConfig:
+    """The run whose card names the board sizes of its games, `found`, where it names none.
+
+    Raises RecipeError for a card that names others alone.
+    """
+    if set(run.card.board_sizes) & set(found):
+        return run
+    if run.card.board_sizes:
+        sizes = ", ".join(f"{size}x{size}" for size in found)
+        raise RecipeError(
+            f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
+        )
+    return run.model_copy(update={"card": run.card.model_copy(update={"board_sizes": found})})
+
+
 def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
 
-    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run.
+    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
+    and for a card with wrong board sizes.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     check_kind(out, "network")
     samplers = open_samplers(run)
+    run = with_board_sizes(run, samplers.train.board_sizes)
     inputs = samplers.train.plane_set
     out.mkdir(parents=True, exist_ok=True)
     found = newest(out / "checkpoints")
