@@ -24,7 +24,7 @@ from tengen.training.checkpoint import newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
 from tengen.training.module import TrainingModule  # noqa: E402
-from tengen.training.run import open_samplers, train  # noqa: E402
+from tengen.training.run import make_trainer, open_samplers, train  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,6 +150,36 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     assert stopped is not None and stopped[0] < 30
     train(run, folder, progress=False)
     assert_same_end(unbroken, folder)
+
+
+def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunConfig) -> None:
+    settings["training"]["compile"] = True
+    inputs = open_samplers(run).train.plane_set
+    plain, compiled = (TrainingModule(each, inputs) for each in (run, RunConfig.model_validate(settings)))
+    compiled.load_state_dict(plain.state_dict())
+    assert all(name.startswith(("network.", "average.")) for name in compiled.state_dict())
+    earlier = {**plain.state_dict(), **{f"_forward.{name}": part for name, part in plain.network.state_dict().items()}}
+    checkpoint = {"tengen": {"seconds": 1.0}, "state_dict": earlier}
+    compiled.on_load_checkpoint(checkpoint)
+    compiled.load_state_dict(checkpoint["state_dict"])
+
+
+@pytest.mark.parametrize(("native", "precision"), [(True, "bf16-mixed"), (False, "32-true")])
+def test_half_precision_is_for_processors_that_have_it(
+    run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: bool, precision: str
+) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
+    for asked, found in (("auto", precision), ("bf16", "bf16-mixed"), ("f32", "32-true")):
+        config = run.training.model_copy(update={"precision": asked})
+        assert make_trainer(config, tmp_path, []).precision == found
+
+
+def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
+    run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RecipeError, match=r"training\.device is cuda.*auto or cpu"):
+        make_trainer(run.training.model_copy(update={"device": "cuda"}), tmp_path, [])
 
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:

@@ -70,6 +70,8 @@ class LossWeights(Strict):
 class TrainConfig(Strict):
     """The run itself. Its length is `steps`, or `max_hours` of training, or whichever ends first when both are given.
 
+    `precision` auto is bf16 autocast where the processor multiplies bf16 itself, else f32.
+
     With `max_hours` the schedule follows the clock, so that the run is annealed when its time is up; such a run still
     resumes, but only a run of fixed steps repeats bit for bit.
     """
