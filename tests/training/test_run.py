@@ -1,20 +1,23 @@
 """Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from training.small_run import settings_of
+from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from tengen.data.store import StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
@@ -79,6 +82,7 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     log = read_log(unbroken / "log.jsonl")
     assert [e["step"] for e in log if e["event"] == "train"] == [5, 10, 15, 20, 25, 30]
     assert [e["step"] for e in log if e["event"] == "validation"] == [10, 20, 30]
+    assert [e["count"] for e in log if e["event"] == "validation"] == [20, 20, 20]
     assert log[-1]["event"] == "final"
     assert RunConfig.model_validate(yaml.safe_load((unbroken / "recipe.yaml").read_text())).training.steps == 30
     page = (unbroken / "report.html").read_text()
@@ -106,6 +110,23 @@ def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: 
     with pytest.raises(RecipeError, match=r"card\.board_sizes is \[19\].*7x7"):
         train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("games", [1, 9])
+def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any], tmp_path: Path, games: int) -> None:
+    """Games that nobody won, or a single one, which gives no interval: the log is JSON all the same."""
+    with StoreWriter(tmp_path / "judged") as writer:
+        for seed in range(games):
+            writer.add(replace(random_record(seed), winner=None if games > 1 else 0))
+    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["training"] |= {"steps": 5, "validate_every": 5}
+    train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
+    entries = [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    validation = next(entry for entry in entries if entry["event"] == "validation")
+    assert validation["count"] == games
+    assert ("value_mse" in validation) == (games == 1)
+    assert (validation["intervals"]["cross_entropy"] == [None, None]) == (games == 1)
 
 
 def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
@@ -199,6 +220,7 @@ def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> N
     before = final_state(unbroken)["state_dict"]
     path = train(run, unbroken, progress=False)
     assert read_card(path).positions == 240
+    assert [e["event"] for e in read_log(unbroken / "log.jsonl")].count("final") == 1
     after = final_state(unbroken)["state_dict"]
     assert all(torch.equal(before[name], after[name]) for name in before)
 

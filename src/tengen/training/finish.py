@@ -104,7 +104,7 @@ def _metrics(judgement: Judgement) -> dict[str, Any]:
     metrics: dict[str, Any] = {}
     for name, figure in figures.items():
         metrics[name] = round(figure.mean, 4)
-        metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+        metrics[f"{name}_interval"] = figure.interval(4)
     metrics["judged_positions"] = len(judgement)
     return metrics
 

@@ -53,7 +53,7 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     if checkpoint.is_file():
         state.load(checkpoint, run)
     (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
-    journal = Journal(out, state.done, curves=False)
+    journal = Journal(out, state.done, curves=False, again=("final",))
     try:
         _learn(run, games, state, journal, checkpoint, progress)
         return _finish(run, games, state, journal, out)
@@ -230,7 +230,7 @@ def _metrics(judgement: Judgement) -> dict[str, Any]:
     for name, figure in judgement.estimates().items():
         if figure.count:
             metrics[name] = round(figure.mean, 4)
-            metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+            metrics[f"{name}_interval"] = figure.interval(4)
     metrics["judged_positions"] = len(judgement)
     return metrics
 

@@ -103,7 +103,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
         check_same_run(found[1], run, inputs)
     (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
     module = TrainingModule(run, inputs)
-    journal = Journal(out, found[0] if found else 0)
+    journal = Journal(out, found[0] if found else 0, again=("final",))
     try:
         if found and _restore_finished(module, *found):
             step = found[0]
