@@ -68,7 +68,7 @@ class Sampler:
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
         self._ends: Ints = np.cumsum(counts[self._games], dtype=np.int64)
         if not len(self._games):
-            raise StoreError(f"{store.path}: no position of the split '{split}' passes the filters")
+            raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
         self.edge = int(store.column("size").max()) if edge is None else edge
         self._deal = Deal(int(self._ends[-1]), seed)
         self._encoder = Encoder(store, self.plane_set, self.edge, threads)
@@ -150,6 +150,15 @@ class Sampler:
         if not len(plies):
             return first
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def _why_nothing(store: Store, split: Split, fraction: float) -> str:
+    if split != "validation":
+        return f"no position of the split '{split}' passes the filters"
+    return (
+        f"none of its {len(store)} games is set apart to judge on, by a validation_fraction of {fraction:g}; "
+        "give a larger one, or a validation_store"
+    )
 
 
 def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
