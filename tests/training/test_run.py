@@ -1,5 +1,6 @@
 """Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
 
+import errno
 import json
 import os
 import re
@@ -17,14 +18,16 @@ from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from tengen.data import disk  # noqa: E402
 from tengen.data.store import StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.training.accuracy import measure  # noqa: E402
-from tengen.training.checkpoint import newest, numbered  # noqa: E402
+from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.folder import write_recipe  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
 from tengen.training.module import TrainingModule  # noqa: E402
 from tengen.training.run import make_trainer, open_samplers, train  # noqa: E402
@@ -207,6 +210,41 @@ def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: 
     settings["network"]["size"] = "b1c16"
     with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another --out"):
         train(RunConfig.model_validate(settings), unbroken, progress=False)
+
+
+@pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
+def test_games_that_were_learnt_are_not_judged_later(
+    settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
+) -> None:
+    settings["data"] = {"store": str(store), "validation_fraction": 0.25}
+    before = RunConfig.model_validate(settings)
+    module = TrainingModule(before, open_samplers(before).train.plane_set)
+    checkpoint: dict[str, Any] = {}
+    module.on_save_checkpoint(checkpoint)
+    torch.save(checkpoint, tmp_path / "step-1.ckpt")
+    inputs = open_samplers(before).train.plane_set
+    check_same_run(tmp_path / "step-1.ckpt", before, inputs)
+    settings["data"] |= after
+    with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
+        check_same_run(tmp_path / "step-1.ckpt", RunConfig.model_validate(settings), inputs)
+
+
+def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
+    settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
+    with pytest.raises(StoreError, match=r"none of its 60 games.*validation_fraction of 1e-09.*validation_store"):
+        open_samplers(RunConfig.model_validate(settings))
+
+
+def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_recipe(tmp_path, {"name": "first"})
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "_sync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_recipe(tmp_path, {"name": "second"})
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]
 
 
 def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:

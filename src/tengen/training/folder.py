@@ -1,16 +1,21 @@
-"""What lies in the folder of a run before it is written to."""
+"""The recipe in the folder of a run, which says what the folder holds."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from tengen.data.disk import write_whole
 from tengen.errors import RecipeError
+
+_RECIPE = "recipe.yaml"
 
 
 def check_kind(folder: Path, kind: str) -> None:
     """Raise RecipeError when a folder holds a run of another kind than `kind`, whose files would be written over."""
     try:
-        found = yaml.safe_load((folder / "recipe.yaml").read_text(encoding="utf-8"))
+        found = yaml.safe_load((folder / _RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -18,3 +23,9 @@ def check_kind(folder: Path, kind: str) -> None:
     before = found.get("kind", "network") if isinstance(found, dict) else "unknown"
     if before != kind:
         raise RecipeError(f"{folder} holds a run of kind {before}, not {kind}; give another folder with --out")
+
+
+def write_recipe(folder: Path, recipe: Mapping[str, Any]) -> None:
+    """Write the recipe as it is carried out; a full disk or a kill leaves the one that was there."""
+    with write_whole(folder / _RECIPE) as path:
+        path.write_text(yaml.safe_dump(dict(recipe), sort_keys=False), encoding="utf-8")

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 import tengen
 from tengen import _native
@@ -31,7 +30,7 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
-from tengen.training.folder import check_kind
+from tengen.training.folder import check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -52,7 +51,7 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     (out / "checkpoints").mkdir(parents=True, exist_ok=True)
     if checkpoint.is_file():
         state.load(checkpoint, run)
-    (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    write_recipe(out, run.model_dump(mode="json"))
     journal = Journal(out, state.done, curves=False, again=("final",))
     try:
         _learn(run, games, state, journal, checkpoint, progress)
@@ -163,9 +162,9 @@ class _State:
         with np.load(path) as saved:
             before, now = json.loads(str(saved["run"])), _identity(run)
             for name in now:
-                if before.get(name) != now[name]:
+                if name in before and before[name] != now[name]:
                     raise RecipeError(
-                        f"{path.parent.parent} holds a run with {name} = {before.get(name)}, not {now[name]}; "
+                        f"{path.parent.parent} holds a run with {name} = {before[name]}, not {now[name]}; "
                         "give the same recipe to go on with it, or another --out"
                     )
             self.trainer.restore(saved["weights"], saved["squares"])
@@ -178,6 +177,7 @@ def _identity(run: LinearRun) -> dict[str, Any]:
     training = run.training
     return {
         "data": run.data.store,
+        "data.validation_fraction": run.data.validation_fraction if run.data.validation_store is None else None,
         "training.games": training.games,
         "training.rate": training.rate,
         "training.seed": training.seed,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import lightning as L
 import torch
-import yaml
 from torch.utils.data import DataLoader
 
 from tengen.data.sampler import Sampler
@@ -19,7 +18,7 @@ from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
 from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.finish import finish
-from tengen.training.folder import check_kind
+from tengen.training.folder import check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
@@ -101,7 +100,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     found = newest(out / "checkpoints")
     if found:
         check_same_run(found[1], run, inputs)
-    (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    write_recipe(out, run.model_dump(mode="json"))
     module = TrainingModule(run, inputs)
     journal = Journal(out, found[0] if found else 0, again=("final",))
     try:
