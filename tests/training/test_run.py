@@ -254,11 +254,15 @@ def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
 
 
-def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> None:
+def test_a_finished_run_only_finishes_again(
+    unbroken: Path, run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     before = final_state(unbroken)["state_dict"]
     path = train(run, unbroken, progress=False)
     assert read_card(path).positions == 240
     assert [e["event"] for e in read_log(unbroken / "log.jsonl")].count("final") == 1
+    assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are judged once are not kept"
     after = final_state(unbroken)["state_dict"]
     assert all(torch.equal(before[name], after[name]) for name in before)
 
