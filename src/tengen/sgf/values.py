@@ -40,7 +40,7 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 
 
 def guess_charset(data: bytes, declared: str = "") -> str:
-    """Name the encoding of a record: the declared one where it fits, else UTF-8 (whole or broken), else GB18030.
+    """Name the encoding of a record: UTF-8 where it fits, else the one declared, else broken UTF-8 or GB18030.
 
     Broken UTF-8 is told from GB18030 by the share of bytes that still form UTF-8 sequences.
     """
