@@ -27,7 +27,7 @@ from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.training.accuracy import measure  # noqa: E402
 from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.folder import write_recipe  # noqa: E402
+from tengen.training.folder import alone, write_recipe  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
 from tengen.training.module import TrainingModule  # noqa: E402
 from tengen.training.run import make_trainer, open_samplers, train  # noqa: E402
@@ -233,6 +233,12 @@ def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
     settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
     with pytest.raises(StoreError, match=r"none of its 60 games.*validation_fraction of 1e-09.*validation_store"):
         open_samplers(RunConfig.model_validate(settings))
+
+
+def test_two_do_not_train_in_one_folder(run: RunConfig, tmp_path: Path) -> None:
+    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
+        train(run, tmp_path, progress=False)
+    assert not (tmp_path / "recipe.yaml").exists()
 
 
 def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

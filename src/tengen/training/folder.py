@@ -1,6 +1,8 @@
-"""The recipe in the folder of a run, which says what the folder holds."""
+"""The folder of a run: the recipe that says what it holds, and one process that trains in it."""
 
-from collections.abc import Mapping
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,22 @@ def check_kind(folder: Path, kind: str) -> None:
     before = found.get("kind", "network") if isinstance(found, dict) else "unknown"
     if before != kind:
         raise RecipeError(f"{folder} holds a run of kind {before}, not {kind}; give another folder with --out")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from training in a folder, until the block or the process ends.
+
+    Raises RecipeError where another one does: two would mix their logs and checkpoints.
+    """
+    with (folder / ".train.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecipeError(
+                f"another process is training in {folder}; wait for it to end, or give another --out"
+            ) from None
+        yield
 
 
 def write_recipe(folder: Path, recipe: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
-from tengen.training.folder import check_kind, write_recipe
+from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -42,22 +42,24 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
 
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
-    KeyboardInterrupt. Raises RecipeError when `out` holds another run, StoreError for a store that cannot be used.
+    KeyboardInterrupt. Raises RecipeError when `out` holds another run or another process trains in it,
+    StoreError for a store that cannot be used.
     """
     check_kind(out, run.kind)
     games = _Games(run)
     state = _State()
     checkpoint = out / "checkpoints" / "linear.npz"
     (out / "checkpoints").mkdir(parents=True, exist_ok=True)
-    if checkpoint.is_file():
-        state.load(checkpoint, run)
-    write_recipe(out, run.model_dump(mode="json"))
-    journal = Journal(out, state.done, curves=False, again=("final",))
-    try:
-        _learn(run, games, state, journal, checkpoint, progress)
-        return _finish(run, games, state, journal, out)
-    finally:
-        journal.close()
+    with alone(out):
+        if checkpoint.is_file():
+            state.load(checkpoint, run)
+        write_recipe(out, run.model_dump(mode="json"))
+        journal = Journal(out, state.done, curves=False, again=("final",))
+        try:
+            _learn(run, games, state, journal, checkpoint, progress)
+            return _finish(run, games, state, journal, out)
+        finally:
+            journal.close()
 
 
 def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> Judgement:

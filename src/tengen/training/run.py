@@ -18,7 +18,7 @@ from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
 from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.finish import finish
-from tengen.training.folder import check_kind, write_recipe
+from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
@@ -88,7 +88,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
 
     Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
-    and for a card with wrong board sizes.
+    or another process trains in it, and for a card with wrong board sizes.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
@@ -97,20 +97,21 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     run = with_board_sizes(run, samplers.train.board_sizes)
     inputs = samplers.train.plane_set
     out.mkdir(parents=True, exist_ok=True)
-    found = newest(out / "checkpoints")
-    if found:
-        check_same_run(found[1], run, inputs)
-    write_recipe(out, run.model_dump(mode="json"))
-    module = TrainingModule(run, inputs)
-    journal = Journal(out, found[0] if found else 0, again=("final",))
-    try:
-        if found and _restore_finished(module, *found):
-            step = found[0]
-        else:
-            step = _fit(module, samplers, out, journal, found, progress)
-        return finish(module, samplers.validation, samplers.train.games, step, out, journal)
-    finally:
-        journal.close()
+    with alone(out):
+        found = newest(out / "checkpoints")
+        if found:
+            check_same_run(found[1], run, inputs)
+        write_recipe(out, run.model_dump(mode="json"))
+        module = TrainingModule(run, inputs)
+        journal = Journal(out, found[0] if found else 0, again=("final",))
+        try:
+            if found and _restore_finished(module, *found):
+                step = found[0]
+            else:
+                step = _fit(module, samplers, out, journal, found, progress)
+            return finish(module, samplers.validation, samplers.train.games, step, out, journal)
+        finally:
+            journal.close()
 
 
 def _restore_finished(module: TrainingModule, step: int, path: Path) -> bool:
