@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import lzma
 import os
@@ -142,6 +143,32 @@ def test_filters_and_samples(tygem: Store, tmp_path: Path) -> None:
         assert report.kept + report.number(FILTERED) == 300
         assert report.kept == 40 if sample == 40 else 30 < report.kept < 95
         assert set(Store.open(tmp_path / name).hashes.tolist()) < set(tygem.hashes.tolist())
+
+
+def test_files_of_one_name_are_counted_one_by_one(tmp_path: Path) -> None:
+    """Named themselves, files of different folders are known by the same name."""
+    with lzma.open(TYGEM) as stream:
+        whole, other = itertools.islice(split_trees(stream), 2)
+    files = [tmp_path / str(number) / "game.sgf" for number in range(5)]
+    for file, data in zip(files, [other[:800], whole, whole, whole, other[:800]], strict=True):
+        file.parent.mkdir()
+        file.write_bytes(data)
+    report = import_games(files, tmp_path / "out", ImportOptions(FAST, workers=1))
+    assert (report.games, report.kept, report.number(PART), report.number(DROPPED)) == (5, 2, 1, 3)
+    verdicts = [line.split("\t")[0] for line in (tmp_path / "out" / NOTES).read_text().splitlines()]
+    assert sorted(verdicts) == [DROPPED] * 3 + [PART]
+
+
+def test_a_part_of_a_game_that_is_not_in_the_sample_is_not_in_the_report(tmp_path: Path) -> None:
+    with lzma.open(TYGEM) as stream:
+        trees = [tree[:800] for tree in split_trees(stream) if len(tree) > 1000][:40]
+    (tmp_path / "broken.sgf").write_bytes(b"\n".join(trees))
+    for name, sample in (("n", 7), ("fraction", 0.3)):
+        options = ImportOptions(FAST, sample=sample, seed=1, workers=1)
+        report = import_games([tmp_path / "broken.sgf"], tmp_path / name, options)
+        assert report.number(PART) == report.kept == 40 - report.number(FILTERED) < 40
+        listed = [line.split("\t")[2] for line in (tmp_path / name / NOTES).read_text().splitlines()]
+        assert listed == [row.source for row in Store.open(tmp_path / name)]
 
 
 def test_owners_are_counted_among_the_games_that_were_kept(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tengen.errors import NetworkError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator, load_evaluator
+from tengen.evaluators.network_file import read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
 
@@ -32,6 +33,18 @@ def test_compiled_models_are_kept_unless_told_not_to(
     assert isinstance(evaluator, OpenVinoEvaluator)
     evaluator.warm_up(5, (1,))
     assert any(path.is_file() for path in tmp_path.rglob("*")) == remember
+
+
+def test_a_damaged_graph_is_an_error_in_words(network: Path, tmp_path: Path) -> None:
+    """The card lies behind the graph and can still be read."""
+    data = bytearray(network.read_bytes())
+    start = data.index(b"planes") - 8
+    data[start : start + 8] = b"\xff" * 8
+    (tmp_path / "damaged.onnx").write_bytes(data)
+    assert read_card(tmp_path / "damaged.onnx").name == "small"
+    for backend in ("openvino", "torch"):
+        with pytest.raises(NetworkError, match=r"damaged\.onnx cannot be read as an ONNX network"):
+            load_evaluator(tmp_path / "damaged.onnx", backend)  # type: ignore[arg-type]
 
 
 def test_unknown_names(network: Path) -> None:

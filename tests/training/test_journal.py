@@ -26,6 +26,29 @@ def test_what_comes_again_is_dropped(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_curves_keep_what_the_log_keeps(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    for first in (0, 2):
+        journal = Journal(tmp_path, first)
+        for step in range(first + 1, first + 4):
+            journal.write("train", step, {"policy": 10.0 * first + step})
+        journal.close()
+    curves = EventAccumulator(str(tmp_path / "tensorboard"))
+    curves.Reload()
+    logged = [(entry["step"], entry["policy"]) for entry in read_log(tmp_path / "log.jsonl")]
+    assert [(event.step, event.value) for event in curves.Scalars("train/policy")] == logged
+    assert logged == [(1, 1), (2, 2), (3, 23), (4, 24), (5, 25)]
+
+
+def test_what_a_run_says_at_its_end_alone_is_said_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        journal = Journal(tmp_path, 10, again=("final",))
+        journal.write("final", 10, {"top1": 0.5})
+        journal.close()
+    assert len(read_log(tmp_path / "log.jsonl")) == 1
+
+
 def test_no_log_is_an_empty_log(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log.jsonl") == []
 

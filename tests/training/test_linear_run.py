@@ -18,6 +18,7 @@ from tengen.data.store import Store
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
 from tengen.training import linear
+from tengen.training.folder import alone
 from tengen.training.linear import judge_playout, train_linear
 from tengen.training.linear_config import LinearRun
 from tengen.training.log import read_log
@@ -59,6 +60,7 @@ def events(path: Path) -> list[dict[str, object]]:
 def test_a_run_ends_with_a_file_and_a_log(run: LinearRun, unbroken: Path) -> None:
     card = read_playout_card(unbroken)
     assert card.name == "small" and card.family == "linear playouts" and card.positions == 70 * 24
+    assert card.board_sizes == [7]
     assert card.metrics["top1_interval"][0] <= card.metrics["top1"] < card.metrics["top1_interval"][1]
     assert "value_mse" not in card.metrics
     assert [(e["event"], e["step"]) for e in events(unbroken)] == [
@@ -127,6 +129,12 @@ def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> N
     other = run.model_copy(update={"training": run.training.model_copy(update={"rate": 0.5})})
     with pytest.raises(RecipeError, match=r"training.rate = 0.05, not 0.5"):
         train_linear(other, unbroken.parent.parent, progress=False)
+
+
+def test_two_do_not_train_in_one_folder(run: LinearRun, tmp_path: Path) -> None:
+    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
+        train_linear(run, tmp_path, progress=False)
+    assert not (tmp_path / "recipe.yaml").exists()
 
 
 @pytest.mark.parametrize(

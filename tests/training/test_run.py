@@ -1,26 +1,36 @@
 """Whole runs: what they leave behind, and that a broken run ends like an unbroken one."""
 
+import errno
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from training.small_run import settings_of
+from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
+from tengen.data import disk  # noqa: E402
+from tengen.data.store import StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
-from tengen.training.checkpoint import newest, numbered  # noqa: E402
+from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
+from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
+from tengen.training.accuracy import measure  # noqa: E402
+from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.folder import alone, write_recipe  # noqa: E402
 from tengen.training.log import read_log  # noqa: E402
-from tengen.training.run import open_samplers, train  # noqa: E402
+from tengen.training.module import TrainingModule  # noqa: E402
+from tengen.training.run import make_trainer, open_samplers, train  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,6 +85,7 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     log = read_log(unbroken / "log.jsonl")
     assert [e["step"] for e in log if e["event"] == "train"] == [5, 10, 15, 20, 25, 30]
     assert [e["step"] for e in log if e["event"] == "validation"] == [10, 20, 30]
+    assert [e["count"] for e in log if e["event"] == "validation"] == [20, 20, 20]
     assert log[-1]["event"] == "final"
     assert RunConfig.model_validate(yaml.safe_load((unbroken / "recipe.yaml").read_text())).training.steps == 30
     page = (unbroken / "report.html").read_text()
@@ -82,6 +93,43 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", page), "the page stands alone"
     assert any((unbroken / "tensorboard").iterdir())
     assert not list(unbroken.rglob("*.partial"))
+
+
+def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbroken: Path, run: RunConfig) -> None:
+    """Trained on one size, which is not the usual one, and the recipe does not say which."""
+    path = unbroken / "nets" / "small.onnx"
+    assert read_card(path).board_sizes == [7]
+    samplers = open_samplers(run)
+    module = TrainingModule(run, samplers.train.plane_set)
+    module.load_state_dict(final_state(unbroken)["state_dict"])
+    judged = measure(TorchEvaluator(module.average, name="average", device="cpu"), samplers.validation)
+    of_file = measure(OpenVinoEvaluator(path, precision="f32"), samplers.validation)
+    assert of_file.loss == pytest.approx(judged.loss, abs=1e-3)
+    assert of_file.value == pytest.approx(judged.value, abs=1e-3)
+
+
+def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["card"] = {"board_sizes": [19]}
+    with pytest.raises(RecipeError, match=r"card\.board_sizes is \[19\].*7x7"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("games", [1, 9])
+def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any], tmp_path: Path, games: int) -> None:
+    """Games that nobody won, or a single one, which gives no interval: the log is JSON all the same."""
+    with StoreWriter(tmp_path / "judged") as writer:
+        for seed in range(games):
+            writer.add(replace(random_record(seed), winner=None if games > 1 else 0))
+    settings["data"]["validation_store"] = str(tmp_path / "judged")
+    settings["training"] |= {"steps": 5, "validate_every": 5}
+    train(RunConfig.model_validate(settings), tmp_path / "run", progress=False)
+    lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
+    entries = [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    validation = next(entry for entry in entries if entry["event"] == "validation")
+    assert validation["count"] == games
+    assert ("value_mse" in validation) == (games == 1)
+    assert (validation["intervals"]["cross_entropy"] == [None, None]) == (games == 1)
 
 
 def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
@@ -128,10 +176,81 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     assert_same_end(unbroken, folder)
 
 
+def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunConfig) -> None:
+    settings["training"]["compile"] = True
+    inputs = open_samplers(run).train.plane_set
+    plain, compiled = (TrainingModule(each, inputs) for each in (run, RunConfig.model_validate(settings)))
+    compiled.load_state_dict(plain.state_dict())
+    assert all(name.startswith(("network.", "average.")) for name in compiled.state_dict())
+    earlier = {**plain.state_dict(), **{f"_forward.{name}": part for name, part in plain.network.state_dict().items()}}
+    checkpoint = {"tengen": {"seconds": 1.0}, "state_dict": earlier}
+    compiled.on_load_checkpoint(checkpoint)
+    compiled.load_state_dict(checkpoint["state_dict"])
+
+
+@pytest.mark.parametrize(("native", "precision"), [(True, "bf16-mixed"), (False, "32-true")])
+def test_half_precision_is_for_processors_that_have_it(
+    run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: bool, precision: str
+) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
+    for asked, found in (("auto", precision), ("bf16", "bf16-mixed"), ("f32", "32-true")):
+        config = run.training.model_copy(update={"precision": asked})
+        assert make_trainer(config, tmp_path, []).precision == found
+
+
+def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
+    run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RecipeError, match=r"training\.device is cuda.*auto or cpu"):
+        make_trainer(run.training.model_copy(update={"device": "cuda"}), tmp_path, [])
+
+
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:
     settings["network"]["size"] = "b1c16"
     with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another --out"):
         train(RunConfig.model_validate(settings), unbroken, progress=False)
+
+
+@pytest.mark.parametrize("after", [{"validation_fraction": 0.4}, {"validation_store": "another"}])
+def test_games_that_were_learnt_are_not_judged_later(
+    settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
+) -> None:
+    settings["data"] = {"store": str(store), "validation_fraction": 0.25}
+    before = RunConfig.model_validate(settings)
+    module = TrainingModule(before, open_samplers(before).train.plane_set)
+    checkpoint: dict[str, Any] = {}
+    module.on_save_checkpoint(checkpoint)
+    torch.save(checkpoint, tmp_path / "step-1.ckpt")
+    inputs = open_samplers(before).train.plane_set
+    check_same_run(tmp_path / "step-1.ckpt", before, inputs)
+    settings["data"] |= after
+    with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
+        check_same_run(tmp_path / "step-1.ckpt", RunConfig.model_validate(settings), inputs)
+
+
+def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
+    settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
+    with pytest.raises(StoreError, match=r"none of its 60 games.*validation_fraction of 1e-09.*validation_store"):
+        open_samplers(RunConfig.model_validate(settings))
+
+
+def test_two_do_not_train_in_one_folder(run: RunConfig, tmp_path: Path) -> None:
+    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
+        train(run, tmp_path, progress=False)
+    assert not (tmp_path / "recipe.yaml").exists()
+
+
+def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_recipe(tmp_path, {"name": "first"})
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk, "_sync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_recipe(tmp_path, {"name": "second"})
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]
 
 
 def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:
@@ -141,10 +260,15 @@ def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
 
 
-def test_a_finished_run_only_finishes_again(unbroken: Path, run: RunConfig) -> None:
+def test_a_finished_run_only_finishes_again(
+    unbroken: Path, run: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     before = final_state(unbroken)["state_dict"]
     path = train(run, unbroken, progress=False)
     assert read_card(path).positions == 240
+    assert [e["event"] for e in read_log(unbroken / "log.jsonl")].count("final") == 1
+    assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are judged once are not kept"
     after = final_state(unbroken)["state_dict"]
     assert all(torch.equal(before[name], after[name]) for name in before)
 

@@ -92,7 +92,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     if _store_of(run) is not None:
         samplers = open_samplers(run)
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
-    with random_games(max(run.card.board_sizes)) as store:
+    with random_games(max(run.card.board_sizes, default=19)) as store:
         train = Sampler(
             store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
             vary_terms=run.data.vary_terms,

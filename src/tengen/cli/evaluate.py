@@ -71,7 +71,8 @@ def _judge_playout(
 
 def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
     def figures(part: Judgement) -> dict[str, object]:
-        return {key: {"mean": f.mean, "low": f.low, "high": f.high} for key, f in part.estimates().items() if f.count}
+        known = {key: (figure.mean, *figure.interval(9)) for key, figure in part.estimates().items() if figure.count}
+        return {key: dict(zip(("mean", "low", "high"), ends, strict=True)) for key, ends in known.items()}
 
     return {
         "network": name,

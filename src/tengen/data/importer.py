@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from tengen.data.identity import HashSet
 from tengen.data.report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
-from tengen.data.rows import DROPPED, FILTERED, PART, Note, RowOptions, Rows, trees_to_rows
+from tengen.data.rows import DROPPED, FILTERED, Note, RowOptions, Rows, trees_to_rows
 from tengen.data.sampling import SampleOf, in_fraction
 from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.data.store import Store
@@ -109,7 +109,7 @@ class _Collector:
         self.options = options
         self.report = ImportReport()
         self._notes = NoteFile(writer.folder)
-        self._parts: set[str] = set()  # where the games are that were kept in part
+        self._parts: dict[int, Note] = {}  # of the games that are kept in part, by hash; places may be the same
         self._seen = HashSet()
         self._excluded = HashSet()
         for path in options.exclude:
@@ -120,9 +120,10 @@ class _Collector:
         """Store the rows that are new and chosen."""
         self.report.games += rows.games
         keep, lost = self._choose(rows)
-        for note in [n for n in rows.notes if n.place not in lost] + list(lost.values()):
+        parts = {int(rows.hashes[i]): part for i, part in enumerate(rows.parts) if part and keep[i]}
+        for note in (*rows.notes, *lost, *([] if self._sample else parts.values())):
             self._note(note)
-        self._parts.update(note.place for note in rows.notes if note.verdict == PART)
+        self._parts |= parts
         batch = rows.batch if keep.all() else rows.batch.filter(pa.array(keep))
         self._count(batch)
         if self._sample:
@@ -130,15 +131,14 @@ class _Collector:
         else:
             self.writer.add_batch(batch)
 
-    def _choose(self, rows: Rows) -> tuple[npt.NDArray[np.bool_], dict[str, Note]]:
-        """Tell which rows to store, bool [rows], and why not the others, by place."""
-        lost: dict[str, Note] = {}
+    def _choose(self, rows: Rows) -> tuple[npt.NDArray[np.bool_], list[Note]]:
+        """Tell which rows to store, bool [rows], and why not the others."""
+        lost: list[Note] = []
         keep = np.ones(len(rows.hashes), np.bool_)
 
         def leave_out(gone: npt.NDArray[np.bool_], verdict: str, reason: str) -> None:
             for i in np.flatnonzero(keep & gone):
-                place = rows.batch.column("source")[i].as_py()
-                lost[place] = Note(verdict, reason, place)
+                lost.append(Note(verdict, reason, rows.batch.column("source")[i].as_py()))
             keep[gone] = False
 
         leave_out(~self._seen.add(rows.hashes), DROPPED, DUPLICATE)
@@ -169,6 +169,9 @@ class _Collector:
         before = self.report.kept
         self.report.kept = self.report.counted = self.report.owned = 0
         for batch in sample.rows():
+            for identity in batch.column("hash").to_pylist():
+                if part := self._parts.get(identity):
+                    self._note(part)
             self._count(batch)
             self.writer.add_batch(batch)
         self.report.reasons[FILTERED, SAMPLED] += before - self.report.kept
@@ -180,8 +183,8 @@ class _Collector:
         report.owned += batch.num_rows - batch.column("ownership").null_count
         if self.options.rows.playouts:
             asked = pc.and_(pc.is_valid(batch.column("score")), pc.is_valid(batch.column("komi")))
-            places = batch.column("source").filter(asked)
-            report.counted += len(places) - sum(place in self._parts for place in places.to_pylist())
+            hashes = batch.column("hash").filter(asked).to_pylist()
+            report.counted += len(hashes) - sum(identity in self._parts for identity in hashes)
 
     def _note(self, note: Note) -> None:
         self.report.add(note)

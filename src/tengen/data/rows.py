@@ -42,10 +42,11 @@ class RowOptions:
 
 
 class Rows(NamedTuple):
-    """The rows of some trees, in order, and notes on those that were not kept whole."""
+    """The rows of some trees, in order; `parts` notes what is missing of each, `notes` the trees that gave no row."""
 
     batch: pa.RecordBatch
     hashes: npt.NDArray[np.uint64]
+    parts: list[Note | None]
     notes: list[Note]
     games: int
 
@@ -53,6 +54,7 @@ class Rows(NamedTuple):
 def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) -> Rows:
     """Turn trees into rows; whatever a tree holds, it becomes a row or a note."""
     rows: list[GameRecord] = []
+    parts: list[Note | None] = []
     notes: list[Note] = []
     games = 0
     for tree in trees:
@@ -69,11 +71,10 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
         if refused := options.filters.refuse(row):
             notes.append(Note(FILTERED, refused, place))
             continue
-        if problem:
-            notes.append(Note(PART, problem.reason, place, problem.detail))
         rows.append(row)
+        parts.append(Note(PART, problem.reason, place, problem.detail) if problem else None)
     hashes = np.array([row.hash for row in rows], np.uint64)
-    return Rows(rows_to_batch(rows), hashes, notes, games)
+    return Rows(rows_to_batch(rows), hashes, parts, notes, games)
 
 
 def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, SgfProblem | None]:

@@ -68,7 +68,7 @@ class Sampler:
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
         self._ends: Ints = np.cumsum(counts[self._games], dtype=np.int64)
         if not len(self._games):
-            raise StoreError(f"{store.path}: no position of the split '{split}' passes the filters")
+            raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
         self.edge = int(store.column("size").max()) if edge is None else edge
         self._deal = Deal(int(self._ends[-1]), seed)
         self._encoder = Encoder(store, self.plane_set, self.edge, threads)
@@ -82,6 +82,11 @@ class Sampler:
     def games(self) -> int:
         """Games that the positions come from."""
         return len(self._games)
+
+    @property
+    def board_sizes(self) -> list[int]:
+        """The board sizes of these games, the smallest first."""
+        return [int(size) for size in np.unique(self.store.column("size")[self._games])]
 
     @property
     def steps_per_epoch(self) -> int:
@@ -145,6 +150,15 @@ class Sampler:
         if not len(plies):
             return first
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def _why_nothing(store: Store, split: Split, fraction: float) -> str:
+    if split != "validation":
+        return f"no position of the split '{split}' passes the filters"
+    return (
+        f"none of its {len(store)} games is set apart to judge on, by a validation_fraction of {fraction:g}; "
+        "give a larger one, or a validation_store"
+    )
 
 
 def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:

@@ -94,10 +94,12 @@ def load_torch(path: str | Path, device: str = "auto") -> TorchEvaluator:
     path = Path(path)
     card = read_card(path)
     try:
-        module = GraphModule(onnx.load(path), path)
-    except onnx.onnx_cpp2py_export.checker.ValidationError as error:
+        model = onnx.load(path)
+    except Exception as error:  # of the file system, and of the protocol buffers that onnx happens to use
         raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
-    return TorchEvaluator(module, name=card.name, plane_set=card.plane_set, device=device, advice=card.search)
+    return TorchEvaluator(
+        GraphModule(model, path), name=card.name, plane_set=card.plane_set, device=device, advice=card.search
+    )
 
 
 class _GraphOutputs(dict[str, Tensor]):

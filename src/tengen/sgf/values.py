@@ -40,7 +40,7 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 
 
 def guess_charset(data: bytes, declared: str = "") -> str:
-    """Name the encoding of a record: the declared one where it fits, else UTF-8 (whole or broken), else GB18030.
+    """Name the encoding of a record: UTF-8 where it fits, else the one declared, else broken UTF-8 or GB18030.
 
     Broken UTF-8 is told from GB18030 by the share of bytes that still form UTF-8 sequences.
     """
@@ -131,7 +131,9 @@ def rules(text: str) -> str:
 
 
 _ZI_KOMI = (2.75, 3.25, 3.75)
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
+_AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반]")
+_HALF = re.compile(r"(?<![目집])[半반]\s*[目집]")
 
 
 def komi(text: str) -> tuple[float | None, bool]:
@@ -139,10 +141,9 @@ def komi(text: str) -> tuple[float | None, bool]:
 
     `6.5` is 6.5; `650` in hundredths is 6.5; `375` and `3.75` are stones: 7.5 points. None when it makes no sense.
     """
-    found = _NUMBER.search(text)
-    if not found:
+    value = _points(text)
+    if value is None:
         return None, False
-    value = float(found[0].replace(",", "."))
     if abs(value) >= 100:
         value /= 100
     if value in _ZI_KOMI:
@@ -151,15 +152,27 @@ def komi(text: str) -> tuple[float | None, bool]:
     return (value, False) if whole else (None, False)
 
 
+def _points(text: str) -> float | None:
+    """Return the first number of a text, also as `6目半` (6.5) and `半目` (0.5) write it."""
+    if found := _AND_A_HALF.search(text):
+        return float(found[1]) + (-0.5 if found[1].startswith("-") else 0.5)
+    if found := _NUMBER.search(text):
+        return float(found[0].replace(",", "."))
+    return 0.5 if _HALF.search(text) else None
+
+
 _WINS = re.compile(r"\s*(b|w|black|white)\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
-_WINS_IN_WORDS = re.compile(r"\s*(black|white|黑|白|흑|백)\S*?\s*(.*(?:win|won|胜|勝|승).*)", re.IGNORECASE | re.DOTALL)
-_LOSES_IN_WORDS = re.compile(r"\s*(黑|白)\S*?(.*[负負].*)", re.DOTALL)
+_WINS_IN_WORDS = re.compile(
+    r"\s*(black|white|黑|黒|白|흑|백)\S*?\s*(.*(?:win|won|胜|勝|승).*)", re.IGNORECASE | re.DOTALL
+)
+_LOSES_IN_WORDS = re.compile(r"\s*(黑|黒|白)\S*?(.*[负負].*)", re.DOTALL)
 _ENDINGS = (
     ("time", ("t", "time", "超时", "超時", "时间", "時間", "시간")),
     ("forfeit", ("f", "forfeit")),
     ("resign", ("r", "resign", "res", "resignation", "中盘", "中盤", "认输", "불계", "中押")),
 )
-_STONES = re.compile(r"(\d+)?又?(?:(\d+)/(\d+))?子")
+_STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
+_FRACTION = re.compile(r"(?:\d+\s+)?\d+\s*/\s*\d")
 _NOTHING = ("", "?", "unknown", "unfinished", "未知")
 
 
@@ -180,9 +193,9 @@ def result(text: str, zi: bool = False) -> Result:
     if found := _WINS.match(plain):
         return _won(0 if found[1][0] in "bB" else 1, found[2], zi)
     if found := _WINS_IN_WORDS.match(plain):
-        return _won(0 if found[1].lower() in ("black", "黑", "흑") else 1, found[2], zi)
+        return _won(0 if found[1].lower() in ("black", "黑", "黒", "흑") else 1, found[2], zi)
     if found := _LOSES_IN_WORDS.match(plain):
-        return _won(1 if found[1] == "黑" else 0, found[2], zi)
+        return _won(0 if found[1] == "白" else 1, found[2], zi)
     return Result()
 
 
@@ -202,9 +215,9 @@ def _margin(words: str, zi: bool) -> float | None:
     stones = _STONES.search(words)
     if stones and (stones[1] or stones[2]):
         part = float(stones[2]) / float(stones[3]) if stones[2] and float(stones[3]) else 0  # floats know no limit
-        points = 2 * (float(stones[1] or 0) + part)
-    elif number := _NUMBER.search(words):
-        points = float(number[0].replace(",", ".")) * (2 if zi else 1)
+        points = 2 * (float((stones[1] or "0").replace(",", ".")) + part)
+    elif _FRACTION.match(words) or (number := _points(words)) is None:
+        return None  # a fraction of points or of stones, who knows
     else:
-        return None
+        points = number * (2 if zi else 1)
     return points if 0 < points <= 450 and (2 * points).is_integer() else None

@@ -49,6 +49,10 @@ class Estimate:
         half = _Z95 * float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
         return Estimate(mean, mean - half, mean + half, count)
 
+    def interval(self, digits: int) -> list[float | None]:
+        """[low, high], rounded, as JSON can hold them: None where there is no bound, as with a single position."""
+        return [round(end, digits) if math.isfinite(end) else None for end in (self.low, self.high)]
+
     def __str__(self) -> str:
         return f"{self.mean:.4f} [{self.low:.4f}, {self.high:.4f}]"
 

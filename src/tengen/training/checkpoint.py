@@ -78,4 +78,6 @@ def _identity(run: dict[str, Any]) -> dict[str, Any]:
         **fixed,
         **{f"network.{name}": value for name, value in run["network"].items()},
         "data": run["data"]["store"],
+        # Which games are not learnt: another share, or none, and games would be judged that were.
+        "data.validation_fraction": None if run["data"]["validation_store"] else run["data"]["validation_fraction"],
     }

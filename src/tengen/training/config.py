@@ -70,6 +70,8 @@ class LossWeights(Strict):
 class TrainConfig(Strict):
     """The run itself. Its length is `steps`, or `max_hours` of training, or whichever ends first when both are given.
 
+    `precision` auto is bf16 autocast where the processor multiplies bf16 itself, else f32.
+
     With `max_hours` the schedule follows the clock, so that the run is annealed when its time is up; such a run still
     resumes, but only a run of fixed steps repeats bit for bit.
     """
@@ -101,12 +103,16 @@ class TrainConfig(Strict):
 
 
 class CardFacts(Strict):
-    """What the card says that the run cannot know."""
+    """What the card says that the run cannot know.
+
+    `board_sizes` are those of the games unless given. A network that learnt on one size alone is told to see no width
+    of a board (see `one_size.forget_width`), so they must not name another one.
+    """
 
     data: str = ""
     rules: str = "chinese"
     licence: str = "MIT"
-    board_sizes: list[int] = [19]
+    board_sizes: list[int] = []
     search: dict[str, Any] = {}
 
 

@@ -37,7 +37,7 @@ def finish(module: TrainingModule, validation: Sampler, games: int, step: int, o
     card = card_of(module, games, step, {})
     export(network, planes, scalars, path, card.metadata())
     check_agreement(network, path, planes, scalars)
-    judgement = measure(OpenVinoEvaluator(path), validation)
+    judgement = measure(OpenVinoEvaluator(path, remember=False), validation)
     card = card_of(module, games, step, _metrics(judgement))
     export(network, planes, scalars, path, card.metadata())
     journal.write("final", step, card.metrics)
@@ -56,7 +56,7 @@ def _playing(module: TrainingModule) -> nn.Module:
 def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -> None:
     """Raise NetworkError unless the file computes what the module does, on boards of several sizes in one tensor."""
     torch_side = TorchEvaluator(network, name="module", device="cpu")
-    file_side = OpenVinoEvaluator(path, precision="f32")
+    file_side = OpenVinoEvaluator(path, precision="f32", remember=False)
     random = np.random.default_rng(0)
     fixed: int | None = getattr(network, "edge", None)
     for edge in (fixed,) if fixed else _CHECK_EDGES:
@@ -104,7 +104,7 @@ def _metrics(judgement: Judgement) -> dict[str, Any]:
     metrics: dict[str, Any] = {}
     for name, figure in figures.items():
         metrics[name] = round(figure.mean, 4)
-        metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+        metrics[f"{name}_interval"] = figure.interval(4)
     metrics["judged_positions"] = len(judgement)
     return metrics
 

@@ -1,16 +1,23 @@
-"""What lies in the folder of a run before it is written to."""
+"""The folder of a run: the recipe that says what it holds, and one process that trains in it."""
 
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from tengen.data.disk import write_whole
 from tengen.errors import RecipeError
+
+_RECIPE = "recipe.yaml"
 
 
 def check_kind(folder: Path, kind: str) -> None:
     """Raise RecipeError when a folder holds a run of another kind than `kind`, whose files would be written over."""
     try:
-        found = yaml.safe_load((folder / "recipe.yaml").read_text(encoding="utf-8"))
+        found = yaml.safe_load((folder / _RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -18,3 +25,25 @@ def check_kind(folder: Path, kind: str) -> None:
     before = found.get("kind", "network") if isinstance(found, dict) else "unknown"
     if before != kind:
         raise RecipeError(f"{folder} holds a run of kind {before}, not {kind}; give another folder with --out")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from training in a folder, until the block or the process ends.
+
+    Raises RecipeError where another one does: two would mix their logs and checkpoints.
+    """
+    with (folder / ".train.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecipeError(
+                f"another process is training in {folder}; wait for it to end, or give another --out"
+            ) from None
+        yield
+
+
+def write_recipe(folder: Path, recipe: Mapping[str, Any]) -> None:
+    """Write the recipe as it is carried out; a full disk or a kill leaves the one that was there."""
+    with write_whole(folder / _RECIPE) as path:
+        path.write_text(yaml.safe_dump(dict(recipe), sort_keys=False), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,12 @@ class Journal:
     """Appends events to FOLDER/log.jsonl, one JSON object a line with `event`, `step`, `time`; numbers to TensorBoard.
 
     With `curves` off nothing goes to TensorBoard, and PyTorch is not needed. Opened at `step`, it first drops what a
-    killed run logged after that step, since those steps will come again.
+    killed run logged after that step, since those steps will come again, and all events named in `again`.
     """
 
-    def __init__(self, folder: Path, step: int, *, curves: bool = True) -> None:
+    def __init__(self, folder: Path, step: int, *, curves: bool = True, again: Collection[str] = ()) -> None:
         self.path = folder / "log.jsonl"
-        kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
+        kept = [entry for entry in read_log(self.path) if entry["step"] <= step and entry["event"] not in again]
         partial = self.path.with_suffix(".partial")
         partial.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
         partial.replace(self.path)
@@ -30,7 +30,7 @@ class Journal:
         if curves:
             from torch.utils import tensorboard
 
-            self._board = tensorboard.SummaryWriter(str(folder / "tensorboard"), purge_step=step)
+            self._board = tensorboard.SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)
 
     def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
         """Log one event; numbers among the values become curves named `event/name`, of mappings `event/name/key`."""

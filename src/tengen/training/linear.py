@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 import tengen
 from tengen import _native
@@ -31,7 +30,7 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
-from tengen.training.folder import check_kind
+from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -43,22 +42,24 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
 
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
-    KeyboardInterrupt. Raises RecipeError when `out` holds another run, StoreError for a store that cannot be used.
+    KeyboardInterrupt. Raises RecipeError when `out` holds another run or another process trains in it,
+    StoreError for a store that cannot be used.
     """
     check_kind(out, run.kind)
     games = _Games(run)
     state = _State()
     checkpoint = out / "checkpoints" / "linear.npz"
     (out / "checkpoints").mkdir(parents=True, exist_ok=True)
-    if checkpoint.is_file():
-        state.load(checkpoint, run)
-    (out / "recipe.yaml").write_text(yaml.safe_dump(run.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
-    journal = Journal(out, state.done, curves=False)
-    try:
-        _learn(run, games, state, journal, checkpoint, progress)
-        return _finish(run, games, state, journal, out)
-    finally:
-        journal.close()
+    with alone(out):
+        if checkpoint.is_file():
+            state.load(checkpoint, run)
+        write_recipe(out, run.model_dump(mode="json"))
+        journal = Journal(out, state.done, curves=False, again=("final",))
+        try:
+            _learn(run, games, state, journal, checkpoint, progress)
+            return _finish(run, games, state, journal, out)
+        finally:
+            journal.close()
 
 
 def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> Judgement:
@@ -119,6 +120,10 @@ class _Games:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def board_sizes(self) -> list[int]:
+        return [int(size) for size in np.unique(self.store.column("size")[self._rows])]
+
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
         epoch, index = divmod(place, len(self._rows))
         return recorded(self.store, int(self._rows[_order(len(self._rows), self._seed, epoch)[index]]))
@@ -159,9 +164,9 @@ class _State:
         with np.load(path) as saved:
             before, now = json.loads(str(saved["run"])), _identity(run)
             for name in now:
-                if before.get(name) != now[name]:
+                if name in before and before[name] != now[name]:
                     raise RecipeError(
-                        f"{path.parent.parent} holds a run with {name} = {before.get(name)}, not {now[name]}; "
+                        f"{path.parent.parent} holds a run with {name} = {before[name]}, not {now[name]}; "
                         "give the same recipe to go on with it, or another --out"
                     )
             self.trainer.restore(saved["weights"], saved["squares"])
@@ -174,6 +179,7 @@ def _identity(run: LinearRun) -> dict[str, Any]:
     training = run.training
     return {
         "data": run.data.store,
+        "data.validation_fraction": run.data.validation_fraction if run.data.validation_store is None else None,
         "training.games": training.games,
         "training.rate": training.rate,
         "training.seed": training.seed,
@@ -226,7 +232,7 @@ def _metrics(judgement: Judgement) -> dict[str, Any]:
     for name, figure in judgement.estimates().items():
         if figure.count:
             metrics[name] = round(figure.mean, 4)
-            metrics[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+            metrics[f"{name}_interval"] = figure.interval(4)
     metrics["judged_positions"] = len(judgement)
     return metrics
 
@@ -248,7 +254,7 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
         family="linear playouts",
         config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
         plane_set="",
-        board_sizes=run.card.board_sizes,
+        board_sizes=run.card.board_sizes or games.board_sizes,
         rules=run.card.rules,
         data=run.card.data,
         games=min(run.training.games, len(games)),

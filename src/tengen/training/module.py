@@ -2,15 +2,16 @@
 
 import copy
 import time
+from collections.abc import Callable
 from typing import Any
 
 import lightning as L
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import Optimizer
 
 from tengen.data.planes import PlaneSet
-from tengen.networks import build, parse_config
+from tengen.networks import NetOutput, build, parse_config
 from tengen.training.batches import TensorBatch
 from tengen.training.config import RunConfig
 from tengen.training.losses import losses, total
@@ -28,6 +29,8 @@ class TrainingModule(L.LightningModule):
     learning rate and the average depend.
     """
 
+    _forward: Callable[..., NetOutput]
+
     def __init__(self, run: RunConfig, inputs: PlaneSet) -> None:
         super().__init__()
         self.run = run
@@ -36,7 +39,8 @@ class TrainingModule(L.LightningModule):
         self.network = build(parse_config(run.network), len(inputs.planes), len(inputs.scalars))
         self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average = copy.deepcopy(self.network).requires_grad_(False)
-        self._forward: nn.Module = torch.compile(self.network) if run.training.compile else self.network  # type: ignore[assignment]
+        # Past nn.Module, which would take it for another part and save the network under a second name.
+        self.__dict__["_forward"] = torch.compile(self.network) if run.training.compile else self.network
         self.parts: dict[str, Tensor] = {}
         self._earlier = 0.0
         self._started = time.monotonic()
@@ -95,6 +99,8 @@ class TrainingModule(L.LightningModule):
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self._earlier = float(checkpoint["tengen"]["seconds"])
+        state = checkpoint["state_dict"]  # older ones hold the network twice
+        checkpoint["state_dict"] = {name: part for name, part in state.items() if not name.startswith("_forward.")}
 
     def _optimizer(self) -> Optimizer:
         optimizer = self.optimizers()

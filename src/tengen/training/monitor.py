@@ -64,7 +64,8 @@ class LossLog(L.Callback):
 class Validation(L.Callback):
     """Judges the averaged network every `every` steps and at the end, on the same positions each time.
 
-    Writes an event `validation` with each figure's mean and 95% interval. `last` holds the newest figures.
+    Writes an event `validation` with the mean and 95% interval of each figure that is known, and the number of
+    positions. `last` holds the newest figures.
     """
 
     def __init__(self, journal: Journal, sampler: Sampler, positions: int, every: int) -> None:
@@ -90,10 +91,11 @@ class Validation(L.Callback):
         evaluator = TorchEvaluator(
             module.average, name="in training", plane_set=self._sampler.plane_set.name, device=str(module.device)
         )
-        self.last = measure(evaluator, self._sampler, self._positions).estimates()
+        judgement = measure(evaluator, self._sampler, self._positions)
+        self.last = {name: figure for name, figure in judgement.estimates().items() if figure.count}
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
-        intervals = {name: [round(figure.low, 5), round(figure.high, 5)] for name, figure in self.last.items()}
-        self._journal.write("validation", step, {**values, "intervals": intervals, "count": self._positions})
+        intervals = {name: figure.interval(5) for name, figure in self.last.items()}
+        self._journal.write("validation", step, {**values, "intervals": intervals, "count": len(judgement)})
 
 
 class ProgressBar(L.Callback):

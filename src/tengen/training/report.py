@@ -49,7 +49,7 @@ def _tiles(card: Card) -> list[str]:
     for name, (label, form) in shown.items():
         if name in card.metrics:
             low, high = card.metrics[f"{name}_interval"]
-            interval = f"{form.format(low)} to {form.format(high)}"
+            interval = "" if low is None else f"{form.format(low)} to {form.format(high)}"
             made.append(tile(label, form.format(card.metrics[name]), interval))
     made.append(tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours"))
     return made
@@ -59,17 +59,19 @@ def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[di
     steps, losses = [e["step"] for e in train], [e["policy"] for e in train]
     axes.plot(steps, losses, color=ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(steps, smooth(losses), color=ACCENT, label="training")
-    judged = [e["step"] for e in validation], [e["cross_entropy"] for e in validation]
+    known = [e for e in validation if "cross_entropy" in e]
+    judged = [e["step"] for e in known], [e["cross_entropy"] for e in known]
     axes.plot(*judged, ".-", color=SECOND, label="validation")
     if losses:
         axes.set_ylim(top=min(max(losses), 5.0))
 
 
 def _shares(axes: Axes, validation: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
-    steps = [e["step"] for e in validation]
     for name, color in zip(names, (ACCENT, SECOND), strict=False):
-        axes.plot(steps, [100 * e[name] for e in validation], ".-", color=color, label=name.replace("_", " "))
-        low, high = ([100 * e["intervals"][name][side] for e in validation] for side in (0, 1))
+        known = [e for e in validation if name in e]
+        steps = [e["step"] for e in known]
+        axes.plot(steps, [100 * e[name] for e in known], ".-", color=color, label=name.replace("_", " "))
+        low, high = ([100 * e["intervals"][name][side] for e in known] for side in (0, 1))
         axes.fill_between(steps, low, high, color=color, alpha=0.15)
     axes.set_ylabel("percent")
 
