@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[float, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Precision = Literal["auto", "bf16", "f32"]
 
 
 class Strict(BaseModel):
@@ -85,7 +86,7 @@ class TrainConfig(Strict):
     losses: LossWeights = LossWeights()
     clip: float | None = Field(None, gt=0)
     ema: Fraction = 0.999
-    precision: Literal["auto", "bf16", "f32"] = "auto"
+    precision: Precision = "auto"
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int = Field(0, ge=0)
     compile: bool = False

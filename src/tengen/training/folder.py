@@ -28,18 +28,29 @@ def check_kind(folder: Path, kind: str) -> None:
 
 
 @contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold a lock, which is a file; False where another process holds it.
+
+    The system frees the lock when a process ends, however it ends.
+    """
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+@contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes from training in a folder, until the block or the process ends.
 
     Raises RecipeError where another one does: two would mix their logs and checkpoints.
     """
-    with (folder / ".train.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RecipeError(
-                f"another process is training in {folder}; wait for it to end, or give another --out"
-            ) from None
+    with locked(folder / ".train.lock") as free:
+        if not free:
+            raise RecipeError(f"another process is training in {folder}; wait for it to end, or give another --out")
         yield
 
 

@@ -5,7 +5,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
-from tengen.training.config import CardFacts, Fraction, LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
+from tengen.training.config import (
+    CardFacts,
+    Fraction,
+    LossWeights,
+    OptimizerConfig,
+    Positive,
+    Precision,
+    ScheduleConfig,
+    Strict,
+)
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -184,7 +193,7 @@ class LearnConfig(Strict):
     targets: TargetConfig = TargetConfig()
     clip: float | None = Field(None, gt=0)
     ema: Fraction = 0.999
-    precision: Literal["auto", "bf16", "f32"] = "auto"
+    precision: Precision = "auto"
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int = Field(0, ge=0)
     records: RecordsConfig | None = None

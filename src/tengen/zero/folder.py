@@ -11,7 +11,6 @@ Nothing else says how far a run is: each of these is written under another name 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Container, Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 import yaml
 
 from tengen.errors import RecipeError
+from tengen.training.folder import locked
 from tengen.zero.config import ZeroConfig
 
 _NUMBERED = re.compile(r"cycle-(\d+)")
@@ -93,13 +93,8 @@ class RunFolder:
 
         The system frees the lock when a process ends, however it ends.
         """
-        with (self.path / f".{duty}.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        with locked(self.path / f".{duty}.lock") as free:
+            yield free
 
 
 def replace(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tengen.training.config import LossWeights, OptimizerConfig, Positive, ScheduleConfig, Strict
+from tengen.training.config import LossWeights, OptimizerConfig, Positive, Precision, ScheduleConfig, Strict
 
 
 class RlGameConfig(Strict):
@@ -56,7 +56,7 @@ class RlLearnConfig(Strict):
     entropy: float = Field(0.0, ge=0)
     losses: LossWeights = LossWeights()
     clip: float | None = Field(1.0, gt=0)
-    precision: Literal["auto", "bf16", "f32"] = "auto"
+    precision: Precision = "auto"
     threads: int = Field(0, ge=0)
 
 

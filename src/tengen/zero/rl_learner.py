@@ -13,6 +13,7 @@ from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import NetOutput
 from tengen.networks.export import plain
 from tengen.training.optimizers import make_optimizer
+from tengen.training.precision import in_bf16
 from tengen.training.schedule import factor
 from tengen.zero.rl_config import RlConfig
 from tengen.zero.surrogate import Before, advantages, divergence, log_policy, loss_parts, total_loss
@@ -126,14 +127,16 @@ class Learner:
 def module_evaluator(module: nn.Module, name: str, plane_set: str, config: RlConfig) -> TorchEvaluator:
     """A frozen copy of a network, for games."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    precision = config.learn.precision
-    return TorchEvaluator(
-        frozen, name=name, plane_set=plane_set, device="cpu", precision="bf16" if precision == "auto" else precision
-    )
+    precision = "bf16" if _in_bf16(config) else "f32"
+    return TorchEvaluator(frozen, name=name, plane_set=plane_set, device="cpu", precision=precision)
 
 
 def _autocast(config: RlConfig) -> AbstractContextManager[Any]:
-    return torch.autocast("cpu", torch.bfloat16, enabled=config.learn.precision != "f32")
+    return torch.autocast("cpu", torch.bfloat16, enabled=_in_bf16(config))
+
+
+def _in_bf16(config: RlConfig) -> bool:
+    return in_bf16(config.learn.precision, "cpu")
 
 
 def _rows(before: Before, chosen: Tensor) -> Before:
