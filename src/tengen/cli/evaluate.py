@@ -1,6 +1,7 @@
 """`tengen evaluate`: how well a network predicts the games of a store."""
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -70,8 +71,12 @@ def _judge_playout(
 
 
 def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
+    def end(value: float) -> float | None:  # JSON has no infinity
+        return value if math.isfinite(value) else None
+
     def figures(part: Judgement) -> dict[str, object]:
-        return {key: {"mean": f.mean, "low": f.low, "high": f.high} for key, f in part.estimates().items() if f.count}
+        found = {key: estimate for key, estimate in part.estimates().items() if estimate.count}
+        return {key: {"mean": f.mean, "low": end(f.low), "high": end(f.high)} for key, f in found.items()}
 
     return {
         "network": name,
