@@ -55,6 +55,14 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     assert about(tmp_path / "within")["within"] == 20
 
 
+def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["a=random", "b=random", "--size", "5", "--set", "conditions.turns=3", "--quiet", "--out", str(tmp_path)]
+    assert main(["match", *words, "--games", "4"]) == 0
+    assert "not in these figures" not in capsys.readouterr().out
+    assert main(["match", *words, "--games", "2"]) == 0
+    assert "2 games in the folder are not in these figures, which are of 2 a pairing" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
