@@ -118,6 +118,23 @@ def test_another_match_does_not_mix_in(tmp_path: Path) -> None:
             play(other, tmp_path)
 
 
+@pytest.mark.parametrize("there", ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl"])
+def test_a_folder_of_something_else_is_left_alone(there: str, tmp_path: Path) -> None:
+    path = tmp_path / "run" / there
+    path.parent.mkdir(parents=True)
+    path.write_text("of a run")
+    with pytest.raises(TengenError, match=rf"run holds {there.split('/')[0]} but no match\.json"):
+        play(match("a=random", "b=random"), tmp_path / "run")
+    assert [file for file in (tmp_path / "run").rglob("*") if file.is_file()] == [path]
+    assert path.read_text() == "of a run"
+
+
+def test_a_folder_that_was_only_just_made_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / ".lock").touch()
+    assert play(match("a=random", "b=random", conditions=FAST), tmp_path)["games"] == 2
+
+
 def test_two_processes_do_not_play_the_same_match(tmp_path: Path) -> None:
     settings = match("a=random", "b=random")
     with Journal(tmp_path) as journal:

@@ -40,6 +40,23 @@ def test_every_verb_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None
     assert doc and doc.split()[0] in text
 
 
+def test_a_paragraph_of_a_help_text_fills_its_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command() -> None:
+        """First line.
+
+        A paragraph that the source breaks
+        where it likes.
+        """
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "A paragraph that the source breaks where it likes." in shown
+    assert not any("First line." in line and "paragraph" in line for line in shown.splitlines())
+
+
 @pytest.mark.parametrize("name", app.VERBS)
 def test_no_word_of_a_help_text_is_lost(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -55,11 +55,22 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     assert about(tmp_path / "within")["within"] == 20
 
 
+def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["a=random", "b=random", "--size", "5", "--set", "conditions.turns=3", "--quiet", "--out", str(tmp_path)]
+    assert main(["match", *words, "--games", "4"]) == 0
+    assert "not in these figures" not in capsys.readouterr().out
+    assert main(["match", *words, "--games", "2"]) == 0
+    assert "2 games in the folder are not in these figures, which are of 2 a pairing" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["random"], "two players or more, or one YAML file"),
         (["nowhere.yaml"], "nowhere.yaml: there is no such file"),
+        (["random"] * 3 + ["--schedule", "head-to-head"], "error: head-to-head is for two players, not 3"),
+        (["random", "random", "--schedule", "gauntlet", "--anchors", "2"], "error: 2 of 2 players cannot be anchors"),
+        (["random", "random", "--sprt", "5,0"], "sprt: elo0 must be below elo1, both within 2000, not 5 and 0"),
         (["random", "random", "--sprt", "3"], "--sprt 3: write two differences"),
         (["random", "random", "--alpha", "0.1"], "sprt.elo0 is missing"),
         (["random", "random", "--games", "5"], "even number, not 5"),
@@ -78,5 +89,5 @@ def test_what_is_wrong_is_one_line_and_writes_nothing(
     monkeypatch.chdir(tmp_path)
     assert main(["match", *words]) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert says in errors[-1] and errors[-1].startswith("error: ")
+    assert says in errors[-1] and errors[-1].startswith("error: ") and "found {" not in errors[-1]
     assert not list(tmp_path.iterdir())

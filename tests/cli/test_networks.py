@@ -86,6 +86,17 @@ def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys
     assert "by phase of the game" in capsys.readouterr().out
 
 
+def test_an_interval_without_ends_is_valid_json(
+    installed: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is no JSON")
+
+    assert main(["evaluate", "mine", str(store), "--positions", "1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert figures["cross_entropy"]["low"] is figures["cross_entropy"]["high"] is None
+
+
 def test_evaluate_gives_the_figures_of_the_card(
     installed: str, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,22 @@ def test_a_played_game_is_saved_so_that_another_reader_plays_it_alike() -> None:
     assert again.node.comment == session.node.comment
 
 
+@pytest.mark.parametrize(
+    ("data", "turn"),
+    [
+        (b"(;SZ[19]HA[2]AB[dd][pp];W[pd];B[dp])", 1),
+        (b"(;SZ[9];C[a word before it];W[cc])", 1),
+        (b"(;SZ[9]AB[dd][ff];B[cc])", 0),
+        (b"(;SZ[9]AB[dd][ff]PL[W])", 1),
+        (b"(;SZ[9]AB[dd][ff])", 0),
+    ],
+)
+def test_whose_turn_it_is_at_the_start_is_as_the_first_move_says(data: bytes, turn: int) -> None:
+    session, problems = record.load(data)
+    assert problems == [] and session.game.to_play == turn
+    assert record.load(record.save(session))[0].game.to_play == turn
+
+
 def test_an_illegal_move_ends_its_variation_only() -> None:
     session, problems = record.load(b"(;SZ[9];B[cc](;W[cc];B[dd])(;W[ee];B[ff]))")
     assert len(problems) == 1 and "occupied" in problems[0]

@@ -69,8 +69,8 @@ class Journal:
         self.folder = folder
         self._lines = folder / "games.jsonl"
         self._lock: IO[str] | None = None
-        if self._lines.exists() and not (folder / "match.json").exists():
-            raise TengenError(f"{folder} has games but no match.json; choose another folder with --out")
+        if (foreign := _foreign(folder)) is not None:
+            raise TengenError(f"{folder} holds {foreign} but no match.json; choose another folder with --out")
         self.about: About | None = None
         self.outcomes: dict[int, Outcome] = {}
         self._read()
@@ -131,6 +131,17 @@ class Journal:
     def finish(self, figures: dict[str, Any]) -> None:
         """Write the figures of the whole match beside its games."""
         _write(self.folder / "summary.json", json.dumps(figures, indent=2).encode() + b"\n")
+
+
+def _foreign(folder: Path) -> str | None:
+    """What lies in a folder without a match where a match would write, or says that a run lies there."""
+    if (folder / "match.json").exists():
+        return None
+    for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml"):
+        path = folder / name
+        if any(path.iterdir()) if path.is_dir() else path.exists():
+            return name
+    return None
 
 
 def _difference(key: str, was: Any, value: Any) -> str:

@@ -13,6 +13,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tengen.errors import RecipeError
+
 Kind = Literal["head-to-head", "round-robin", "gauntlet", "ladder"]
 
 
@@ -60,17 +62,17 @@ class Schedule(BaseModel):
     def pairings(self, players: Sequence[str]) -> list[tuple[str, str]]:
         """Who meets whom. Raises ValueError where the players are too few, or too many."""
         if len(players) < 2:
-            raise ValueError(f"a match needs two players or more, not {len(players)}")
+            raise RecipeError(f"a match needs two players or more, not {len(players)}")
         match self.kind:
             case "head-to-head":
                 if len(players) > 2:
-                    raise ValueError(f"head-to-head is for two players, not {len(players)}: choose another schedule")
+                    raise RecipeError(f"head-to-head is for two players, not {len(players)}: choose another schedule")
                 return [(players[0], players[1])]
             case "round-robin":
                 return list(combinations(players, 2))
             case "gauntlet":
                 if self.anchors >= len(players):
-                    raise ValueError(f"{self.anchors} of {len(players)} players cannot be anchors: one must be left")
+                    raise RecipeError(f"{self.anchors} of {len(players)} players cannot be anchors: one must be left")
                 return list(product(players[: -self.anchors], players[-self.anchors :]))
             case "ladder":
                 steps = [(players[i], players[j]) for i in range(len(players)) for j in range(max(0, i - self.back), i)]

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from tengen.arena.outcome import Outcome
+from tengen.errors import RecipeError
 
 Floats = NDArray[np.float64]
 _SCORES = np.linspace(0, 1, 5)  # of a pair of games
@@ -43,7 +44,7 @@ class Sprt(BaseModel):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if not -2000 <= self.elo0 < self.elo1 <= 2000:
-            raise ValueError(f"elo0 must be below elo1, both within 2000, not {self.elo0:g} and {self.elo1:g}")
+            raise RecipeError(f"elo0 must be below elo1, both within 2000, not {self.elo0:g} and {self.elo1:g}")
         return self
 
     @property

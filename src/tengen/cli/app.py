@@ -92,7 +92,7 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     usage_error: type[BaseException] = typer.BadParameter.__mro__[2]
     command: Callable[..., object] = importlib.import_module(verb.module).command
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    program.command()(command)
+    program.command(help=_paragraphs(command.__doc__ or ""))(command)
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
@@ -101,6 +101,11 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0
+
+
+def _paragraphs(doc: str) -> str:
+    """A docstring without the line breaks of the source within its paragraphs, which Typer would keep."""
+    return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n"))
 
 
 def _report(error: Exception) -> int:

@@ -91,6 +91,7 @@ def command(
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
     from tengen.arena.display import Display
+    from tengen.arena.journal import read_folder
     from tengen.arena.match import games_at_once, play_match
     from tengen.arena.summary import report
 
@@ -108,6 +109,9 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     finally:
         signal.signal(signal.SIGTERM, before)
     print(report(figures))
+    if more := len(read_folder(folder)[1]) - figures["games"]:
+        told = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
+        print(f"{told} not in these figures, which are of {match.games} a pairing")
     print(f"the games and report.html are in {folder}")
 
 

@@ -14,6 +14,7 @@ from tengen.game import Game
 from tengen.gtp.channel import open_channel
 from tengen.gtp.server import serve
 from tengen.gtp.session import Options, Session
+from tengen.gtp.setup import acceptable_komi
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def run(settings: Settings) -> None:
     """Serve GTP on standard input and output. Raises TengenError before the first answer if a setting cannot work."""
     limits = Limits(visits=settings.visits, seconds=settings.seconds)
     style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
-    game = Game(settings.size, settings.rules, settings.komi)
+    game = Game(settings.size, settings.rules, acceptable_komi(settings.komi))
     _start_log(settings.log)
     lines, write = open_channel()
     params = _params(settings)

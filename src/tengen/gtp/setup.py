@@ -31,11 +31,16 @@ def clear_board(session: Session, args: Arguments) -> str:
 def komi(session: Session, args: Arguments) -> str:
     """KOMI: a whole or half number; the moves played so far stay."""
     args.expect(1)
-    value = args.number(0)
-    if abs(value) > KOMI_RANGE or not (2 * value).is_integer():
-        raise GtpError(f"unacceptable komi {args.text(0)}: a whole or half number up to {KOMI_RANGE} expected")
-    session.game.komi = value
+    session.game.komi = acceptable_komi(args.number(0))
     return ""
+
+
+def acceptable_komi(value: float) -> float:
+    """The same komi. Raises GtpError unless a game here can have it."""
+    if abs(value) > KOMI_RANGE or not (2 * value).is_integer():
+        told = str(value).removesuffix(".0")
+        raise GtpError(f"unacceptable komi {told}: a whole or half number up to {KOMI_RANGE} expected")
+    return value
 
 
 def get_komi(session: Session, args: Arguments) -> str:

@@ -27,7 +27,7 @@ def load(data: bytes) -> tuple[Session, list[str]]:
     settings = _settings(record)
     start = Game(settings.size, rules=settings.rules, komi=settings.komi)
     try:
-        start.setup(record.root.black_stones, record.root.white_stones, record.root.to_play)
+        start.setup(record.root.black_stones, record.root.white_stones, _first_to_play(record.root))
     except IllegalMove as error:
         raise SgfError(f"the stones that it sets up cannot stand so: {error}") from error
     tree = GameTree()
@@ -72,6 +72,17 @@ def _settings(record: SgfTree) -> GameSettings:
         return GameSettings(record.size, record.info.rules_or_guess, komi, mode=Mode.ANALYSE)
     except TengenError as error:
         raise SgfError(str(error)) from error
+
+
+def _first_to_play(root: SgfNode) -> int | None:
+    """Whose turn it is at the start: what the record says, or the colour of the main line's first move.
+
+    Handicap games seldom say it; with them it is White's.
+    """
+    node = root
+    while node.to_play is None and node.move is None and node.children:
+        node = node.children[0]
+    return node.to_play if node.move is None else node.move[0]
 
 
 def _grow(tree: GameTree, start: Game, root: SgfNode, problems: list[str]) -> None:
