@@ -1,5 +1,6 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,22 @@ def test_what_is_saved_loads_again(path: Path, tmp_path: Path) -> None:
     run = load_recipe(str(path), ["training.seed=5"])
     saved = tmp_path / "recipe.yaml"
     saved.write_text(yaml.safe_dump(run.model_dump(mode="json")))
-    assert load_recipe(str(saved)) == run
+    again = load_recipe(str(saved))
+    assert again.model_copy(update={"recipe": run.recipe}) == run
+
+
+def test_the_card_can_tell_the_command(path: Path) -> None:
+    assert load_recipe("tiny").recipe == "tiny"
+    told = load_recipe("tiny", ["data.store=stores/mine", "network={size: b2c24}"]).recipe
+    assert shlex.split(told) == ["tiny", "--set", "data.store=stores/mine", "--set", "network={size: b2c24}"]
+    assert load_recipe(str(path)).recipe == "mine.yaml"  # and not where it lies
+
+
+def test_a_card_says_nothing_of_games_that_settings_have_replaced() -> None:
+    assert "TYGEM" in load_recipe("tygem-b8c64").card.data
+    assert "TYGEM" in load_recipe("tygem-b8c64", ["data.threads=2"]).card.data
+    assert load_recipe("tygem-b8c64", ["data.store=stores/mine"]).card.data == ""
+    assert load_recipe("tygem-b8c64", ["data.store=x", "card.data=mine"]).card.data == "mine"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +125,7 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
 def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
-    with pytest.raises(RecipeError, match=r"bad\.yaml is no"):
+    with pytest.raises(RecipeError, match=r"bad\.yaml (is no YAML|holds no settings)"):
         load_recipe(str(path))
 
 

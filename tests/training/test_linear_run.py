@@ -181,7 +181,8 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     path = str(folder / "nets" / "mine.playout")
     assert main(["nets", path, "--json"]) == 0
     card = json.loads(capsys.readouterr().out)
-    assert card["name"] == "mine" and card["reproduce"] == "tengen train mine"
+    assert card["name"] == "mine" and card["reproduce"] == "tengen train mine.yaml --set training.games=20"
+    assert card["data"] == f"the games of {store.name}"
     assert main(["evaluate", path, str(store), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["positions"] == 60
     assert main(["evaluate", path, str(store)]) == 0

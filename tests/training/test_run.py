@@ -98,7 +98,8 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
 def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbroken: Path, run: RunConfig) -> None:
     """Trained on one size, which is not the usual one, and the recipe does not say which."""
     path = unbroken / "nets" / "small.onnx"
-    assert read_card(path).board_sizes == [7]
+    card = read_card(path)
+    assert card.board_sizes == [7] and card.data == f"the games of {Path(run.data.store).name}"
     samplers = open_samplers(run)
     module = TrainingModule(run, samplers.train.plane_set)
     module.load_state_dict(final_state(unbroken)["state_dict"])
@@ -258,6 +259,13 @@ def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(run: RunConfig, tmp_pa
     with pytest.raises(RecipeError, match="holds a run of kind zero, not network"):
         train(run, tmp_path, progress=False)
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
+
+
+def test_a_folder_of_a_match_stays_as_it_is(run: RunConfig, tmp_path: Path) -> None:
+    (tmp_path / "match.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(RecipeError, match="holds a match"):
+        train(run, tmp_path, progress=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["match.json"]
 
 
 def test_a_finished_run_only_finishes_again(

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -141,6 +142,8 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert len(Store.open(unbroken / "games")) == 3 * 24
     card = read_card(unbroken / "nets" / "micro.onnx")
     assert card.board_sizes == [5, 6] and card.games == 72
+    assert card.data == "72 games of its own, from nothing but the rules"
+    assert re.fullmatch(r"1 CPU thread, \w+; \d+ CPU cores? plays?", card.hardware)
     assert 0 < card.hours == pytest.approx(hours_of(events_of(unbroken)), rel=0.005)  # of playing and learning
     assert not list((unbroken / "pending").glob("*"))
     assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
@@ -157,7 +160,11 @@ def test_what_the_recipe_says_of_the_network_may_change_afterwards(
     path = run(recipe, again, "card.search={c_puct: 0.7}", "card.data=games of its own")
     card, before = read_card(path), read_card(unbroken / "nets" / "micro.onnx")
     assert (card.search, card.data) == ({"c_puct": 0.7}, "games of its own")
-    assert card.model_copy(update={"search": before.search, "data": before.data}) == before
+    assert (
+        card.reproduce == "tengen zero micro.yaml --set 'card.search={c_puct: 0.7}' --set 'card.data=games of its own'"
+    )
+    same = {name: getattr(before, name) for name in ("search", "data", "reproduce")}
+    assert card.model_copy(update=same) == before
 
 
 def test_networks_of_a_run_leave_nothing_in_the_cache_of_the_user(unbroken: Path) -> None:
@@ -377,6 +384,14 @@ def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path:
 def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="holds 6x6 games, the largest board of the run is 5x5"):
         run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind network")])
+def test_a_folder_of_something_else_stays_as_it_is(recipe: Path, tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / name).write_text("name: mine\n", encoding="utf-8")
+    with pytest.raises(RecipeError, match=f"holds {reason}"):
+        run(recipe, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Path) -> None:

@@ -84,9 +84,9 @@ class Sampler:
         return len(self._games)
 
     @property
-    def board_sizes(self) -> list[int]:
-        """The board sizes of these games, the smallest first."""
-        return [int(size) for size in np.unique(self.store.column("size")[self._games])]
+    def game_rows(self) -> Ints:
+        """Where these games are in the store."""
+        return self._games
 
     @property
     def steps_per_epoch(self) -> int:

@@ -1,6 +1,7 @@
 """From a recipe's name or path, and settings given on the command line, to a checked configuration."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -42,15 +43,22 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     """Read a recipe by name or path and apply settings such as `training.steps=500`.
 
     The name of the run is the file's, unless the recipe says otherwise; `model` is the configuration of the recipe's
-    kind. Raises RecipeError, with the nearest known name
-    where a recipe or a key is not known.
+    kind. What the recipe's card says of its games is left out where settings name others. Raises RecipeError, with the
+    nearest known name where a recipe or a key is not known.
     """
     path = _find(name_or_path)
     data = read_recipe(path)
     data.setdefault("name", path.stem)
     if model is RunConfig and (kind := data.pop("kind", "network")) != "network":
         raise RecipeError(f"{path} is a recipe of kind {kind}, not of a network")
+    data["recipe"] = " ".join([name_or_path if path.parent == FOLDER else path.name, *map(_as_typed, settings)])
+    if any(setting.startswith("data.store=") for setting in settings):
+        data.get("card", {}).pop("data", None)  # it would speak of other games
     return settled(data, settings, model, f"{path}: ")
+
+
+def _as_typed(setting: str) -> str:
+    return f"--set {shlex.quote(setting)}"
 
 
 def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], where: str = "") -> Config:
@@ -97,7 +105,7 @@ def read_recipe(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
-        raise RecipeError(f"{path} is no recipe: it should hold keys such as data, network and training")
+        raise RecipeError(f"{path} holds no settings: keys and their values, such as name: mine, are expected")
     return data
 
 

@@ -106,21 +106,25 @@ class TrainConfig(Strict):
 class CardFacts(Strict):
     """What the card says that the run cannot know.
 
-    `board_sizes` are those of the games unless given. A network that learnt on one size alone is told to see no width
-    of a board (see `one_size.forget_width`), so they must not name another one.
+    `data` and `board_sizes` are told from the games unless given. A network that learnt on one size alone is told to
+    see no width of a board (see `one_size.forget_width`), so they must not name another one.
     """
 
     data: str = ""
-    rules: str = "chinese"
+    rules: str = ""
     licence: str = "MIT"
     board_sizes: list[int] = []
     search: dict[str, Any] = {}
 
 
 class RunConfig(Strict):
-    """A whole supervised recipe. `network` holds the fields of a network family's configuration."""
+    """A whole supervised recipe. `network` holds the fields of a network family's configuration.
+
+    `recipe` is how the command named it, with its settings, for the card.
+    """
 
     name: str
+    recipe: str = ""
     description: str = ""
     data: DataConfig
     network: dict[str, Any]

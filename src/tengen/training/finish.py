@@ -92,7 +92,7 @@ def card_of(module: TrainingModule, games: int, step: int, metrics: dict[str, An
         search=run.card.search,
         metrics=metrics,
         licence=run.card.licence,
-        reproduce=f"tengen train {run.name}",
+        reproduce=f"tengen train {run.recipe or run.name}",
         created=datetime.now(UTC).date().isoformat(),
         version=_version(),
     )

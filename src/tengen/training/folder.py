@@ -15,7 +15,9 @@ _RECIPE = "recipe.yaml"
 
 
 def check_kind(folder: Path, kind: str) -> None:
-    """Raise RecipeError when a folder holds a run of another kind than `kind`, whose files would be written over."""
+    """Raise RecipeError when a folder holds a match, or a run of another kind, whose files would be written over."""
+    if (folder / "match.json").exists():
+        raise RecipeError(f"{folder} holds a match; give another folder with --out")
     try:
         found = yaml.safe_load((folder / _RECIPE).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -30,6 +30,8 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
+from tengen.training.config import CardFacts
+from tengen.training.facts import facts_of
 from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
@@ -120,9 +122,8 @@ class _Games:
     def __len__(self) -> int:
         return len(self._rows)
 
-    @property
-    def board_sizes(self) -> list[int]:
-        return [int(size) for size in np.unique(self.store.column("size")[self._rows])]
+    def facts(self, card: CardFacts) -> CardFacts:
+        return facts_of(card, self.store, self._rows)
 
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
         epoch, index = divmod(place, len(self._rows))
@@ -249,21 +250,22 @@ def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out:
 
 
 def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any]) -> Card:
+    facts = games.facts(run.card)
     return Card(
         name=run.name,
         family="linear playouts",
         config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
         plane_set="",
-        board_sizes=run.card.board_sizes or games.board_sizes,
-        rules=run.card.rules,
-        data=run.card.data,
+        board_sizes=facts.board_sizes,
+        rules=facts.rules,
+        data=facts.data,
         games=min(run.training.games, len(games)),
         positions=state.positions,
         hours=round(state.seconds / 3600, 3),
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
-        licence=run.card.licence,
-        reproduce=f"tengen train {run.name}",
+        licence=facts.licence,
+        reproduce=f"tengen train {run.recipe or run.name}",
         created=datetime.now(UTC).date().isoformat(),
         version=tengen.__version__,
     )

@@ -31,9 +31,10 @@ class LinearTraining(Strict):
 
 
 class LinearRun(Strict):
-    """A whole recipe for the linear playout policy."""
+    """A whole recipe for the linear playout policy. `recipe` is how the command named it, with its settings."""
 
     name: str
+    recipe: str = ""
     kind: Literal["linear-playout"]
     description: str = ""
     data: LinearData

@@ -16,7 +16,8 @@ from tengen.errors import RecipeError
 from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
-from tengen.training.config import RunConfig, TrainConfig
+from tengen.training.config import CardFacts, RunConfig, TrainConfig
+from tengen.training.facts import facts_of
 from tengen.training.finish import finish
 from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
@@ -70,19 +71,18 @@ def open_samplers(run: RunConfig) -> Samplers:
     return Samplers(train, validation)
 
 
-def with_board_sizes(run: RunConfig, found: list[int]) -> RunConfig:
-    """The run whose card names the board sizes of its games, `found`, where it names none.
+def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
+    """The run whose card says what its games are, where the recipe does not.
 
-    Raises RecipeError for a card that names others alone.
+    Raises RecipeError for a card that names other board sizes than those of the games alone.
     """
-    if set(run.card.board_sizes) & set(found):
-        return run
-    if run.card.board_sizes:
+    found = facts_of(CardFacts(), games.store, games.game_rows).board_sizes
+    if run.card.board_sizes and not set(run.card.board_sizes) & set(found):
         sizes = ", ".join(f"{size}x{size}" for size in found)
         raise RecipeError(
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
-    return run.model_copy(update={"card": run.card.model_copy(update={"board_sizes": found})})
+    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
 
 
 def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
@@ -95,7 +95,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
         torch.set_num_threads(run.training.threads)
     check_kind(out, "network")
     samplers = open_samplers(run)
-    run = with_board_sizes(run, samplers.train.board_sizes)
+    run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
     out.mkdir(parents=True, exist_ok=True)
     with alone(out):

@@ -242,10 +242,12 @@ class ZeroConfig(Strict):
     """A whole self-play recipe. `network` holds the fields of a network family's configuration.
 
     A run is `cycles` times: `games_per_cycle` games, then learning. Games are played `games_at_once` in flight.
-    `start` is a network file to begin with; `seed` decides everything.
+    `start` is a network file to begin with; `seed` decides everything. `recipe` is how the command named it, with its
+    settings, for the card.
     """
 
     name: str
+    recipe: str = ""
     kind: Literal["zero"] = "zero"
     description: str = ""
     seed: int = 0

@@ -24,7 +24,7 @@ from tengen.training.folder import locked
 from tengen.zero.config import ZeroConfig
 
 _NUMBERED = re.compile(r"cycle-(\d+)")
-_MAY_CHANGE = ("cycles", "games_at_once", "workers", "rating", "card", "description", "keep_networks")
+_MAY_CHANGE = ("cycles", "games_at_once", "workers", "rating", "card", "description", "recipe", "keep_networks")
 """Settings of a run that may differ when it is resumed: they do not change what a game or a batch is."""
 
 

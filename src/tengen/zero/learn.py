@@ -31,6 +31,7 @@ from tengen.training.module import TrainingModule
 from tengen.training.run import make_trainer
 from tengen.zero.config import WindowConfig, ZeroConfig
 from tengen.zero.folder import RunFolder
+from tengen.zero.play import core_count
 from tengen.zero.stop import Stop
 
 _LEARNING = 3  # purpose of a seed
@@ -188,7 +189,27 @@ class Learner:
         games = cycle * self.config.games_per_cycle
         card = card_of(self.module, games, self.module.global_step, metrics)
         name = self.config.name if cycle == self.config.cycles else f"{self.config.name}-{cycle:05d}"
-        return card.model_copy(update={"name": name, "reproduce": f"tengen zero {self.config.name}"})
+        return self.described(card.model_copy(update={"name": name}))
+
+    def described(self, card: Card) -> Card:
+        """A card with what the recipe says by now of the run's games and machine."""
+        cores, learner = core_count(), card.hardware.partition("; ")[0]
+        return card.model_copy(
+            update={
+                "data": self.config.card.data or _origin(self.config, card.games),
+                "hardware": f"{learner}; {cores} CPU {'core plays' if cores == 1 else 'cores play'}",
+                "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
+            }
+        )
+
+
+def _origin(config: ZeroConfig, games: int) -> str:
+    """What a network of self-play learnt from, in words."""
+    begun = "from nothing but the rules" if config.start is None else f"begun with {Path(config.start).stem}"
+    records = config.learn.records
+    return f"{games:,} games of its own, {begun}" + (
+        f", and the games of {Path(records.store).name}" if records else ""
+    )
 
 
 def check_records(path: str, edge: int) -> None:

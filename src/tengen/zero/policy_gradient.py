@@ -30,6 +30,7 @@ from tengen.networks.load import load_module
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.training.bar import new_bar
 from tengen.training.finish import check_agreement
+from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
 from tengen.zero.duel import DuelResult, Opening, Terms, duel
@@ -52,6 +53,7 @@ def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -
     """
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
+    check_kind(folder, config.kind)
     folder.mkdir(parents=True, exist_ok=True)
     with RunFolder(folder).locked("lead") as free:
         if not free:
@@ -245,7 +247,7 @@ class _Run:
                 "hours": round(self.hours, 2),
                 "hardware": f"{torch.get_num_threads()} CPU threads, {platform.machine()}",
                 "metrics": metrics,
-                "reproduce": f"tengen zero {self.config.name}",
+                "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
                 "created": datetime.now(UTC).date().isoformat(),
                 "version": tengen.__version__,
             }

@@ -78,10 +78,11 @@ class RlConfig(Strict):
 
     `start` is the network file, or the name of an installed network, that is the parent. Each of `iterations` plays
     `games`, half of them with each colour, moves drawn by probability ^ (1 / `temperature`), and makes one update of
-    them. `seed` decides everything.
+    them. `seed` decides everything. `recipe` is how the command named it, with its settings, for the card.
     """
 
     name: str
+    recipe: str = ""
     kind: Literal["policy-gradient"] = "policy-gradient"
     description: str = ""
     seed: int = Field(0, ge=0)

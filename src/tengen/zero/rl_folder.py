@@ -24,7 +24,7 @@ from tengen.errors import RecipeError
 from tengen.zero.folder import replace
 from tengen.zero.rl_config import RlConfig
 
-_MAY_CHANGE = ("description", "evaluation")
+_MAY_CHANGE = ("description", "evaluation", "recipe")
 """Settings that may differ when a run is resumed, as may `learn.threads`: they do not change what is learnt."""
 
 

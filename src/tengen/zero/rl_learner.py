@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import NetOutput
 from tengen.networks.export import plain
+from tengen.training.config import Precision
 from tengen.training.optimizers import make_optimizer
 from tengen.training.precision import in_bf16
 from tengen.training.schedule import factor
@@ -127,7 +128,7 @@ class Learner:
 def module_evaluator(module: nn.Module, name: str, plane_set: str, config: RlConfig) -> TorchEvaluator:
     """A frozen copy of a network, for games."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    precision = "bf16" if _in_bf16(config) else "f32"
+    precision: Precision = "bf16" if _in_bf16(config) else "f32"
     return TorchEvaluator(frozen, name=name, plane_set=plane_set, device="cpu", precision=precision)
 
 

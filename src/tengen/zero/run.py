@@ -21,6 +21,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.networks.export import relabel
+from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
 from tengen.zero.anchors import early_powers
@@ -102,6 +103,7 @@ class Run:
         has more cycles behind it than the recipe asks for; KeyboardInterrupt after Ctrl-C, when all is safe.
         """
         check(self.config)
+        check_kind(self.folder.path, self.config.kind)
         self.folder.path.mkdir(parents=True, exist_ok=True)
         with self.folder.locked("lead") as free:
             if not free:
@@ -271,8 +273,8 @@ class Run:
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
         told = self.config.card
         hours = hours_of(cycle_events(self.folder))  # of playing too, where the learner knows its own
-        said = {"data": told.data, "licence": told.licence, "search": told.search, "hours": float(f"{hours:.3g}")}
-        card = read_card(last).model_copy(update=said)
+        said = {"licence": told.licence, "search": told.search, "hours": float(f"{hours:.3g}")}
+        card = self.learner.described(read_card(last)).model_copy(update=said)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
         return path

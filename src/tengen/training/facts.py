@@ -1,0 +1,13 @@
+"""What the card of a network says of the games that it learnt from."""
+
+import numpy as np
+
+from tengen.data.encoding import Ints
+from tengen.data.store import Store
+from tengen.training.config import CardFacts
+
+
+def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
+    """The facts of a recipe's card; what it leaves out is told from the games that are learnt, `rows` of `store`."""
+    sizes = card.board_sizes or [int(size) for size in np.unique(store.column("size")[rows])]
+    return card.model_copy(update={"board_sizes": sizes, "data": card.data or f"the games of {store.path.name}"})
