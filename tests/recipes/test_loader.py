@@ -92,6 +92,13 @@ def test_a_card_says_nothing_of_games_that_settings_have_replaced() -> None:
     assert load_recipe("tygem-b8c64", ["data.store=x", "card.data=mine"]).card.data == "mine"
 
 
+@pytest.mark.parametrize("card", ["", "[a]"])
+def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None:
+    path.write_text(path.read_text() + f"card: {card}\n")
+    with pytest.raises(RecipeError, match="card"):
+        load_recipe(str(path), ["data.store=x"])
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

@@ -52,8 +52,9 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     if model is RunConfig and (kind := data.pop("kind", "network")) != "network":
         raise RecipeError(f"{path} is a recipe of kind {kind}, not of a network")
     data["recipe"] = " ".join([name_or_path if path.parent == FOLDER else path.name, *map(_as_typed, settings)])
-    if any(setting.startswith("data.store=") for setting in settings):
-        data.get("card", {}).pop("data", None)  # it would speak of other games
+    card = data.get("card")
+    if isinstance(card, dict) and any(setting.startswith("data.store=") for setting in settings):
+        card.pop("data", None)  # it would speak of other games
     return settled(data, settings, model, f"{path}: ")
 
 
