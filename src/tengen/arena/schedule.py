@@ -60,7 +60,7 @@ class Schedule(BaseModel):
     back: int = Field(1, ge=1)
 
     def pairings(self, players: Sequence[str]) -> list[tuple[str, str]]:
-        """Who meets whom. Raises ValueError where the players are too few, or too many."""
+        """Who meets whom. Raises RecipeError where the players are too few, or too many."""
         if len(players) < 2:
             raise RecipeError(f"a match needs two players or more, not {len(players)}")
         match self.kind:
