@@ -9,5 +9,10 @@ from tengen.training.config import CardFacts
 
 def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
     """The facts of a recipe's card; what it leaves out is told from the games that are learnt, `rows` of `store`."""
-    sizes = card.board_sizes or [int(size) for size in np.unique(store.column("size")[rows])]
+    sizes = card.board_sizes or board_sizes(store, rows)
     return card.model_copy(update={"board_sizes": sizes, "data": card.data or f"the games of {store.path.name}"})
+
+
+def board_sizes(store: Store, rows: Ints) -> list[int]:
+    """The board sizes of these games, the smallest first."""
+    return [int(size) for size in np.unique(store.column("size")[rows])]

@@ -16,8 +16,8 @@ from tengen.errors import RecipeError
 from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
-from tengen.training.config import CardFacts, RunConfig, TrainConfig
-from tengen.training.facts import facts_of
+from tengen.training.config import RunConfig, TrainConfig
+from tengen.training.facts import board_sizes, facts_of
 from tengen.training.finish import finish
 from tengen.training.folder import alone, check_kind, write_recipe
 from tengen.training.journal import Journal
@@ -76,7 +76,7 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
 
     Raises RecipeError for a card that names other board sizes than those of the games alone.
     """
-    found = facts_of(CardFacts(), games.store, games.game_rows).board_sizes
+    found = board_sizes(games.store, games.game_rows)
     if run.card.board_sizes and not set(run.card.board_sizes) & set(found):
         sizes = ", ".join(f"{size}x{size}" for size in found)
         raise RecipeError(

@@ -207,9 +207,8 @@ def _origin(config: ZeroConfig, games: int) -> str:
     """What a network of self-play learnt from, in words."""
     begun = "from nothing but the rules" if config.start is None else f"begun with {Path(config.start).stem}"
     records = config.learn.records
-    return f"{games:,} games of its own, {begun}" + (
-        f", and the games of {Path(records.store).name}" if records else ""
-    )
+    mixed_in = f", and the games of {Path(records.store).name}" if records else ""
+    return f"{games:,} games of its own, {begun}{mixed_in}"
 
 
 def check_records(path: str, edge: int) -> None:
