@@ -139,6 +139,10 @@ def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
 def test_an_unknown_recipe_is_told_the_nearest() -> None:
     with pytest.raises(RecipeError, match=r"unknown recipe 'tygem-b8c46'; did you mean tygem-b8c64\?"):
         load_recipe("tygem-b8c46")
+    with pytest.raises(
+        RecipeError, match="unknown recipe 'nope'; there are: alphago-rl-9x9, cody-7x7, tiny-5x5, zero-7x7"
+    ):
+        recipe_kind("nope", "zero", "policy-gradient")
 
 
 def test_network_fields_are_checked() -> None:

@@ -45,7 +45,7 @@ def command(
             status.update(f"measuring {what}")
 
         if recipe is not None:
-            if recipe_kind(recipe) != _KIND:
+            if recipe_kind(recipe, _KIND) != _KIND:
                 raise RecipeError(f"{recipe} is a recipe of kind {recipe_kind(recipe)}; {_ONLY_NETWORKS}")
             run = load_recipe(recipe, settings or [])
             network_fields(run.network)

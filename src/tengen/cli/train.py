@@ -10,11 +10,11 @@ from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
+KINDS = ("network", "linear-playout")
+
 
 def command(
-    recipe: Annotated[
-        str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names('network', 'linear-playout'))}")
-    ],
+    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
@@ -22,7 +22,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
     """Train a network, or a playout policy. The same command goes on with a run that was stopped or killed."""
-    kind = recipe_kind(recipe)
+    kind = recipe_kind(recipe, *KINDS)
     if kind in ("zero", "policy-gradient"):
         raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
     if kind == "linear-playout":

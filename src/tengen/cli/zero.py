@@ -26,7 +26,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
     """Learn by self-play. The same command goes on with a run that was stopped or killed."""
-    kind = recipe_kind(recipe)
+    kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
     if kind == "policy-gradient" and role != "lead":

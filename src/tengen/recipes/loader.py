@@ -30,9 +30,12 @@ def recipe_names(*kinds: str) -> list[str]:
     return [path.stem for path in paths if not kinds or str(read_recipe(path).get("kind", "network")) in kinds]
 
 
-def recipe_kind(name_or_path: str) -> str:
-    """What a recipe trains: `network`, unless it names another `kind`. Raises RecipeError as load_recipe."""
-    return str(read_recipe(_find(name_or_path)).get("kind", "network"))
+def recipe_kind(name_or_path: str, *kinds: str) -> str:
+    """What a recipe trains: `network`, unless it names another `kind`.
+
+    Raises RecipeError as load_recipe, which for an unknown name offers recipes of `kinds`, or of all.
+    """
+    return str(read_recipe(_find(name_or_path, kinds)).get("kind", "network"))
 
 
 @overload
@@ -90,14 +93,14 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
         raise RecipeError(_explain(error.errors()[0], "network", known)) from error
 
 
-def _find(name_or_path: str) -> Path:
+def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
     embedded = FOLDER / f"{name_or_path}.yaml"
     if Path(name_or_path).name == name_or_path and embedded.is_file():
         return embedded
     path = Path(name_or_path)
     if path.is_file():
         return path
-    raise RecipeError(_unknown("recipe", name_or_path, recipe_names()))
+    raise RecipeError(_unknown("recipe", name_or_path, recipe_names(*kinds)))
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
