@@ -16,19 +16,20 @@ SOURCE = ROOT / "src" / "tengen"
 NATIVE = ROOT / "native"
 
 # A part of the package, and the parts that it may import besides itself.
-RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf"}
+RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk"}
 ENGINE = RULES | {"engine", "evaluators", "data"}
 ALLOWED: dict[str, set[str]] = {
     "__init__": RULES | {"engine"},  # the engine on demand only: see the test of `import tengen`
     "_native": set(),
     "errors": set(),
+    "disk": set(),
     "coords": {"errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},
     "game": {"_native", "coords", "rules", "handicap", "errors"},
     "sgf": RULES,
     "data": RULES,
-    "networks": {"errors"},
+    "networks": {"errors", "disk"},
     "pages": RULES,
     "training": RULES | {"networks", "data", "evaluators", "pages"},
     "evaluators": RULES | {"data"},

@@ -10,17 +10,17 @@ from typing import Any
 
 from tengen.arena.outcome import Outcome
 from tengen.arena.pool import Lot, Pool
+from tengen.disk import write_whole
 
 
 def write_games(pool: Pool, path: Path) -> Path:
     """Write all games that are known one by one; return `path`. Rules, komi and size are in every row."""
     rows = [_row(lot, outcome) for lot, outcome in pool.outcomes]
-    aside = path.with_suffix(".partial")
-    with aside.open("w", newline="", encoding="utf-8") as file:
+    with write_whole(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]) if rows else ["game"])
         writer.writeheader()
         writer.writerows(rows)
-    return aside.replace(path)
+    return path
 
 
 def _row(lot: Lot, outcome: Outcome) -> dict[str, Any]:

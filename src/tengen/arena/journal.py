@@ -6,15 +6,15 @@ SGF is written before the line.
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from tengen.arena.outcome import Outcome
+from tengen.disk import try_lock, write_whole
 from tengen.errors import TengenError
 
 VERSION = 2
@@ -68,7 +68,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lines = folder / "games.jsonl"
-        self._lock: IO[str] | None = None
+        self._lock: BinaryIO | None = None
         if (foreign := _foreign(folder)) is not None:
             raise TengenError(f"{folder} holds {foreign} but no match.json; choose another folder with --out")
         self.about: About | None = None
@@ -109,11 +109,9 @@ class Journal:
         played since the folder was looked at counts, and so does what it was made for meanwhile.
         """
         (self.folder / "games").mkdir(parents=True, exist_ok=True)
-        self._lock = (self.folder / ".lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it") from None
+        self._lock = try_lock(self.folder / ".lock")
+        if self._lock is None:
+            raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it")
         self._read()
         self.check(about)
         _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
@@ -173,7 +171,6 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing."""
-    aside = path.with_name(path.name + ".part")
-    aside.write_bytes(content)
-    aside.replace(path)
+    """Write a whole file or nothing; many a second, so the disk may take its time."""
+    with write_whole(path, durable=False) as temporary:
+        temporary.write_bytes(content)

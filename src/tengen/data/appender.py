@@ -10,11 +10,12 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from tengen.data.disk import DISK_FULL, PARTIAL, Lock
+from tengen.data.lock import Lock
 from tengen.data.manifest import MANIFEST, read_manifest, totals, write_manifest
 from tengen.data.record import GameRecord
 from tengen.data.schema import ROWS, rows_to_batch
 from tengen.data.writer import now, write_shard
+from tengen.disk import DISK_FULL, PARTIAL
 from tengen.errors import StoreError
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tengen.data.disk import write_whole
 from tengen.data.schema import FORMAT, FORMAT_VERSION, READABLE_VERSIONS
+from tengen.disk import write_whole
 from tengen.errors import StoreError
 
 MANIFEST = "manifest.json"

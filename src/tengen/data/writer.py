@@ -12,10 +12,11 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from tengen.data.disk import DISK_FULL, Lock, write_whole
+from tengen.data.lock import Lock
 from tengen.data.manifest import MANIFEST, totals, write_manifest
 from tengen.data.record import GameRecord
 from tengen.data.schema import ROWS, SHARD, rows_to_batch, to_shard
+from tengen.disk import DISK_FULL, write_whole
 from tengen.errors import StoreError
 
 ROWS_A_SHARD = 8192

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
+from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators import network_file
 from tengen.evaluators.network_file import Card
@@ -67,6 +67,5 @@ def read_playout(path: str | Path) -> npt.NDArray[np.int8]:
 def write_playout(path: Path, card: Card, steps: npt.NDArray[np.int8]) -> None:
     """Write weights with their card: whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    _native.write_linear_weights(str(partial), card.model_dump_json().encode(), steps)
-    os.replace(partial, path)
+    with write_whole(path) as temporary:
+        _native.write_linear_weights(str(temporary), card.model_dump_json().encode(), steps)

@@ -12,6 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from tengen.disk import write_text, write_whole
+
 INK, ACCENT, SECOND, FAINT, PAPER = "#2b2b2b", "#1f6f8b", "#c8553d", "#d9d4c7", "#fbf9f4"
 PALETTE = (ACCENT, SECOND, "#7d8f2e", "#8a5f9e", "#b98a1f", "#5b6770")
 """Colours of plots. In the page they follow the reader's light or dark theme."""
@@ -67,9 +69,7 @@ def page(title: str, body: str, *, style: str = "", refresh: int | None = None) 
 
 def write_page(path: Path, text: str) -> Path:
     """Write a page under a temporary name and rename it, so that a reader never sees half of one; return `path`."""
-    temporary = path.with_suffix(".partial")
-    temporary.write_text(text, encoding="utf-8")
-    return temporary.replace(path)
+    return write_text(path, text, durable=False)
 
 
 def tile(label: str, figure: str, below: str = "") -> str:
@@ -151,9 +151,9 @@ def save_picture(path: Path, title: str, plots: Sequence[Plot], height: float) -
             _draw(axes, name, below, draw)
         for axes in grid.flat[len(plots) :]:
             axes.set_visible(False)
-        temporary = path.with_suffix(".partial")
-        FigureCanvasAgg(figure).print_png(temporary, metadata={"Software": None})  # type: ignore[no-untyped-call]
-    return temporary.replace(path)
+        with write_whole(path, durable=False) as temporary:
+            FigureCanvasAgg(figure).print_png(temporary, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    return path
 
 
 def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:

@@ -1,6 +1,5 @@
 """Checkpoints that survive anything: complete, written under a temporary name, then renamed."""
 
-import os
 import re
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ import lightning as L
 import torch
 
 from tengen.data.planes import PlaneSet
+from tengen.disk import PARTIAL, write_whole
 from tengen.errors import RecipeError
 from tengen.training.config import RunConfig
 
@@ -33,14 +33,13 @@ class Checkpoints(L.Callback):
         self.save(trainer)
 
     def save(self, trainer: L.Trainer) -> None:
-        """Write the checkpoint of the current step; an interruption leaves at most a file that nothing reads."""
+        """Write the checkpoint of the current step. What a kill leaves is never read, and the next one removes it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"step-{trainer.global_step:08d}.ckpt"
-        temporary = path.with_suffix(".partial")
-        trainer.save_checkpoint(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with write_whole(path) as temporary:
+            trainer.save_checkpoint(temporary)
+        for left in self.folder.glob(f"*{PARTIAL}"):  # by a run that was killed at another step
+            left.unlink()
         for _, old in numbered(self.folder)[: -self._keep]:
             old.unlink()
         self._last = time.monotonic()

@@ -1,6 +1,5 @@
 """The folder of a run: the recipe that says what it holds, and one process that trains in it."""
 
-import fcntl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tengen.data.disk import write_whole
+from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
 
 _RECIPE = "recipe.yaml"
@@ -30,21 +29,6 @@ def check_kind(folder: Path, kind: str) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[bool]:
-    """Hold a lock, which is a file; False where another process holds it.
-
-    The system frees the lock when a process ends, however it ends.
-    """
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
-
-
-@contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes from training in a folder, until the block or the process ends.
 
@@ -56,7 +40,20 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
+def check_games(folder: Path, games: str, resumes: bool) -> None:
+    """Note which games a run learns from. Raises RecipeError where it resumes and learnt from others before.
+
+    A store that was imported anew deals its games in another order, and sets others apart to judge on.
+    """
+    noted = folder / ".games"
+    before = noted.read_text(encoding="utf-8") if resumes and noted.exists() else games
+    if before != games:
+        raise RecipeError(
+            f"{folder} holds a run that learnt from {before}, and its store holds {games} now; give another --out"
+        )
+    write_text(noted, games)
+
+
 def write_recipe(folder: Path, recipe: Mapping[str, Any]) -> None:
     """Write the recipe as it is carried out; a full disk or a kill leaves the one that was there."""
-    with write_whole(folder / _RECIPE) as path:
-        path.write_text(yaml.safe_dump(dict(recipe), sort_keys=False), encoding="utf-8")
+    write_text(folder / _RECIPE, yaml.safe_dump(dict(recipe), sort_keys=False))

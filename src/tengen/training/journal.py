@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tengen.disk import write_text
 from tengen.training.log import read_log
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ class Journal:
     def __init__(self, folder: Path, step: int, *, curves: bool = True, again: Collection[str] = ()) -> None:
         self.path = folder / "log.jsonl"
         kept = [entry for entry in read_log(self.path) if entry["step"] <= step and entry["event"] not in again]
-        partial = self.path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
-        partial.replace(self.path)
+        write_text(self.path, "".join(json.dumps(entry) + "\n" for entry in kept))
         self._file = self.path.open("a", encoding="utf-8")
         self._board: SummaryWriter | None = None
         if curves:

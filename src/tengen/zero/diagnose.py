@@ -227,7 +227,7 @@ def _one_colour(history: Sequence[Event], config: ZeroConfig) -> RunWarning | No
         winner, share = ("Black", wins / played) if wins > played / 2 else ("White", 1 - wins / played)
         remedy = (
             "The fair komi lags behind: draw komi more widely (game.komi.deviation, tail), or play more games a cycle."
-            if config.game.komi.learn
+            if config.at(recent[-1]["cycle"]).game.komi.learn
             else "Komi is fixed: turn game.komi.learn on, or give a game.komi.start that both sides can win at."
         )
         return RunWarning(

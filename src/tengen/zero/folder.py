@@ -11,7 +11,6 @@ Nothing else says how far a run is: each of these is written under another name 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -19,8 +18,8 @@ from pathlib import Path
 
 import yaml
 
+from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
-from tengen.training.folder import locked
 from tengen.zero.config import ZeroConfig
 
 _NUMBERED = re.compile(r"cycle-(\d+)")
@@ -85,7 +84,7 @@ class RunFolder:
         """Make the folder, or check that the run in it is the one of `config` (RecipeError); write the recipe."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.check_same(config)
-        replace(self.recipe, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+        write_text(self.recipe, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
 
     @contextmanager
     def locked(self, duty: str) -> Iterator[bool]:
@@ -95,16 +94,6 @@ class RunFolder:
         """
         with locked(self.path / f".{duty}.lock") as free:
             yield free
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a text file so that a reader, or a kill, finds the old text or the new one."""
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _numbered(folder: Path, pattern: str) -> list[tuple[int, Path]]:

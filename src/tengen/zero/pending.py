@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 import pyarrow as pa
 
 from tengen.data.record import GameRecord
 from tengen.data.schema import SHARD, rows_to_batch, to_shard
 from tengen.data.store import Shard
+from tengen.disk import try_lock, write_whole
 from tengen.errors import StoreError
 
 BLOCK = 64
@@ -55,15 +55,11 @@ class PendingGames:
         if not self._waiting:
             return
         path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(self._waiting)}.arrow"
-        partial = path.with_suffix(".partial")
+        shard = to_shard(pa.Table.from_batches([rows_to_batch(self._waiting)]))
         try:
-            with pa.OSFile(str(partial), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
-                out.write_batch(to_shard(pa.Table.from_batches([rows_to_batch(self._waiting)])))
-            with partial.open("rb") as written:
-                os.fsync(written.fileno())
-            partial.replace(path)
+            with write_whole(path) as new, pa.OSFile(str(new), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
+                out.write_batch(shard)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise StoreError(
                 f"{path} cannot be written: {error.strerror or error}; make room, the same command goes on"
             ) from error
@@ -93,7 +89,7 @@ class Claims:
     def __init__(self, pending: PendingGames, games: int) -> None:
         self._pending = pending
         self._games = games
-        self._held: list[IO[str]] = []
+        self._held: list[BinaryIO] = []
         self._mine: set[int] = set()
 
     def __iter__(self) -> Iterator[int]:
@@ -108,13 +104,10 @@ class Claims:
 
     def _claim(self, block: int) -> bool:
         try:
-            file = (self._pending.folder / f"block-{block:05d}.lock").open("w")
+            file = try_lock(self._pending.folder / f"block-{block:05d}.lock")
         except FileNotFoundError:  # the cycle is over, its folder gone
             return False
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
+        if file is None:
             return False
         self._held.append(file)
         self._mine.add(block)

@@ -54,10 +54,8 @@ class Terms:
     @classmethod
     def of(cls, config: ZeroConfig, recent: list[GameRecord], cycle: int) -> Terms:
         """From the games of the last RECENT cycles before `cycle`."""
-        komi = {
-            size: fair_komi((game for game in recent if game.size == size), config.game.komi)
-            for size in config.game.sizes
-        }
+        drawn = config.at(cycle).game.komi
+        komi = {size: fair_komi((game for game in recent if game.size == size), drawn) for size in config.game.sizes}
         resign = config.resign
         winrate = 0.0
         if resign is not None and cycle >= resign.after:

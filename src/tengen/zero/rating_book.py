@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.arena.ratings import Rating, Score, fit
 from tengen.arena.statistics import Tally
+from tengen.disk import write_text
 from tengen.errors import TengenError
 
 FILE = "ratings.json"
@@ -170,14 +170,9 @@ class RatingBook(_Row):
     def write(self, folder: Path) -> None:
         """Replace the file as a whole: a kill or a full disk leaves the old one. Raises TengenError on a full disk."""
         path = folder / FILE
-        aside = path.with_name(path.name + ".part")
+        points = [event.point() for event in self.events if event.done]
         try:
-            with aside.open("w", encoding="utf-8") as file:
-                points = [event.point() for event in self.events if event.done]
-                file.write(json.dumps({**self.model_dump(), "points": points}, indent=1) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
+            write_text(path, json.dumps({**self.model_dump(), "points": points}, indent=1) + "\n")
         except OSError as error:
             raise TengenError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -12,7 +12,6 @@ Every file is written under another name and renamed, so what is there is whole.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ from typing import Any
 import torch
 import yaml
 
+from tengen.disk import write_text, write_whole
 from tengen.errors import RecipeError
-from tengen.zero.folder import replace
 from tengen.zero.rl_config import RlConfig
 
 _MAY_CHANGE = ("description", "evaluation", "recipe")
@@ -54,19 +53,14 @@ class RlFolder:
         if self._recipe.exists():
             self._check_same(yaml.safe_load(self._recipe.read_text(encoding="utf-8")), config.model_dump(mode="json"))
         if not self.parent.exists():
-            partial = self.parent.with_suffix(".partial")
-            shutil.copyfile(start, partial)
-            partial.replace(self.parent)
-        replace(self._recipe, yaml.safe_dump(recipe, sort_keys=False))
+            with write_whole(self.parent) as temporary:
+                shutil.copyfile(start, temporary)
+        write_text(self._recipe, yaml.safe_dump(recipe, sort_keys=False))
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the checkpoint."""
-        partial = self._checkpoint.with_suffix(".partial")
-        with partial.open("wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self._checkpoint)
+        with write_whole(self._checkpoint) as temporary:
+            torch.save(state, temporary)
 
     def load(self) -> dict[str, Any] | None:
         """The newest checkpoint; None for a fresh run."""

@@ -1,0 +1,73 @@
+"""Files are whole or not there, whatever ends the writing; locks end with who holds them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tengen.disk import PARTIAL, locked, try_lock, write_text, write_whole
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path, durable: bool) -> None:
+    path = write_text(tmp_path / "file.txt", "old", durable=durable)
+    with write_whole(path, durable=durable) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+    assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "new")]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "file.txt", "old")
+    with pytest.raises(RuntimeError, match="in the middle"), write_whole(path) as temporary:
+        temporary.write_text("ne")
+        raise RuntimeError("in the middle")
+    assert [(left.name, left.read_text()) for left in tmp_path.iterdir()] == [("file.txt", "old")]
+
+
+def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "file.txt", "old")
+    script = f"""
+import os, pathlib
+from tengen.disk import write_whole
+with write_whole(pathlib.Path({str(path)!r})) as temporary:
+    temporary.write_text("ne")
+    os.kill(os.getpid(), 9)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
+    assert path.read_text() == "old"
+    assert write_text(path, "new").read_text() == "new"  # over what the kill left
+    assert not path.with_name(path.name + PARTIAL).exists()
+
+
+def test_one_holds_a_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path) as first, locked(path) as second:
+        assert first
+        assert not second
+        assert try_lock(path) is None
+    file = try_lock(path)
+    assert file is not None
+    file.close()
+
+
+def test_a_kill_frees_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    script = f"""
+import pathlib
+from tengen.disk import try_lock
+held = try_lock(pathlib.Path({str(path)!r}))
+assert held
+print("held", flush=True)
+input()
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdin=-1, stdout=-1) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with locked(path) as free:
+            assert not free
+        holder.kill()
+        holder.wait()
+    with locked(path) as free:
+        assert free
