@@ -207,5 +207,5 @@ def test_a_damaged_row_is_an_error_not_a_crash(tmp_path: object) -> None:
     path = f"{tmp_path}/damaged"
     with StoreWriter(path) as writer:
         writer.add(GameRecord(9, pack_moves([0, 1, 0], [40, 40, 3])))
-    with pytest.raises(ValueError, match="row 0 is no game: move to point 40"):
+    with pytest.raises(StoreError, match="row 0 is no game: move to point 40; if it is the store"):
         Sampler(Store.open(path), "all", batch_size=3, threads=2).batch(0)

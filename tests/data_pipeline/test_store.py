@@ -205,13 +205,19 @@ def test_stores_that_cannot_be_read(store: Store, tmp_path: Path) -> None:
         Store.open(store.path)
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "swapped"])
+@pytest.mark.parametrize("damage", ["missing", "cut", "swapped", "offset"])
 def test_a_damaged_shard_is_noticed(store: Store, damage: str) -> None:
     shard = store.path / "shard-00001.arrow"
     if damage == "missing":
         shard.unlink()
     elif damage == "cut":
         shard.write_bytes(shard.read_bytes()[:100])
+    elif damage == "offset":  # of a game, which numpy would follow to wherever it leads
+        offsets = store.shards[1].offsets
+        wild = offsets.copy()
+        wild[5] = 1 << 30
+        assert shard.read_bytes().count(offsets.tobytes()) == 1
+        shard.write_bytes(shard.read_bytes().replace(offsets.tobytes(), wild.tobytes()))
     else:
         shard.write_bytes((store.path / "shard-00002.arrow").read_bytes())
     with pytest.raises(StoreError, match="shard-00001"):

@@ -11,6 +11,7 @@ from tengen import _native
 from tengen.data.batch import Batch
 from tengen.data.planes import PlaneSet
 from tengen.data.store import Shard, Store
+from tengen.errors import StoreError
 
 Ints = npt.NDArray[np.int64]
 
@@ -39,6 +40,7 @@ class Encoder:
     """Encodes positions of `store` from the game `first_game` on, into tensors of `edge`, on `threads` threads."""
 
     def __init__(self, store: Store, plane_set: PlaneSet, edge: int, threads: int = 1, first_game: int = 0) -> None:
+        self._path = store.path
         self._plane_set = plane_set
         self._edge = edge
         self._threads = threads
@@ -49,17 +51,22 @@ class Encoder:
     def encode(self, rows: Rows, targets: bool = False) -> Batch:
         """Encode positions, those before move `ply`; at the end of a game there is no policy.
 
-        With `targets` the batch holds target and reply too. Raises ValueError for what is no position of a game.
+        With `targets` the batch holds target and reply too. Raises StoreError for what is no position of a game.
         """
         planes, scalars = len(self._plane_set.planes), len(self._plane_set.scalars)
         batch = Batch.empty(len(rows.game), planes, scalars, self._edge, targets)
         shard = np.searchsorted(self._starts, rows.game, side="right") - 1
-        _native.encode_rows(
-            self._plane_set.name, self._shards, shard, rows.game - self._starts[shard], rows.ply, rows.symmetry,
-            rows.other_scoring, rows.komi_shift, self._edge, batch.planes, batch.scalars, batch.mask,
-            batch.policy, batch.value, batch.score, batch.ownership, batch.weight, self._threads,
-            batch.target, batch.reply,
-        )  # fmt: skip
+        try:
+            _native.encode_rows(
+                self._plane_set.name, self._shards, shard, rows.game - self._starts[shard], rows.ply, rows.symmetry,
+                rows.other_scoring, rows.komi_shift, self._edge, batch.planes, batch.scalars, batch.mask,
+                batch.policy, batch.value, batch.score, batch.ownership, batch.weight, self._threads,
+                batch.target, batch.reply,
+            )  # fmt: skip
+        except ValueError as error:
+            raise StoreError(
+                f"{self._path}: {error}; if it is the store that is damaged, import the games again"
+            ) from error
         return batch
 
 

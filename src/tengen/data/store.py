@@ -39,7 +39,9 @@ class Shard:
             with pa.memory_map(str(path)) as file:
                 reader = pa.ipc.open_file(file)
                 batch = current(reader.get_batch(0)) if reader.num_record_batches == 1 else None
-        except (OSError, pa.ArrowInvalid) as error:
+            if batch is not None:
+                batch.validate(full=True)  # numpy follows the offsets unchecked, out of the file if they say so
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise StoreError(f"{path}: damaged or missing shard ({error}); import the games again") from error
         if batch is None or batch.num_rows != rows:
             raise StoreError(f"{path}: not the {rows} games that the manifest names; import the games again")
