@@ -147,7 +147,20 @@ class GlobalBias(nn.Module):
 
 def linear(inputs: int, outputs: int, gain: float = 1.0) -> nn.Linear:
     """A linear layer with bias 0 and weights of deviation gain / sqrt(inputs)."""
-    layer = nn.Linear(inputs, outputs)
-    nn.init.normal_(layer.weight, std=gain / math.sqrt(inputs))
+    return _scaled(nn.Linear(inputs, outputs), gain)
+
+
+class ScalarLinear(nn.Linear):
+    """A linear layer whose inputs are `others` and then the scalars of the position; weights as linear() gives them."""
+
+    def __init__(self, others: int, scalars: int, outputs: int, gain: float = 1.0) -> None:
+        super().__init__(others + scalars, outputs)
+        self.first = others
+        """The input that is scalar 0."""
+        _scaled(self, gain)
+
+
+def _scaled(layer: nn.Linear, gain: float) -> nn.Linear:
+    nn.init.normal_(layer.weight, std=gain / math.sqrt(layer.in_features))
     nn.init.zeros_(layer.bias)
     return layer

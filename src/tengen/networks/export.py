@@ -1,7 +1,6 @@
 """From a module to a network file: one .onnx with dynamic batch and board size, and text beside the graph."""
 
 import copy
-import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ import onnx
 import torch
 from torch import nn
 
+from tengen.disk import write_whole
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.heads import PolicyHead
 
@@ -24,22 +24,20 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
     The module is not changed. Inputs planes [B, C, H, W], scalars [B, S], mask [B, H, W]; outputs as in NetOutput.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".partial")
-    _trace(plain(module), planes, scalars, temporary)
-    model = onnx.load(temporary)
-    onnx.helper.set_model_props(model, dict(metadata))
-    onnx.checker.check_model(model)
-    onnx.save(model, temporary)
-    os.replace(temporary, path)
+    with write_whole(path) as temporary:
+        _trace(plain(module), planes, scalars, temporary)
+        model = onnx.load(temporary)
+        onnx.helper.set_model_props(model, dict(metadata))
+        onnx.checker.check_model(model)
+        onnx.save(model, temporary)
 
 
 def relabel(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
     """Write the network file `source` as `target` with other properties."""
-    temporary = target.with_name(target.name + ".partial")
     model = onnx.load(source)
     onnx.helper.set_model_props(model, dict(metadata))
-    onnx.save(model, temporary)
-    os.replace(temporary, target)
+    with write_whole(target) as temporary:
+        onnx.save(model, temporary)
 
 
 def plain(module: nn.Module) -> nn.Module:

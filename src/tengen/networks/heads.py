@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from tengen.networks.blocks import ACTIVATIONS, BoardMask, GlobalBias, ScaledConv2d, linear
+from tengen.networks.blocks import ACTIVATIONS, BoardMask, GlobalBias, ScalarLinear, ScaledConv2d, linear
 
 SCORE_SCALE = 20.0
 """Points that one unit of the score layer stands for."""
@@ -69,7 +69,7 @@ class ValueHead(nn.Module):
     def __init__(self, channels: int, scalars: int, width: int, hidden: int, activation: str) -> None:
         super().__init__()
         self.local = ScaledConv2d(channels, width, 1)
-        self.hidden = linear(3 * width + 1 + scalars, hidden, gain=1.4)
+        self.hidden = ScalarLinear(3 * width + 1, scalars, hidden, gain=1.4)
         self.outcome = linear(hidden, 3, gain=0.1)
         self.score = linear(hidden, 1, gain=0.1)
         self.owner = nn.Conv2d(width, 1, 1, bias=False)

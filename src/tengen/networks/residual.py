@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import field_validator
 from torch import Tensor, nn
 
-from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScaledConv2d, linear
+from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScalarLinear, ScaledConv2d
 from tengen.networks.config import NetConfig
 from tengen.networks.heads import PolicyHead, ValueHead
 from tengen.networks.output import NetOutput
@@ -87,7 +87,7 @@ class ResidualNet(nn.Module):
         width, act = config.channels, config.activation
         branch = 1.0 / math.sqrt(config.blocks)
         self.stem = ScaledConv2d(planes, width, config.stem)
-        self.scalars = linear(scalars, width)
+        self.scalars = ScalarLinear(0, scalars, width)
         self.blocks = nn.ModuleList(
             ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
             for i in range(config.blocks)

@@ -1,6 +1,5 @@
 """The end of a run: network file with its card, check against the module, report."""
 
-import copy
 import math
 import platform
 from datetime import UTC, datetime
@@ -47,7 +46,7 @@ def finish(module: TrainingModule, validation: Sampler, games: int, step: int, o
 
 def _playing(module: TrainingModule) -> nn.Module:
     """A copy of the averaged network as it will play, on boards of other sizes too."""
-    network = copy.deepcopy(module.average)
+    network = module.playing()
     if len(sizes := module.run.card.board_sizes) == 1:
         forget_width(network, sizes[0])
     return network

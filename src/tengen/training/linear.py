@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import signal
 import threading
@@ -25,14 +24,15 @@ from tengen import _native
 from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
+from tengen.disk import write_whole
 from tengen.errors import RecipeError, StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.training.accuracy import Judgement
 from tengen.training.bar import new_bar
 from tengen.training.config import CardFacts
-from tengen.training.facts import facts_of
-from tengen.training.folder import alone, check_kind, write_recipe
+from tengen.training.facts import facts_of, named
+from tengen.training.folder import alone, check_games, check_kind, write_recipe
 from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
@@ -55,6 +55,7 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
     with alone(out):
         if checkpoint.is_file():
             state.load(checkpoint, run)
+        check_games(out, games.name, resumes=state.done > 0)
         write_recipe(out, run.model_dump(mode="json"))
         journal = Journal(out, state.done, curves=False, again=("final",))
         try:
@@ -122,6 +123,10 @@ class _Games:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def name(self) -> str:
+        return named(self.store, self._rows)
+
     def facts(self, card: CardFacts) -> CardFacts:
         return facts_of(card, self.store, self._rows)
 
@@ -146,8 +151,7 @@ class _State:
     sums: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(4))
 
     def save(self, path: Path, run: LinearRun) -> None:
-        partial = path.with_suffix(".partial")
-        with partial.open("wb") as file:
+        with write_whole(path) as temporary, temporary.open("wb") as file:
             np.savez(
                 file,
                 weights=self.trainer.weights(),
@@ -157,9 +161,6 @@ class _State:
                 sums=self.sums,
                 run=np.array(json.dumps(_identity(run))),
             )
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
 
     def load(self, path: Path, run: LinearRun) -> None:
         with np.load(path) as saved:

@@ -7,11 +7,12 @@ from typing import Any
 
 import lightning as L
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from tengen.data.planes import PlaneSet
 from tengen.networks import NetOutput, build, parse_config
+from tengen.networks.scalars import ScalarRange, without_constants
 from tengen.training.batches import TensorBatch
 from tengen.training.config import RunConfig
 from tengen.training.losses import losses, total
@@ -41,6 +42,7 @@ class TrainingModule(L.LightningModule):
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         # Past nn.Module, which would take it for another part and save the network under a second name.
         self.__dict__["_forward"] = torch.compile(self.network) if run.training.compile else self.network
+        self.scalars = ScalarRange(len(inputs.scalars))
         self.parts: dict[str, Tensor] = {}
         self._earlier = 0.0
         self._started = time.monotonic()
@@ -69,6 +71,7 @@ class TrainingModule(L.LightningModule):
             group["lr"] = group["initial_lr"] * share
 
     def training_step(self, batch: TensorBatch, batch_idx: int) -> Tensor:
+        self.scalars.see(batch.scalars)
         output = self._forward(batch.planes, batch.scalars, batch.mask)
         parts = losses(output, batch)
         self.parts = {name: loss.detach() for name, loss in parts.items()}
@@ -90,6 +93,10 @@ class TrainingModule(L.LightningModule):
     def configure_optimizers(self) -> Optimizer:
         return make_optimizer(self.network, self.run.training.optimizer)
 
+    def playing(self) -> nn.Module:
+        """A copy of the averaged network as it plays: indifferent to what was the same in all that it learnt."""
+        return without_constants(self.average, self.scalars.constant)
+
     @property
     def learning_rate(self) -> float:
         return float(self._optimizer().param_groups[0]["lr"])
@@ -100,7 +107,9 @@ class TrainingModule(L.LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         self._earlier = float(checkpoint["tengen"]["seconds"])
         state = checkpoint["state_dict"]  # older ones hold the network twice
-        checkpoint["state_dict"] = {name: part for name, part in state.items() if not name.startswith("_forward.")}
+        state = {name: part for name, part in state.items() if not name.startswith("_forward.")}
+        fresh = {f"scalars.{name}": part for name, part in self.scalars.state_dict().items()}  # older ones have none
+        checkpoint["state_dict"] = fresh | state
 
     def _optimizer(self) -> Optimizer:
         optimizer = self.optimizers()

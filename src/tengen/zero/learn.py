@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.self_play import MixedSampler, SelfPlaySampler, recorded_positions
 from tengen.data.split import derive
 from tengen.data.store import Store
+from tengen.disk import write_whole
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network
 from tengen.networks import parse_config
@@ -119,6 +119,7 @@ class Learner:
         self.module = ZeroModule(_as_run(config, 1), self.inputs)
         if config.start is not None:
             start_from(self.module.network, config.start)
+            self.module.scalars.know(self.module.network)
             self.module.average.load_state_dict(self.module.network.state_dict())
 
     def begin(self) -> None:
@@ -182,7 +183,7 @@ class Learner:
     def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
         """Write the averaged network as a network file."""
         widths = len(self.inputs.planes), len(self.inputs.scalars)
-        export(self.module.average, *widths, path, self.card(cycle, metrics or {}).metadata())
+        export(self.module.playing(), *widths, path, self.card(cycle, metrics or {}).metadata())
 
     def card(self, cycle: int, metrics: dict[str, Any]) -> Card:
         """Of the network that plays in `cycle`."""
@@ -271,11 +272,8 @@ class _Saving(L.Callback):
         if trainer.global_step < self._last:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_suffix(".partial")
-        trainer.save_checkpoint(partial)
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(self._path)
+        with write_whole(self._path) as temporary:
+            trainer.save_checkpoint(temporary)
 
 
 def _as_run(config: ZeroConfig, steps: int) -> RunConfig:

@@ -9,9 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tengen.data.planes import plane_set as find_plane_set
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import NetOutput
 from tengen.networks.export import plain
+from tengen.networks.scalars import ScalarRange, without_constants
 from tengen.training.config import Precision
 from tengen.training.optimizers import make_optimizer
 from tengen.training.precision import in_bf16
@@ -30,7 +32,9 @@ class Learner:
         self.config = config
         self.plane_set = plane_set
         self.updates = 0
-        self.network = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.network: nn.Module = module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.scalars = ScalarRange(len(find_plane_set(plane_set).scalars))
+        self.scalars.know(module)
         self._optimizer = make_optimizer(module, config.learn.optimizer)
 
     def state(self) -> dict[str, Any]:
@@ -38,18 +42,25 @@ class Learner:
         return {
             "updates": self.updates,
             "network": self.network.state_dict(),
+            "scalars": self.scalars.state_dict(),
             "optimizer": self._optimizer.state_dict(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self.updates = int(state["updates"])
         self.network.load_state_dict(state["network"])
+        if "scalars" in state:  # older ones have none
+            self.scalars.load_state_dict(state["scalars"])
         self._optimizer.load_state_dict(state["optimizer"])
 
     @property
     def rate(self) -> float:
         """The learning rate of the last update."""
         return float(self._optimizer.param_groups[0]["lr"])
+
+    def playing(self) -> nn.Module:
+        """A copy of the network as it plays: indifferent to what neither its parent nor it ever saw change."""
+        return without_constants(self.network, self.scalars.constant)
 
     def evaluator(self, name: str) -> TorchEvaluator:
         """The network as it is now, for games."""
@@ -58,6 +69,7 @@ class Learner:
     def update(self, steps: Trajectories) -> dict[str, float]:
         """Learn from the positions once; returns losses and what became of the policy, by name."""
         learn = self.config.learn
+        self.scalars.see(steps.scalars)
         start = [parameter.detach().clone() for parameter in self.network.parameters()]
         before, explained = self._before(steps)
         self._set_rate()
