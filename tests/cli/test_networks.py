@@ -9,6 +9,8 @@ import pytest
 from training.small_run import settings_of, write_store
 
 from tengen.cli.app import main
+from tengen.data.record import GameRecord, pack_moves
+from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +85,18 @@ def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys
     assert figures[0]["top1"]["low"] <= figures[0]["top1"]["mean"] <= figures[0]["top1"]["high"]
     assert set(figures[0]["phases"]) == {"0-49"}
     assert main(["evaluate", "mine", str(store)]) == 0
-    assert "by phase of the game" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "by phase of the game" in printed.out and "new to it" not in printed.err
+
+
+def test_evaluate_says_which_boards_a_network_never_learnt(
+    installed: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with StoreWriter(tmp_path / "mixed") as writer:
+        writer.add(next(iter(Store.open(store))))
+        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=1))
+    assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
+    assert capsys.readouterr().err == "mine learnt 7x7: 1 of 2 games are 9x9, new to it\n"
 
 
 def test_an_interval_without_ends_is_valid_json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -129,6 +130,16 @@ def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> N
     other = run.model_copy(update={"training": run.training.model_copy(update={"rate": 0.5})})
     with pytest.raises(RecipeError, match=r"training.rate = 0.05, not 0.5"):
         train_linear(other, unbroken.parent.parent, progress=False)
+
+
+def test_a_store_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Path) -> None:
+    store = write_store(tmp_path / "store", 40)
+    run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(store), "validation_store": None})})
+    train_linear(run, tmp_path / "run", progress=False)
+    shutil.rmtree(store)
+    write_store(store, 41)
+    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+        train_linear(run, tmp_path / "run", progress=False)
 
 
 def test_two_do_not_train_in_one_folder(run: LinearRun, tmp_path: Path) -> None:

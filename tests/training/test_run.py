@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,12 +19,14 @@ from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from tengen.data import disk  # noqa: E402
-from tengen.data.store import StoreWriter  # noqa: E402
+from tengen import disk  # noqa: E402
+from tengen.data.planes import encode_game  # noqa: E402
+from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
+from tengen.game import Game  # noqa: E402
 from tengen.training.accuracy import measure  # noqa: E402
 from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
@@ -109,6 +112,22 @@ def test_the_network_file_plays_as_the_network_that_was_judged_on_the_way(unbrok
     assert of_file.value == pytest.approx(judged.value, abs=1e-3)
 
 
+def test_rules_that_no_game_had_make_no_difference(unbroken: Path) -> None:
+    network = OpenVinoEvaluator(next((unbroken / "nets").glob("*.onnx")), precision="f32")
+    found = []
+    for rules, komi in (("chinese", 0.5), ("tromp-taylor", 0.5), ("aga", 0.5)):
+        planes, scalars, mask = encode_game(network.plane_set, Game(7, rules, komi))
+        found.append(network.evaluate(planes[None], scalars[None], mask[None]).value.tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+def test_losses_of_a_head_that_is_not_there_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["training"]["losses"] = {"reply": 0.15}
+    with pytest.raises(RecipeError, match=r"losses\.reply = 0\.15.*no such head: give network\.reply: true"):
+        train(RunConfig.model_validate(settings), tmp_path / "out", progress=False)
+    assert not (tmp_path / "out").exists()
+
+
 def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
     settings["card"] = {"board_sizes": [19]}
     with pytest.raises(RecipeError, match=r"card\.board_sizes is \[19\].*7x7"):
@@ -182,7 +201,7 @@ def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunC
     inputs = open_samplers(run).train.plane_set
     plain, compiled = (TrainingModule(each, inputs) for each in (run, RunConfig.model_validate(settings)))
     compiled.load_state_dict(plain.state_dict())
-    assert all(name.startswith(("network.", "average.")) for name in compiled.state_dict())
+    assert all(name.startswith(("network.", "average.", "scalars.")) for name in compiled.state_dict())
     earlier = {**plain.state_dict(), **{f"_forward.{name}": part for name, part in plain.network.state_dict().items()}}
     checkpoint = {"tengen": {"seconds": 1.0}, "state_dict": earlier}
     compiled.on_load_checkpoint(checkpoint)
@@ -228,6 +247,21 @@ def test_games_that_were_learnt_are_not_judged_later(
     settings["data"] |= after
     with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
         check_same_run(tmp_path / "step-1.ckpt", RunConfig.model_validate(settings), inputs)
+
+
+def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    settings["data"] |= {"store": str(copy)}
+    settings["training"] |= {"steps": 1}
+    run = RunConfig.model_validate(settings)
+    train(run, tmp_path / "run", progress=False)
+    train(run, tmp_path / "run", progress=False)
+    with StoreWriter(copy, overwrite=True) as writer:
+        for game in list(Store.open(store))[1:]:
+            writer.add(game)
+    with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
+        train(run, tmp_path / "run", progress=False)
 
 
 def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:

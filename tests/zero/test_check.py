@@ -34,6 +34,10 @@ def test_a_sound_recipe_passes() -> None:
             {"search": {"visits": 8, "cheap_visits": 8, "cheap_share": 0.5}},
             "cheap_visits = 8 is not below search.visits = 8",
         ),
+        (
+            {"learn": {"losses": {"soft": 0.5}}},
+            "losses.soft = 0.5, but the network has no such head: give network.soft: true",
+        ),
         ({"search": {"visits": 8, "decided": {}}}, "or set search.cheap_share=0 and search.decided=null"),
         ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),
         ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
@@ -81,3 +85,9 @@ def test_impossible_boards(sizes: dict[int, float]) -> None:
 def test_visits_grow_with_the_cycles() -> None:
     config = ZeroConfig.model_validate({**BASE, "search": {"visits": 8, "visits_from": {3: 16, 10: 64}}})
     assert [config.at(cycle).search.visits for cycle in (0, 2, 3, 9, 10, 99)] == [8, 8, 16, 16, 64, 64]
+
+
+def test_komi_is_learnt_until_it_is_fixed() -> None:
+    config = ZeroConfig.model_validate({**BASE, "game": {"komi": {"start": 7, "fixed_from": {3: 9, 10: 9.5}}}})
+    komis = [config.at(cycle).game.komi for cycle in (0, 2, 3, 9, 10, 99)]
+    assert [(komi.start, komi.learn) for komi in komis] == [(7, True)] * 2 + [(9, False)] * 2 + [(9.5, False)] * 2

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord
-from tengen.zero.config import KomiConfig
+from tengen.zero.config import KomiConfig, ZeroConfig
 from tengen.zero.komi import fair_komi
+from tengen.zero.play import Terms
 
 CONFIG = KomiConfig(start=3.0, step=100)
 
@@ -56,3 +57,13 @@ def test_it_moves_by_a_step_from_what_was_believed_last() -> None:
 
 def test_learning_may_be_off() -> None:
     assert fair_komi([game(9, 7.5)] * 500, CONFIG.model_copy(update={"learn": False})) == 3.0
+
+
+def test_a_run_learns_komi_until_its_recipe_fixes_it() -> None:
+    komi = {"start": 7, "step": 100, "fixed_from": {2: 8.5}}
+    network = {"family": "residual", "size": "b2c16"}
+    config = ZeroConfig.model_validate(
+        {"name": "x", "cycles": 4, "games_per_cycle": 50, "network": network, "game": {"sizes": {7: 1}, "komi": komi}}
+    )
+    games = [game(9, 7.5)] * 50
+    assert [Terms.of(config, games, cycle).fair_komi for cycle in range(4)] == [{7: 9.0}, {7: 9.0}, {7: 8.5}, {7: 8.5}]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from tengen.zero import policy_gradient, rl_learner  # noqa: E402
 from tengen.zero.folder import RunFolder  # noqa: E402
 from tengen.zero.policy_gradient import run_policy_gradient  # noqa: E402
 from tengen.zero.rl_config import RlConfig  # noqa: E402
+from tengen.zero.rl_report import write_rl_report  # noqa: E402
 
 _CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
 
@@ -43,7 +45,11 @@ def unbroken(parent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(folder: Path) -> list[dict[str, object]]:
     """The log without its clocks."""
-    return [{k: v for k, v in entry.items() if k not in _CLOCKS} for entry in read_log(folder / "log.jsonl")]
+    return [_without_clocks(entry) for entry in read_log(folder / "log.jsonl")]
+
+
+def _without_clocks(entry: dict[str, Any]) -> dict[str, object]:
+    return {k: _without_clocks(v) if isinstance(v, dict) else v for k, v in entry.items() if k not in _CLOCKS}
 
 
 def weights(path: Path) -> list[bytes]:
@@ -59,11 +65,24 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
     assert (unbroken / "pool" / "00000.onnx").read_bytes() == parent.read_bytes()
     ratings = json.loads((unbroken / "ratings.json").read_text())
     assert [point["step"] for point in ratings["points"]] == [3, 6]
-    assert all(point["wins"] + point["draws"] + point["losses"] == 10 for point in ratings["points"])
+    for told_of in (*ratings["points"], *(point["drawn"] for point in ratings["points"])):
+        assert told_of["wins"] + told_of["draws"] + told_of["losses"] == 10
     assert read_game((unbroken / "games" / "00006-a.sgf").read_bytes())[0].moves
     assert "Score against the parent" in (unbroken / "report.html").read_text()
     load_evaluator(unbroken / "nets" / "small.onnx")
+    seen = torch.load(unbroken / "checkpoint.pt", weights_only=True)["learner"]["scalars"]
+    assert torch.isinf(seen["lowest"]).all(), "its parent looked at all scalars, so it knows them"
     assert weights(unbroken / "pool" / "00002.onnx") != weights(parent)
+
+
+def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
+    unbroken: Path, parent: Path, tmp_path: Path
+) -> None:
+    entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_log(unbroken / "log.jsonl")]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    (tmp_path / "recipe.yaml").write_text("name: small\n")
+    text = write_rl_report(tmp_path, small_config(parent), "mother").read_text()
+    assert "against mother, best moves" in text and "against mother, moves drawn" not in text
 
 
 def test_opponents_are_earlier_selves(unbroken: Path) -> None:
@@ -93,7 +112,7 @@ def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
 
 
-@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("replace", 2)])
+@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +185,10 @@ def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
     final = read_log(tmp_path / "run" / "log.jsonl")[-1]
     assert final["event"] == "final"
     assert final["score"] > 0.65
+    assert final["drawn"]["score"] > 0.65
+    card = read_card(tmp_path / "run" / "nets" / "small.onnx")
+    assert card.metrics["score_against_parent"] == final["drawn"]["score"]
+    assert card.metrics["score_against_parent_best_move"] == final["score"]
 
 
 def test_the_recipe_of_the_package_is_one() -> None:

@@ -152,6 +152,16 @@ def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
     assert (unbroken / "ratings.json").exists()
 
 
+def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: Path) -> None:
+    network = load_evaluator(unbroken / "nets" / "micro.onnx")
+    found = {}
+    for rules, komi in (("tromp-taylor", 7.0), ("chinese", 7.0), ("aga", 7.0), ("japanese", 7.0), ("chinese", 3.0)):
+        planes, scalars, mask = encode_game(network.plane_set, Game(5, rules, komi))
+        found[rules, komi] = network.evaluate(planes[None], scalars[None], mask[None]).policy.tobytes()
+    assert len({found[rules, 7.0] for rules, komi in found if komi == 7.0}) == 1
+    assert found["chinese", 3.0] != found["chinese", 7.0]
+
+
 def test_what_the_recipe_says_of_the_network_may_change_afterwards(
     recipe: Path, unbroken: Path, tmp_path: Path
 ) -> None:

@@ -1,9 +1,11 @@
 """`tengen evaluate`: how well a network predicts the games of a store."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -11,6 +13,8 @@ from rich.table import Table
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.playout_file import find_playout, is_playout
 from tengen.training.accuracy import Estimate, Judgement, measure
 
@@ -53,9 +57,21 @@ def _judge_network(
     network: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, Judgement]:
     evaluator = load_evaluator(network)
+    if isinstance(evaluator, OpenVinoEvaluator):
+        _warn_of_boards(read_card(evaluator.path), store)
     sampler = Sampler(store, "all", evaluator.plane_set, batch, seed, symmetries=False, one_per_game=not every)
     with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
         return evaluator.name, measure(evaluator, sampler, positions)
+
+
+def _warn_of_boards(card: Card, store: Store) -> None:
+    sizes = store.column("size")
+    strange = ~np.isin(sizes, card.board_sizes)
+    if strange.any():
+        boards = ", ".join(f"{size}x{size}" for size in np.unique(sizes[strange]))
+        learnt = ", ".join(f"{size}x{size}" for size in card.board_sizes)
+        note = f"{card.name} learnt {learnt}: {int(strange.sum()):,} of {len(store):,} games are {boards}, new to it"
+        print(note, file=sys.stderr)
 
 
 def _judge_playout(

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tengen.errors import RecipeError
 from tengen.networks import NetOutput
 from tengen.training.batches import TensorBatch
 from tengen.training.config import LossWeights
@@ -30,6 +31,21 @@ def losses(output: NetOutput, targets: TensorBatch) -> dict[str, Tensor]:
     if output.soft is not None and targets.target is not None:
         parts["soft"] = _move_loss(output.soft, soften(targets.target), targets.weight)
     return parts
+
+
+def check_heads(network: object, weights: LossWeights) -> None:
+    """Raise RecipeError where a head that serves training alone is to be taught and the network lacks it.
+
+    `network` is its configuration, as parse_config() gives it.
+    """
+    for head in ("reply", "soft"):
+        weight = getattr(weights, head)
+        if weight and not getattr(network, head, False):
+            has = hasattr(network, head)
+            raise RecipeError(
+                f"losses.{head} = {weight:g}, but the network has no such head: "
+                + (f"give network.{head}: true, or losses.{head}: 0" if has else f"its family takes losses.{head}: 0")
+            )
 
 
 def total(parts: dict[str, Tensor], weights: LossWeights) -> Tensor:

@@ -17,10 +17,11 @@ from tengen.networks import parse_config
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
 from tengen.training.config import RunConfig, TrainConfig
-from tengen.training.facts import board_sizes, facts_of
+from tengen.training.facts import board_sizes, facts_of, named
 from tengen.training.finish import finish
-from tengen.training.folder import alone, check_kind, write_recipe
+from tengen.training.folder import alone, check_games, check_kind, write_recipe
 from tengen.training.journal import Journal
+from tengen.training.losses import check_heads
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation
 from tengen.training.precision import in_bf16
@@ -89,11 +90,13 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
 
     Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
-    or another process trains in it, and for a card with wrong board sizes.
+    or another process trains in it, where the games of the store changed since, for a card with wrong board sizes and
+    for losses of heads that are not there.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     check_kind(out, "network")
+    check_heads(parse_config(run.network), run.training.losses)
     samplers = open_samplers(run)
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
@@ -102,6 +105,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
         found = newest(out / "checkpoints")
         if found:
             check_same_run(found[1], run, inputs)
+        check_games(out, named(samplers.train.store, samplers.train.game_rows), resumes=found is not None)
         write_recipe(out, run.model_dump(mode="json"))
         module = TrainingModule(run, inputs)
         journal = Journal(out, found[0] if found else 0, again=("final",))

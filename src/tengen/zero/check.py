@@ -35,7 +35,7 @@ def check(config: ZeroConfig) -> None:
             "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
         )
     Rules.parse(game.rules)
-    _check_sizes(config)
+    _check_network(config)
     _check_search(config)
     _check_memory(config, game.edge)
 
@@ -63,10 +63,13 @@ def _check_search(config: ZeroConfig) -> None:
         ) from error
 
 
-def _check_sizes(config: ZeroConfig) -> None:
+def _check_network(config: ZeroConfig) -> None:
     from tengen.networks import parse_config
+    from tengen.training.losses import check_heads
 
-    takes = getattr(parse_config(config.network), "board_sizes", None)
+    network = parse_config(config.network)
+    check_heads(network, config.learn.losses)
+    takes = getattr(network, "board_sizes", None)
     if takes is None:
         return
     if wrong := [size for size in config.game.sizes if size not in takes]:

@@ -1,6 +1,6 @@
 """The configuration of a self-play run: what a recipe says, checked and frozen."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -17,6 +17,7 @@ from tengen.training.config import (
 )
 
 Share = Annotated[float, Field(ge=0, le=1)]
+_Value = TypeVar("_Value")
 
 
 class KomiConfig(Strict):
@@ -25,7 +26,8 @@ class KomiConfig(Strict):
     `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
     `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. From one
     cycle to the next the fair komi moves by `step` points at the most: beginners win and lose by the whole board, and a
-    komi that follows them at once swings from end to end. With `learn` off it stays at `start`.
+    komi that follows them at once swings from end to end. With `learn` off it stays at `start`. `fixed_from` ends the
+    learning as the run goes on: {20: 9} means 9 from cycle 20 on, for a board whose fair komi is known.
     """
 
     start: float = Field(7.0, ge=-400, le=400)
@@ -35,6 +37,7 @@ class KomiConfig(Strict):
     step: float = Field(1.0, gt=0, le=400)
     whole: bool = False
     learn: bool = True
+    fixed_from: dict[int, Annotated[float, Field(ge=-400, le=400)]] = Field({})
 
 
 class GameConfig(Strict):
@@ -276,13 +279,21 @@ class ZeroConfig(Strict):
         return max(0, cycle - 1) if self.overlap else cycle
 
     def at(self, cycle: int) -> "ZeroConfig":
-        """The recipe as it holds in a cycle: with the visits of that time."""
-        since = max((first for first in self.search.visits_from if first <= cycle), default=None)
-        if since is None:
-            return self
-        search = self.search.model_copy(update={"visits": self.search.visits_from[since]})
-        return self.model_copy(update={"search": search})
+        """The recipe as it holds in a cycle: with the visits and the komi of that time."""
+        config = self
+        if (visits := _since(self.search.visits_from, cycle)) is not None:
+            config = config.model_copy(update={"search": self.search.model_copy(update={"visits": visits})})
+        if (komi := _since(self.game.komi.fixed_from, cycle)) is not None:
+            fixed = self.game.komi.model_copy(update={"start": komi, "learn": False})
+            config = config.model_copy(update={"game": self.game.model_copy(update={"komi": fixed})})
+        return config
 
     def rated_cycles(self) -> list[int]:
         """The networks that are rated, by the cycle in which they would play: every few, and the last."""
         return sorted({*range(self.rating.every, self.cycles + 1, self.rating.every), self.cycles})
+
+
+def _since(changes: dict[int, _Value], cycle: int) -> _Value | None:
+    """What holds in a cycle, of values that each begin with one; None before the first."""
+    first = max((begin for begin in changes if begin <= cycle), default=None)
+    return None if first is None else changes[first]

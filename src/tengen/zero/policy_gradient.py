@@ -13,7 +13,7 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from rich.progress import Progress, TaskID
 
 import tengen
 from tengen.data.planes import plane_set
+from tengen.disk import write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -34,7 +35,7 @@ from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
 from tengen.training.log import read_log
 from tengen.zero.duel import DuelResult, Opening, Terms, duel
-from tengen.zero.folder import RunFolder, replace
+from tengen.zero.folder import RunFolder
 from tengen.zero.player import Player
 from tengen.zero.rl_config import RlConfig
 from tengen.zero.rl_folder import RlFolder
@@ -75,6 +76,13 @@ def _resume(config: RlConfig, folder: Path, progress: bool) -> Path:
         return _Run(config, files, learner, journal, hours).go(progress)
     finally:
         journal.close()
+
+
+class _Judged(NamedTuple):
+    """What came of the games with the parent: by the best move after drawn openings, and with every move drawn."""
+
+    best: DuelResult
+    drawn: DuelResult
 
 
 class _Run:
@@ -139,7 +147,7 @@ class _Run:
         """Put the current policy into the pool when its time has come."""
         path = self.files.self_after(self.learner.updates)
         if self.learner.updates % self.config.pool.every == 0 and not path.exists():
-            export(self.learner.network, *self._widths(), path, self._card({}).metadata())
+            export(self.learner.playing(), *self._widths(), path, self._card({}).metadata())
 
     def _members(self) -> list[int]:
         """The updates after which the members of the pool stood still."""
@@ -179,27 +187,31 @@ class _Run:
             self._parent_evaluator = module_evaluator(module, "parent", self.parent.plane_set, self.config)
         self._note("evaluation", self._judge(self.learner.evaluator("current"), self._parent_evaluator))
 
-    def _judge(self, current: Evaluator, parent: Evaluator) -> DuelResult:
-        """Raw policies, no search; two of the games are kept."""
+    def _judge(self, current: Evaluator, parent: Evaluator) -> _Judged:
+        """Raw policies, no search; two of the games by the best move are kept."""
         settings, updates = self.config.evaluation, self.learner.updates
-        result = duel(
-            self._player(current, 0),
-            self._player(parent, 0),
-            self.terms,
-            settings.games,
-            self._seed(_EVALUATION, updates),
-            opening=Opening(settings.opening_moves, settings.opening_temperature),
+        openings = Opening(settings.opening_moves, settings.opening_temperature)
+        best, drawn = (
+            duel(
+                self._player(current, temperature),
+                self._player(parent, temperature),
+                self.terms,
+                settings.games,
+                self._seed(_EVALUATION, updates),
+                opening=opening,
+            )
+            for temperature, opening in ((0.0, openings), (1.0, Opening()))
         )
-        self._keep_games(result)
-        return result
+        self._keep_games(best)
+        return _Judged(best, drawn)
 
-    def _note(self, event: str, result: DuelResult) -> None:
-        """Log a duel with the parent, and write ratings.json."""
-        updates, values = self.learner.updates, _figures(result)
+    def _note(self, event: str, judged: _Judged) -> None:
+        """Log duels with the parent, and write ratings.json."""
+        updates, values = self.learner.updates, {**_figures(judged.best), "drawn": _figures(judged.drawn)}
         self.journal.write(event, updates, values)
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
-        replace(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
+        write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
         write_rl_report(self.files.path, self.config, self.parent.name)
 
     def _keep_games(self, result: DuelResult) -> None:
@@ -208,26 +220,24 @@ class _Run:
             black, white = names if which == "a" else names[::-1]
             info = SgfInfo(black, white, result=Result(record.winner, record.score, record.ending))
             path = self.files.game(self.learner.updates, which)
-            replace(path, write_game(record.game(), info).decode())
+            write_text(path, write_game(record.game(), info).decode())
 
     def _finish(self) -> Path:
         """Write the network file, let the file itself play its parent's, and write it again with the result."""
         path, widths = self.files.result, self._widths()
-        export(self.learner.network, *widths, path, self._card({}).metadata())
-        check_agreement(self.learner.network, path, *widths)
+        network = self.learner.playing()
+        export(network, *widths, path, self._card({}).metadata())
+        check_agreement(network, path, *widths)
         threads = self.config.learn.threads
-        result = self._judge(
+        judged = self._judge(
             OpenVinoEvaluator(path, threads=threads), OpenVinoEvaluator(self.files.parent, threads=threads)
         )
-        tally = result.tally
-        low, high = tally.interval()
-        metrics = {
-            "score_against_parent": round(tally.score, 4),
-            "score_against_parent_interval": [round(low, 4), round(high, 4)],
-            "games_against_parent": tally.games,
-        }
-        export(self.learner.network, *widths, path, self._card(metrics).metadata())
-        self._note("final", result)
+        metrics: dict[str, Any] = {"games_against_parent": judged.best.tally.games}
+        for name, result in (("against_parent", judged.drawn), ("against_parent_best_move", judged.best)):
+            metrics[f"score_{name}"] = round(result.tally.score, 4)
+            metrics[f"score_{name}_interval"] = [round(end, 4) for end in result.tally.interval()]
+        export(network, *widths, path, self._card(metrics).metadata())
+        self._note("final", judged)
         return path
 
     def _widths(self) -> tuple[int, int]:

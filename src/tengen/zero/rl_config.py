@@ -61,10 +61,11 @@ class RlLearnConfig(Strict):
 
 
 class RlEvaluationConfig(Strict):
-    """Raw policy against the parent's, without search: `games` every `every` updates and at the end.
+    """Raw policy against the parent's, without search: twice `games`, every `every` updates and at the end.
 
-    Both colours, paired openings of `opening_moves` moves drawn from the two policies at `opening_temperature`, then
-    the best move.
+    Once with every move drawn from the policy as it is, as published. Once with the best move, after paired openings of
+    `opening_moves` moves drawn from the two policies at `opening_temperature`: a policy that has merely become sharper
+    wins the first and not the second.
     """
 
     every: int = Field(50, ge=1)

@@ -21,8 +21,10 @@ def write_rl_report(folder: Path, config: RlConfig, parent: str) -> Path:
     log = read_log(folder / "log.jsonl")
     train = [entry for entry in log if entry["event"] == "train"]
     judged = [entry for entry in log if entry["event"] in ("evaluation", "final")]
+    drawn = [{"step": entry["step"], **entry["drawn"]} for entry in judged if "drawn" in entry]  # older ones have none
     plots = [
-        plot("Score against the parent, no search", "updates", lambda axes: _scores(axes, judged)),
+        plot("Score against the parent, moves drawn", "updates", lambda axes: _scores(axes, drawn)),
+        plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, judged)),
         plot("Score against the pool", "updates", lambda axes: _line(axes, train, "score")),
         plot("Entropy of the policy, nats", "updates", lambda axes: _line(axes, train, "entropy")),
         plot("Divergence of an update, nats", "updates", lambda axes: _line(axes, train, "kl")),
@@ -30,12 +32,12 @@ def write_rl_report(folder: Path, config: RlConfig, parent: str) -> Path:
         plot("Length of games", "updates", lambda axes: _line(axes, train, "length")),
     ]
     shown = [tile("updates", f"{train[-1]['step'] if train else 0:,}", f"of {config.iterations:,}")]
-    if judged:
-        last = judged[-1]
-        games = last["wins"] + last["draws"] + last["losses"]
-        below = f"{last['low']:.1%} to {last['high']:.1%} of {games} games"
-        shown.append(tile(f"against {parent}", f"{last['score']:.1%}", below))
-        shown.append(tile("as Black, as White", f"{last['as_black']:.0%}, {last['as_white']:.0%}"))
+    for how, entries in (("moves drawn", drawn), ("best moves", judged)):
+        if entries:
+            last = entries[-1]
+            games = last["wins"] + last["draws"] + last["losses"]
+            below = f"{last['low']:.1%} to {last['high']:.1%} of {games} games"
+            shown.append(tile(f"against {parent}, {how}", f"{last['score']:.1%}", below))
     if train:
         shown.append(tile("games", f"{train[-1]['step'] * config.games:,}", f"{train[-1]['hours']:.2f} hours"))
     recipe = html.escape((folder / "recipe.yaml").read_text(encoding="utf-8"))
