@@ -32,7 +32,10 @@ def ready(*programs: GtpClient) -> None:
 def test_a_game_over_gtp_ends_with_one_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     game = Game(9)
+    # One thread and a seed make it the same game each time: two so weak programs may both pass where a group could
+    # still be killed, and then each counts it in its own way (one game of 30).
     tengen_line = f"{sys.executable} -m tengen gtp --net none --visits 60 --no-resign --rules chinese"
+    tengen_line += " --seed 1 --threads 1"
     with gnugo(1) as other, GtpClient(tengen_line) as ours:
         ready(other, ours)
         while not game.is_over:

@@ -41,7 +41,12 @@ def command(
     ] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions evaluated at once.")] = 8,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, help="Same seed, same game, where no clock bounds the search.")
+        int,
+        typer.Option(
+            min=0,
+            max=2**63 - 1,
+            help="Same seed, same game, where no clock bounds the search and playouts alone have --threads 1.",
+        ),
     ] = 0,
     log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,
 ) -> None:
