@@ -273,6 +273,9 @@ void bind_questions(nb::class_<Game>& game) {
             "stones"_a, "All stones of the chains that these stones belong to.")
         .def("pass_alive", pass_alive_owners,
              "int8 [size, size]: the pass-alive area of 0 black, 1 white; 2 elsewhere.")
+        .def(
+            "pass_dead", [](const Game& g) { return to_list(pass_dead(g.board(), g.rules().suicide)); },
+            "Stones in the opponent's pass-alive territory.")
         .def("ladders", ladders,
              "(black stones, white stones, catching moves, saving moves), the moves of the side to play.")
         .def("is_laddered", is_laddered, "stone"_a, "nodes"_a = kLadderNodes)

@@ -103,4 +103,11 @@ class Benson {
 
 PassAlive pass_alive(const Board& board, Color color, bool suicide) { return Benson(board, color, suicide).solve(); }
 
+PointSet pass_dead(const Board& board, bool suicide) {
+    PointSet dead;
+    for (const Color color : {Color::black, Color::white})
+        dead |= pass_alive(board, color, suicide).territory & board.stones(opponent(color));
+    return dead;
+}
+
 }  // namespace tengen

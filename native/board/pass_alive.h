@@ -18,4 +18,7 @@ struct PassAlive {
 // one point that touches no stone of `color`, too few for two eyes.
 PassAlive pass_alive(const Board& board, Color color, bool suicide);
 
+// Stones in the opponent's pass-alive territory: dead, whoever moves first and whatever is played.
+PointSet pass_dead(const Board& board, bool suicide);
+
 }  // namespace tengen

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "board/pass_alive.h"
 #include "board/score.h"
 #include "search/leaf.h"
 
@@ -15,7 +16,7 @@ namespace tengen {
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-constexpr float kImprovedScale = 10000;  // of the weights that an improved policy is recorded with
+constexpr float kFractionScale = 10000;  // the sum of weights that are recorded where they are no whole numbers
 constexpr float kLeastPrior = 0x1p-32f;  // for the logarithm of a prior that a node keeps as 0
 constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
 
@@ -23,14 +24,13 @@ std::uint16_t stored(Move move) {
     return static_cast<std::uint16_t>(move.point | (move.color == Color::white ? kWhiteBit : 0));
 }
 
-// KL(target || priors of the network) in nats.
-float surprise(std::span<const float> weights, const Node& root) {
+// KL(target || policy) in nats, of weights by point.
+float surprise(std::span<const float> weights, std::span<const float> policy) {
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     double sum = 0;
-    for (int i = 0; i < root.edge_count; ++i) {
-        const Edge edge = root.edges()[i];
-        const double p = weights[edge.move] / total;
-        if (p > 0) sum += p * std::log(p / std::max(edge.prior.value(), kLeastPrior));
+    for (std::size_t move = 0; move < weights.size(); ++move) {
+        const double p = weights[move] / total;
+        if (p > 0) sum += p * std::log(p / policy[move]);
     }
     return std::max(static_cast<float>(sum), 0.0f);
 }
@@ -102,7 +102,8 @@ void SelfPlayGame::count(std::string_view ending) {
         return;
     }
     if (game_->is_no_result()) return;
-    const PointSet dead = dead_stones(*game_);
+    // As the searches counted it.
+    const PointSet dead = params_.full.full_games ? PointSet() : pass_dead(game_->board(), game_->rules().suicide);
     played_.score = score(*game_, dead);
     played_.winner = played_.score > 0 ? 0 : played_.score < 0 ? 1 : 2;
     const Owners owner = counted_owners(*game_, dead);
@@ -170,7 +171,7 @@ void SelfPlayGame::end_turn() {
     played_.root_values.push_back(searched ? value : kNone);
     const bool teaches = turn_ == Turn::full && !weights.empty();
     played_.targets.emplace_back();
-    played_.surprises.push_back(teaches ? surprise(weights, *search_.tree().root().node) : kNone);
+    played_.surprises.push_back(teaches ? surprise(weights, raw_policy()) : kNone);
     if (teaches) record_target(weights);
     play(searched ? choose(weights) : draw_from_priors(params_.opening_temperature));
 }
@@ -184,7 +185,9 @@ std::vector<float> SelfPlayGame::weights_for_policy() const {
 }
 
 void SelfPlayGame::record_target(std::span<const float> weights) {
-    const float scale = params_.full.selection == Selection::gumbel ? kImprovedScale : 1;
+    // An improved policy is a probability, and visits that symmetric moves share are fractions.
+    const bool whole = params_.full.selection != Selection::gumbel && !params_.full.merge_symmetric;
+    const float scale = whole ? 1 : kFractionScale / std::accumulate(weights.begin(), weights.end(), 0.0f);
     for (std::size_t point = 0; point < weights.size(); ++point) {
         const auto weight = static_cast<std::uint32_t>(std::lround(std::min(weights[point] * scale, 65535.0f)));
         if (weight) played_.targets.back().push_back(static_cast<std::uint32_t>(point) | weight << 16);
@@ -227,9 +230,28 @@ Point SelfPlayGame::choose(std::span<const float> weights) {
     return chosen == kNoPoint ? draw_from_priors(t) : chosen;
 }
 
+// By point the policy as the network gave it, which the search may have flattened.
+std::vector<float> SelfPlayGame::raw_policy() const {
+    const SearchParams& params = turn_ == Turn::full ? params_.full : params_.cheap;
+    const float power = params.priors == "network" ? params.policy_temperature : 1;
+    const Node& root = *search_.tree().root().node;
+    std::vector<float> policy(game_->board().points() + 1, 0.0f);
+    double total = 0;
+    for (int i = 0; i < root.edge_count; ++i) {
+        const Edge edge = root.edges()[i];
+        total += policy[edge.move] = power == 1 ? edge.prior.value() : std::pow(edge.prior.value(), power);
+    }
+    for (int i = 0; i < root.edge_count; ++i) {
+        float& p = policy[root.edges()[i].move];
+        p = std::max(static_cast<float>(p / total), kLeastPrior);
+    }
+    return policy;
+}
+
 Point SelfPlayGame::draw_from_priors(float temperature) {
-    std::vector<float> priors(game_->board().points() + 1, 0.0f);
-    for (const RootMove& move : search_.root_moves()) priors[move.point] = std::max(move.prior, kLeastPrior);
+    std::vector<float> priors = raw_policy();
+    for (std::size_t move = 0; move < priors.size(); ++move)
+        if (!search_.may_play(static_cast<Point>(move))) priors[move] = 0;
     return draw(priors, temperature);
 }
 

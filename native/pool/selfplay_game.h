@@ -43,6 +43,7 @@ class SelfPlayGame {
     float temperature() const;
     std::vector<float> weights_for_policy() const;
     Point choose(std::span<const float> weights);
+    std::vector<float> raw_policy() const;
     Point draw_from_priors(float temperature);
     Point draw(std::span<const float> weights, float temperature);
     bool resigns(float value);

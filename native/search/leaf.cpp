@@ -26,17 +26,9 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool
     moves.push_back(board.pass());
 }
 
-PointSet dead_stones(const Game& game) {
-    const Board& board = game.board();
-    PointSet dead;
-    for (const Color color : {Color::black, Color::white})
-        dead |= pass_alive(board, color, game.rules().suicide).territory & board.stones(opponent(color));
-    return dead;
-}
-
 Outcome outcome_of(const Game& game, bool as_it_stands) {
     if (game.is_no_result()) return {0, 0};
-    const float black = score(game, as_it_stands ? PointSet() : dead_stones(game));
+    const float black = score(game, as_it_stands ? PointSet() : pass_dead(game.board(), game.rules().suicide));
     const float own = game.to_play() == Color::black ? black : -black;
     return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
 }

@@ -12,9 +12,6 @@ namespace tengen {
 // `superko` also those that only superko forbids.
 void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
-// Stones in the opponent's pass-alive territory: dead when a game is counted.
-PointSet dead_stones(const Game& game);
-
 // Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
 // opponent's pass-alive territory are dead and everything else lives, or `as_it_stands` all lives; a long cycle is
 // worth nothing to either.

@@ -99,9 +99,10 @@ struct SearchParams {
     bool transpositions = false;
 
     // A search that nobody told how many simulations it has plans this many. With stop_futile a root move that cannot
-    // reach the visits that it needs to be chosen gets none (forms of PUCT). With forced_playouts k > 0 each root move
-    // that was tried has sqrt(k * prior * visits) visits at least, which the policy target leaves out again (KataGo).
-    // With merge_symmetric only one of root moves that are the same by a symmetry of the position is searched.
+    // reach the visits that it needs to be chosen gets none, where the number of simulations is known (forms of PUCT).
+    // With forced_playouts k > 0 each root move that was tried has sqrt(k * prior * visits) visits at least, which the
+    // policy target leaves out again (KataGo). With merge_symmetric only one of root moves that are the same by a
+    // symmetry of the position is searched.
     int planned_visits = 400;
     bool stop_futile = false;
     float forced_playouts = 0.0f;

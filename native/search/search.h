@@ -89,6 +89,8 @@ class Search {
     // positions.
     std::vector<float> root_ownership() const;
     std::vector<RootMove> root_moves() const;  // allowed moves, most visits first
+    // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
+    bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
     // The line that was visited most, from `first` on (a root move), at most `length` moves.
     std::vector<Point> line(Point first, int length) const;
     // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.

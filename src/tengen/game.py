@@ -278,6 +278,10 @@ class Game:
         """The area that lives even if its owner always passes: int8 [size, size], 0 black, 1 white, 2 neither."""
         return self._native.pass_alive()
 
+    def pass_dead(self) -> list[int]:
+        """Stones in the opponent's pass-alive territory, which are dead whatever is played."""
+        return self._native.pass_dead()
+
     def ownership_by_playouts(self, n: int = 64, seed: int = 0) -> npt.NDArray[np.float32]:
         """Mean final owner over `n` random playouts: float32 [size, size], +1 black, -1 white."""
         return _native.ownership_by_playouts(self._native, n, seed)

@@ -211,6 +211,19 @@ def test_what_cannot_be_chosen_gets_no_visit_and_the_choice_stays() -> None:
     assert spared > 60
 
 
+def test_nothing_is_futile_while_nobody_knows_how_many_visits_are_to_come() -> None:
+    """As under a clock or while pondering: the visits that a search plans unasked are a guess."""
+
+    def step_by_step(stop_futile: bool) -> dict[int, int]:
+        search = TreeSearch(Noise(), SearchParams(prune_eyes=False, lcb=False, stop_futile=stop_futile), 1)
+        search.set_root(Game(5))
+        while search.visits < 1200:
+            search.step(1)
+        return visits_of(search)
+
+    assert step_by_step(True) == step_by_step(False)
+
+
 def test_a_plan_is_counted_from_when_it_was_made() -> None:
     """Arm 1 lags by more than thirty visits: with thirty planned it is left alone, with many it is tried."""
 

@@ -118,7 +118,10 @@ class SearchParams(BaseModel):
         int, Field(ge=1, lt=1 << 31, description="simulations that a search plans which nobody told how many it has")
     ] = 400
     stop_futile: Annotated[
-        bool, Field(description="no more visits for a root move that cannot be chosen within the plan (forms of PUCT)")
+        bool,
+        Field(
+            description="no more visits for a root move that cannot be chosen within the visits to come, if known (forms of PUCT)"
+        ),
     ] = False
     forced_playouts: Annotated[
         float,
