@@ -13,7 +13,8 @@ passes and resignation as ever, `--games` with each colour. `policy` is the best
 alike (GNU Go's seeds change little on so small a board).
 
 `self`: games of the network against itself with `--visits`. Black should win all at komi 8.5 and White at 9.5. Games
-differ by the symmetries too, and by draws among moves of nearly equal visits.
+differ by the symmetries too, and by draws among moves of nearly equal visits. They end by two passes; stones in the
+opponent's pass-alive territory are dead then, as the searches that pass count them.
 
 A share counts draws half and stands with its 95% Wilson interval; `distinct` counts games that differ in a move. What
 was played lies in the folder: the same command goes on there after an interruption. Without NETWORK a quick look at
@@ -141,7 +142,9 @@ def against_itself(options: Options, komi: float) -> dict[str, object]:
     while len(played) < options.games:
         count = min(_GROUP, options.games - len(played))
         games = self_play(evaluator, komi, count, options.visits, seed=len(played))
-        lines = [{"asked": asked, "score": game.score(), "moves": [point for _, point in game.moves]} for game in games]
+        lines = [
+            {"asked": asked, "score": score_of(game), "moves": [point for _, point in game.moves]} for game in games
+        ]
         with path.open("a") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
         played += lines
@@ -155,8 +158,13 @@ def against_itself(options: Options, komi: float) -> dict[str, object]:
     }
 
 
+def score_of(game: Game) -> float:
+    """As the searches counted when they passed: stones in the opponent's pass-alive territory are dead."""
+    return float(game.score(game.pass_dead()))
+
+
 def self_play(evaluator: Evaluator, komi: float, count: int, visits: int, seed: int) -> list[Game]:
-    """Finished games, by two passes and counted as they stand."""
+    """Finished games, by two passes, for `score_of`."""
     params = SearchParams(temperature=_NEARLY_EQUAL, prune_pass_alive=True, memory=1 << 24)
     params = params.advised(advised_search(evaluator, SIZE))
     games = [Game(SIZE, "tromp-taylor", komi).limit_moves(_MOST_MOVES) for _ in range(count)]

@@ -127,6 +127,9 @@ class Game:
         int8 [size, size]: the pass-alive area of 0 black, 1 white; 2 elsewhere.
         """
 
+    def pass_dead(self) -> list[int]:
+        """Stones in the opponent's pass-alive territory."""
+
     def ladders(self) -> tuple[list[int], list[int], list[int], list[int]]:
         """
         (black stones, white stones, catching moves, saving moves), the moves of the side to play.

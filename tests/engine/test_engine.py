@@ -358,6 +358,18 @@ def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
     assert result.move == PASS
 
 
+def test_the_search_of_a_pass_leaves_the_next_answer_alone() -> None:
+    game = Game.from_diagram(SETTLED, to_play=WHITE)
+    engine = Engine(ScriptedEvaluator({4: 99.0}))
+    engine.set_position(game)
+    first = engine.think(Limits(visits=20))
+    assert first.move == PASS, "so that the pass was searched"
+    again = engine.think(Limits(visits=20))
+    assert again.visits <= first.visits + 1
+    assert [c.point for c in again.candidates] == [c.point for c in first.candidates]
+    assert again.winrate == pytest.approx(first.winrate, abs=0.01)
+
+
 @pytest.mark.parametrize("end", ["resignation", "passes"])
 def test_after_the_end_of_a_game_its_superko_still_binds(end: str) -> None:
     game = Game.from_diagram(". X O . .\nX . X O .\n. X O . .\n. . . . .\n. . . . .".replace(" ", ""), "tromp-taylor")

@@ -1,5 +1,7 @@
 """Many games at once: a better player wins them, colours are fair, and each goes as it goes alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_up import Checksum, Passer, play_alone
@@ -75,16 +77,18 @@ def test_the_games_of_a_pair_open_alike_and_pairs_differ() -> None:
     assert not any(25 in start for start in starts)
 
 
-def test_records_replay_and_count_as_they_say() -> None:
+@pytest.mark.parametrize("as_it_stands", [False, True])
+def test_records_replay_and_count_as_they_say(as_it_stands: bool) -> None:
     players = [Player(Checksum(key, passing=0.1), temperature=1.0) for key in "ab"]
-    result = duel(*players, SMALL, games=40, seed=5)
+    result = duel(*players, replace(SMALL, as_it_stands=as_it_stands), games=40, seed=5)
     endings = set()
     for record in result.records:
         game = record.game()
         by_rule = game.is_over or len(record.moves) == 50
         endings.add(by_rule)
         assert by_rule or 2 not in game.pass_alive()
-        owners = (game.owners() if by_rule else game.pass_alive()).ravel()
+        dead = [] if as_it_stands else game.pass_dead()
+        owners = (game.owners(dead) if by_rule else game.pass_alive()).ravel()
         assert record.score == np.sum(owners == 0) - np.sum(owners == 1) - 0.5
         assert record.winner == (0 if record.score > 0 else 1)
         np.testing.assert_array_equal(record.ownership, owners)

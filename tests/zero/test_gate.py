@@ -2,7 +2,9 @@
 
 import pytest
 
-from tengen.zero.gate import chance_of_wins
+from tengen.arena.statistics import Tally
+from tengen.zero.config import GateConfig
+from tengen.zero.gate import chance_of_wins, judge
 
 
 def test_the_binomial_tail_by_hand() -> None:
@@ -14,3 +16,12 @@ def test_the_binomial_tail_by_hand() -> None:
 def test_the_published_gate_of_256_games() -> None:
     """One-sided p < 0.05 of 256 games asks for 142 wins."""
     assert chance_of_wins(142, 256) < 0.05 < chance_of_wins(141, 256)
+
+
+def test_draws_say_nothing() -> None:
+    """256 games at a whole fair komi, 110 of them drawn, are judged by the other 146, of which 84 are enough."""
+    rules = GateConfig(games=256, confidence=0.95)
+    assert judge(Tally(84, 110, 62), rules) == (chance_of_wins(84, 146), True)
+    assert not judge(Tally(83, 110, 63), rules)[1]
+    assert not judge(Tally(0, 256, 0), rules)[1]
+    assert judge(Tally(73, 110, 73), GateConfig(games=256, score=0.5))[1]

@@ -13,9 +13,13 @@ from checksum import Checksum
 
 from tengen import _native
 from tengen.data.record import GameRecord
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
-from tengen.zero.config import ZeroConfig
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.game import Game
+from tengen.zero.config import LEAST_TREE, ZeroConfig
 from tengen.zero.generate import Generator, play_params
 from tengen.zero.plan import GamePlan, make_plan
 from tengen.zero.record import to_record
@@ -206,3 +210,17 @@ def test_plans_that_cannot_be_played(change: dict[str, Any], message: str) -> No
     with pytest.raises(ValueError, match=message):
         pool.add(**{**plan, **change})
     assert pool.queued() == 0
+
+
+def test_trees_have_room_for_their_visits() -> None:
+    """On 19x19 the least memory is full after 2,700 visits, and from then on old leaves would be counted again."""
+    small = play_params(recipe())
+    large = play_params(recipe(game={"sizes": {19: 1}}, search={"visits": 6400, "cheap_visits": 8}))
+    asked = play_params(recipe(search={"visits": 6400, "cheap_visits": 8, "params": {"memory": 5 << 20}}))
+    assert small.full.memory == small.cheap.memory == LEAST_TREE
+    assert large.full.memory == large.cheap.memory
+    assert asked.full.memory == 5 << 20
+    search = TreeSearch(UniformEvaluator(), SearchParams(memory=large.full.memory), 8)
+    search.set_root(Game(19))
+    assert search.run(6400) == search.evaluations == 6400
+    assert not search.is_full

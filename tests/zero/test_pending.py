@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
+import threading
 import time
 from pathlib import Path
 
@@ -115,3 +117,36 @@ def test_a_cycle_that_is_over_gives_nothing_to_play(tmp_path: Path) -> None:
     pending = open_games(tmp_path / "c")
     pending.clear()
     assert list(Claims(pending, BLOCK)) == []
+
+
+def test_one_thread_may_look_while_another_writes(tmp_path: Path) -> None:
+    """A worker asks which games are there while the process adds its own: every game is there at each look."""
+    pending = open_games(tmp_path / "c")
+    failures: list[Exception] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        most = 0
+        while not stop.is_set():
+            try:
+                found = len(pending.games())
+                assert found >= most, f"{most} games, then {found}"
+                most = found
+            except Exception as error:
+                failures.append(error)
+                return
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        for number in range(60):
+            pending.add([game(number)])
+            pending.flush()
+    finally:
+        stop.set()
+        watcher.join()
+        sys.setswitchinterval(interval)
+    assert not failures
+    assert len(pending.games()) == 60

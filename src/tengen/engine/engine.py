@@ -33,6 +33,7 @@ _LINE = 20  # moves of a principal variation
 # The search of a pass before it is played, at most; it falls in the margin that clocks leave.
 _PASS_VISITS = 64
 _PASS_SECONDS = 0.1
+_PASS_BYTES = 1 << 22
 
 
 @dataclass
@@ -316,18 +317,23 @@ class Engine:
         return result.move
 
     def _pass_winrate(self) -> float:
-        """The winrate of a pass for the side to move, by a short search of it alone."""
-        game = self._position()
-        self._search.set_root(game, allow=[game.size**2])
+        """The winrate of a pass for the side to move, by a short search of what follows.
+
+        It has a tree of its own: what it finds out must not weigh in the answer for the position, if that is asked for
+        again.
+        """
+        search = _new_search(
+            self.evaluator,
+            self.params.model_copy(update={"memory": _PASS_BYTES}),
+            self._search.batch,
+            self._seed,
+            self._search.threads,
+        )
+        search.set_root(self._position().copy().play("pass"))
         deadline = time.monotonic() + _PASS_SECONDS
-
-        def wants_more() -> bool:  # the first visit of the pass, whatever time it takes: without it nothing is known
-            return time.monotonic() < deadline or not self._search.stats().visits.any()
-
-        self._search.run(self._search.visits + _PASS_VISITS, wants_more)
-        value = float(self._search.stats().value[0])
-        self._search.set_root(game)
-        return (value + 1) / 2
+        # The first visit whatever time it takes: without it nothing is known.
+        search.run(_PASS_VISITS, lambda: time.monotonic() < deadline or not search.visits)
+        return (1 - search.value) / 2
 
     def _count_root(self, result: SearchResult) -> Count:
         game = self._position()

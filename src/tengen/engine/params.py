@@ -119,9 +119,7 @@ class SearchParams(BaseModel):
     ] = 400
     stop_futile: Annotated[
         bool,
-        Field(
-            description="no more visits for a root move that cannot be chosen within the visits to come, if known (forms of PUCT)"
-        ),
+        Field(description="none for a root move that cannot be chosen in the visits to come, if known (forms of PUCT)"),
     ] = False
     forced_playouts: Annotated[
         float,

@@ -1,6 +1,7 @@
 """The log of a run: log.jsonl for programs, TensorBoard for eyes."""
 
 import json
+import os
 import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -31,11 +32,16 @@ class Journal:
 
             self._board = tensorboard.SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)
 
-    def write(self, event: str, step: int, values: Mapping[str, Any]) -> None:
-        """Log one event; numbers among the values become curves named `event/name`, of mappings `event/name/key`."""
+    def write(self, event: str, step: int, values: Mapping[str, Any], *, durable: bool = False) -> None:
+        """Log one event; numbers among the values become curves named `event/name`, of mappings `event/name/key`.
+
+        What is `durable` survives a loss of power too, once this returns.
+        """
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
+        if durable:
+            os.fsync(self._file.fileno())
         if self._board is None:
             return
         for name, number in _numbers(event, values):

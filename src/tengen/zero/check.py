@@ -8,11 +8,10 @@ from tengen import _native
 from tengen.errors import RecipeError
 from tengen.rules import Rules
 from tengen.zero.config import ZeroConfig
-from tengen.zero.generate import play_params
+from tengen.zero.generate import play_params, tree_bytes
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
 _LEAST_TREE = 1 << 20
-_NODE_BYTES = 4.2  # of a tree, per visit and point of the board
 
 
 def check(config: ZeroConfig) -> None:
@@ -81,10 +80,7 @@ def _check_network(config: ZeroConfig) -> None:
 
 def _check_memory(config: ZeroConfig, edge: int) -> None:
     visits = max([config.search.visits, *config.search.visits_from.values()])
-    nodes = visits
-    if config.search.search_params(full=True).full_games:
-        nodes *= config.game.most_moves or 2 * edge * edge  # a simulation makes them for all moves to the end
-    tree = max(_LEAST_TREE, int(_NODE_BYTES * nodes * (edge * edge + 1)))
+    tree = max(_LEAST_TREE, tree_bytes(config, visits))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()
     if needed > there:

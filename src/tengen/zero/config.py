@@ -19,6 +19,9 @@ from tengen.training.config import (
 Share = Annotated[float, Field(ge=0, le=1)]
 _Value = TypeVar("_Value")
 
+LEAST_TREE = 1 << 22
+"""Bytes that the tree of a search may take, at least."""
+
 
 class KomiConfig(Strict):
     """How komi is drawn around the fair komi of the board, which the run learns from its own results.
@@ -136,10 +139,10 @@ class SearchConfig(Strict):
     temperature_halflife: Positive = 1.0
     reuse: bool = True
 
-    def search_params(self, full: bool) -> SearchParams:
-        """The settings of a full or a cheap search; RecipeError for a wrong one."""
+    def search_params(self, full: bool, memory: int = LEAST_TREE) -> SearchParams:
+        """The settings of a full or a cheap search, of `memory` unless they say; RecipeError for a wrong one."""
         chosen = {**self.params, **(self.full if full else {})}
-        return set_params(SearchParams(memory=1 << 22), {name: str(value) for name, value in chosen.items()})
+        return set_params(SearchParams(memory=memory), {name: str(value) for name, value in chosen.items()})
 
 
 class WindowConfig(Strict):

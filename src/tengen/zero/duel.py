@@ -29,7 +29,8 @@ class Terms:
     """What is played: `size` 5 to 19, rules by name or parts, komi for White.
 
     A game ends after two passes, after `most_moves` (2 x size x size unless given) and, with `settle` under area
-    scoring, when every point is pass-alive area and so belongs to its owner; otherwise the board counts as it stands.
+    scoring, when every point is pass-alive area and so belongs to its owner. Stones in the opponent's pass-alive
+    territory are dead, as searches count, unless the board counts `as_it_stands`, as with full_games.
     """
 
     size: int = 9
@@ -37,6 +38,7 @@ class Terms:
     komi: float = 7.5
     most_moves: int | None = None
     settle: bool = True
+    as_it_stands: bool = False
 
     @property
     def limit(self) -> int:
@@ -182,7 +184,7 @@ class _Part:
     def _make_moves(self, chosen: Sequence[int], points: Sequence[int]) -> None:
         for i, point in zip(chosen, points, strict=True):
             game = self.games[i].play(point)
-            self.ends[i] = ending_of(game._native, self.terms.settles)
+            self.ends[i] = ending_of(game._native, self.terms.settles, self.terms.as_it_stands)
 
     def _open(self) -> None:
         """Draw the opening of each pair in its first game and play it in both."""

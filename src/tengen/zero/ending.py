@@ -38,16 +38,18 @@ class Ending:
         )
 
 
-def ending_of(game: _native.Game, settle: bool) -> Ending | None:
+def ending_of(game: _native.Game, settle: bool, as_it_stands: bool = False) -> Ending | None:
     """How the game has ended by its rules, or None while it goes on.
 
-    What the rules end is counted as the board stands. With `settle` (area scoring only) a game also ends when every
-    point is pass-alive area, and then belongs to its owner, whatever dead stones are still on it.
+    What the rules end is counted as searches and self-play count it: stones in the opponent's pass-alive territory are
+    dead and everything else lives, or `as_it_stands` all lives. With `settle` (area scoring only) a game also ends when
+    every point is pass-alive area, and then belongs to its owner.
     """
     if game.is_no_result:
         return Ending(None, None, None)
     if game.is_over:
-        return _counted(game.score(), game.owners())
+        dead = [] if as_it_stands else game.pass_dead()
+        return _counted(game.score(dead), game.owners(dead))
     if not settle:
         return None
     alive = game.pass_alive()

@@ -9,7 +9,7 @@ from pathlib import Path
 from tengen.arena.statistics import Tally
 from tengen.data.split import derive
 from tengen.evaluators.load import load_evaluator
-from tengen.zero.config import ZeroConfig
+from tengen.zero.config import GateConfig, ZeroConfig
 from tengen.zero.duel import Opening, Terms, duel
 from tengen.zero.player import Player
 
@@ -22,7 +22,7 @@ class GateResult:
 
     tally: Tally
     chance: float
-    """That a player of equal strength wins so many games or more (one-sided binomial test, draws are no wins)."""
+    """That a player of equal strength wins so many of the games that somebody won, or more: a one-sided sign test."""
     passed: bool
     evaluations: int
 
@@ -40,18 +40,25 @@ def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_ko
     rules = config.gate
     assert rules is not None
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
-    terms = Terms(size, config.game.rules, fair_komi[size], config.game.most_moves, config.game.settle)
-    params = config.search.search_params(full=False)
+    params, game = config.search.search_params(full=False), config.game
+    terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.full_games)
     a, b = (
-        Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=config.game.forbid_pass)
+        Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=game.forbid_pass)
         for path in (candidate, playing)
     )
     opening = Opening(moves=max(1, size // 2))
     result = duel(a, b, terms, rules.games, derive(config.seed, _GATE, cycle) % 2**62, opening=opening)
-    tally = result.tally
-    chance = chance_of_wins(tally.wins, tally.games)
-    passed = tally.score >= rules.score if rules.confidence is None else chance < 1 - rules.confidence
-    return GateResult(tally, chance, passed, result.evaluations)
+    chance, passed = judge(result.tally, rules)
+    return GateResult(result.tally, chance, passed, result.evaluations)
+
+
+def judge(tally: Tally, rules: GateConfig) -> tuple[float, bool]:
+    """The chance of GateResult, and whether the candidate has passed.
+
+    Draws say nothing: on a small board, whose fair komi is a whole number, they may be half of the games.
+    """
+    chance = chance_of_wins(tally.wins, tally.wins + tally.losses)
+    return chance, tally.score >= rules.score if rules.confidence is None else chance < 1 - rules.confidence
 
 
 def chance_of_wins(wins: int, games: int) -> float:

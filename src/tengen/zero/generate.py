@@ -12,19 +12,30 @@ from typing import TypeAlias
 from tengen import _native
 from tengen.engine.search import leaf_buffers, scatter
 from tengen.evaluators.protocol import Evaluator
-from tengen.zero.config import ZeroConfig
+from tengen.zero.config import LEAST_TREE, ZeroConfig
 from tengen.zero.plan import GamePlan
 
 _SPARE = 4  # plans that wait in a pool, so that a game that ends is followed at once
 
 Finished: TypeAlias = list[_native.PlayedGame]
 
+_NODE_BYTES = 4.2  # of a tree, per visit and point of the board
+
+
+def tree_bytes(config: ZeroConfig, visits: int) -> int:
+    """About what the tree of a search of `visits` takes on the largest board."""
+    edge = config.game.edge
+    if config.search.search_params(full=True).full_games:
+        visits *= config.game.most_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
+    return int(_NODE_BYTES * visits * (edge * edge + 1))
+
 
 def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.PlayParams:
     """How the games of a recipe are played; RecipeError for search settings that are wrong."""
     params, search = _native.PlayParams(), config.search
-    params.full = search.search_params(full=True).native()
-    params.cheap = search.search_params(full=False).native()
+    memory = max(LEAST_TREE, 2 * tree_bytes(config, search.visits))  # what is kept of the last tree has room too
+    params.full = search.search_params(full=True, memory=memory).native()
+    params.cheap = search.search_params(full=False, memory=memory).native()
     params.visits = search.visits
     params.cheap_visits = search.cheap_visits
     params.cheap_share = search.cheap_share

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +31,8 @@ def index_of(record: GameRecord) -> int:
 class PendingGames:
     """Games of one cycle in a folder of small files, each whole or not there.
 
-    Any number of processes may add. A game that two of them played is the same game, and counts once.
+    Any number of processes may add, and threads of one. A game that two of them played is the same game, and counts
+    once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,6 +40,7 @@ class PendingGames:
         self._waiting: list[GameRecord] = []
         self._flushed = time.monotonic()
         self._read: dict[Path, list[GameRecord]] = {}
+        self._lock = threading.RLock()
 
     def begin(self) -> None:
         """Make the folder: the cycle is on, and whoever finds it may play."""
@@ -45,17 +48,23 @@ class PendingGames:
 
     def add(self, records: Sequence[GameRecord]) -> None:
         """Keep finished games; they reach the disk within seconds."""
-        self._waiting += records
-        if len(self._waiting) >= BLOCK or time.monotonic() - self._flushed > _FLUSH_SECONDS:
-            self.flush()
+        with self._lock:
+            self._waiting += records
+            if len(self._waiting) >= BLOCK or time.monotonic() - self._flushed > _FLUSH_SECONDS:
+                self.flush()
 
     def flush(self) -> None:
         """Write what waits. Raises StoreError when the disk is full: the games that lie there are safe."""
-        self._flushed = time.monotonic()
-        if not self._waiting:
-            return
-        path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(self._waiting)}.arrow"
-        shard = to_shard(pa.Table.from_batches([rows_to_batch(self._waiting)]))
+        with self._lock:
+            self._flushed = time.monotonic()
+            if self._waiting:
+                path = self._write(self._waiting)
+                self._read[path] = self._waiting
+                self._waiting = []
+
+    def _write(self, records: Sequence[GameRecord]) -> Path:
+        path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(records)}.arrow"
+        shard = to_shard(pa.Table.from_batches([rows_to_batch(records)]))
         try:
             with write_whole(path) as new, pa.OSFile(str(new), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
                 out.write_batch(shard)
@@ -63,16 +72,16 @@ class PendingGames:
             raise StoreError(
                 f"{path} cannot be written: {error.strerror or error}; make room, the same command goes on"
             ) from error
-        self._read[path] = self._waiting
-        self._waiting = []
+        return path
 
     def games(self) -> dict[int, GameRecord]:
         """All games that lie in the folder or wait, by number."""
-        for path in sorted(self.folder.glob("games-*.arrow")):
-            if path not in self._read:
-                shard = Shard(path, int(path.stem.rpartition("-")[2]))
-                self._read[path] = [shard.row(i) for i in range(len(shard))]
-        found = [record for records in self._read.values() for record in records] + self._waiting
+        with self._lock:
+            for path in sorted(self.folder.glob("games-*.arrow")):
+                if path not in self._read:
+                    shard = Shard(path, int(path.stem.rpartition("-")[2]))
+                    self._read[path] = [shard.row(i) for i in range(len(shard))]
+            found = [record for records in self._read.values() for record in records] + self._waiting
         return {index_of(record): record for record in found}
 
     def clear(self) -> None:

@@ -22,7 +22,7 @@ from tengen.zero.rl_config import RlConfig
 from tengen.zero.surrogate import Before, advantages, divergence, log_policy, loss_parts, total_loss
 from tengen.zero.trajectories import Trajectories
 
-_HALVINGS = 8  # of a step that went too far
+_LEAST_KEPT = 2**-8  # share of a step that went too far
 
 
 class Learner:
@@ -125,16 +125,17 @@ class Learner:
     @torch.no_grad()
     def _limit(self, start: list[Tensor], rows: Trajectories, before: Before) -> tuple[float, float]:
         """Go back towards the weights at `start` until the policy has moved little enough: (share kept, nats moved)."""
-        kept = 1.0
-        parameters = list(self.network.parameters())
-        for _ in range(_HALVINGS):
+
+        def moved() -> float:
             now = log_policy(self._forward(rows), rows.allowed, self.config.temperature)
-            moved = float(divergence(before.log_policy, now))
-            if moved <= self.config.learn.kl:
-                break
-            torch._foreach_lerp_([parameter.data for parameter in parameters], start, 0.5)
-            kept /= 2
-        return kept, moved
+            return float(divergence(before.log_policy, now))
+
+        weights = [parameter.data for parameter in self.network.parameters()]
+        kept, nats = 1.0, moved()
+        while nats > self.config.learn.kl and kept > _LEAST_KEPT:
+            torch._foreach_lerp_(weights, start, 0.5)
+            kept, nats = kept / 2, moved()
+        return kept, nats
 
 
 def module_evaluator(module: nn.Module, name: str, plane_set: str, config: RlConfig) -> TorchEvaluator:

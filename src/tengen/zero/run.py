@@ -202,7 +202,7 @@ class Run:
         self.history.append(event)
         alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one, whoever rated
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
-        journal.write("cycle", cycle + 1, event)
+        journal.write("cycle", cycle + 1, event, durable=True)  # what is tidied away next, only this makes needless
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
         self.watcher.cycle_done(event)  # first, since the report asks the clock
         self.reporter.update(self.watcher.clock)

@@ -149,10 +149,10 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
 
 
 def _endings(games: Games, most_moves: int | None) -> dict[str, int]:
-    """Games by how they ended; a game that is not resigned and as long as the limit ended there."""
+    """Games by how they ended; a game as long as the limit that was counted ended there."""
     limits = 2 * games.size.astype(int) ** 2 if most_moves is None else np.full(len(games), most_moves)
     names = np.array(games.ending, object)
-    names[(names != "resign") & (games.lengths >= limits)] = "move limit"
+    names[~np.isin(names, ("resign", "void")) & (games.lengths >= limits)] = "move limit"
     return _tally(names.astype(str))
 
 
