@@ -191,9 +191,19 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     _, errors = process.communicate(timeout=60)
     stopped = newest(folder / "checkpoints")
     assert process.returncode == 130 and "Traceback" not in errors
+    assert f"stopped; the run is in {folder}, and the same command goes on with it" in errors.replace("\n", " ")
     assert stopped is not None and stopped[0] < 30
     train(run, folder, progress=False)
     assert_same_end(unbroken, folder)
+
+
+def test_fewer_steps_than_a_run_has_behind_it_are_refused(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
+    folder = shutil.copytree(unbroken, tmp_path / "run")
+    before = (folder / "recipe.yaml").read_text()
+    less = run.model_copy(update={"training": run.training.model_copy(update={"steps": 10})})
+    with pytest.raises(RecipeError, match=r"holds a run of 30 steps, more than training\.steps = 10"):
+        train(less, folder, progress=False)
+    assert (folder / "recipe.yaml").read_text() == before
 
 
 def test_compiling_may_change_between_starts(settings: dict[str, Any], run: RunConfig) -> None:
@@ -332,7 +342,7 @@ def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], t
 
 
 def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path: Path) -> None:
-    settings["training"] |= {"steps": None, "max_hours": 1.5 / 3600, "log_every": 1}
+    settings["training"] |= {"steps": None, "max_hours": 6 / 3600, "log_every": 1}
     run = RunConfig.model_validate(settings)
     path = train(run, tmp_path / "run", progress=False)
     rates = [e["lr"] for e in read_log(tmp_path / "run" / "log.jsonl") if e["event"] == "train"]

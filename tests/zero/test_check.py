@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tengen.errors import RecipeError
+from tengen.errors import NetworkError, RecipeError
 from tengen.zero import check as check_module
 from tengen.zero.check import check
 from tengen.zero.config import ZeroConfig
@@ -91,3 +91,10 @@ def test_komi_is_learnt_until_it_is_fixed() -> None:
     config = ZeroConfig.model_validate({**BASE, "game": {"komi": {"start": 7, "fixed_from": {3: 9, 10: 9.5}}}})
     komis = [config.at(cycle).game.komi for cycle in (0, 2, 3, 9, 10, 99)]
     assert [(komi.start, komi.learn) for komi in komis] == [(7, True)] * 2 + [(9, False)] * 2 + [(9.5, False)] * 2
+
+
+def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game() -> None:
+    programs = {**BASE, "rating": {"anchors": ["random", "early", "gtp:no-such-program"]}}
+    check(ZeroConfig.model_validate(programs))
+    with pytest.raises(NetworkError, match="randon"):
+        check(ZeroConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tengen.cli.stopped import told_when_stopped
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
@@ -45,7 +46,8 @@ def command(
     console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
     millions = mac_count(network, *widths, getattr(network, "edge", 19)) / 1e6
     console.print(f"{parameter_count(network):,} parameters, {millions:,.0f} M multiplications a position at 19x19")
-    path = train(run, folder, progress=not quiet)
+    with told_when_stopped(folder):
+        path = train(run, folder, progress=not quiet)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
 
 
@@ -55,5 +57,6 @@ def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: boo
 
     run = load_recipe(recipe, settings, model=LinearRun)
     folder = out if out is not None else Path("runs") / run.name
-    path = train_linear(run, folder, progress=not quiet)
+    with told_when_stopped(folder):
+        path = train_linear(run, folder, progress=not quiet)
     Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from tengen.cli.stopped import told_when_stopped
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 
@@ -51,7 +52,8 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     config = load_recipe(recipe, settings, model=ZeroConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
-    with Stop() as stop, nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder) as watcher:
+    shown = nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder)
+    with told_when_stopped(folder), Stop() as stop, shown as watcher:
         if role == "lead":
             return Run(config, folder, watcher, stop).go()
         (help_generate if role == "generate" else help_rate)(config, folder, watcher, stop)
@@ -64,4 +66,5 @@ def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: 
 
     config = load_recipe(recipe, settings, model=RlConfig)
     folder = out if out is not None else Path("runs") / config.name
-    return run_policy_gradient(config, folder, progress=not quiet)
+    with told_when_stopped(folder):
+        return run_policy_gradient(config, folder, progress=not quiet)

@@ -90,8 +90,8 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
 
     Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
-    or another process trains in it, where the games of the store changed since, for a card with wrong board sizes and
-    for losses of heads that are not there.
+    or another process trains in it, where the games of the store changed since, for fewer steps than it has behind it,
+    for a card with wrong board sizes and for losses of heads that are not there.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
@@ -105,6 +105,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
         found = newest(out / "checkpoints")
         if found:
             check_same_run(found[1], run, inputs)
+            _check_steps(out, found[0], run)
         check_games(out, named(samplers.train.store, samplers.train.game_rows), resumes=found is not None)
         write_recipe(out, run.model_dump(mode="json"))
         module = TrainingModule(run, inputs)
@@ -117,6 +118,16 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
             return finish(module, samplers.validation, samplers.train.games, step, out, journal)
         finally:
             journal.close()
+
+
+def _check_steps(out: Path, step: int, run: RunConfig) -> None:
+    """A run that went further than it is asked to, whose rate has not come down as it would have, is none of these."""
+    steps = run.training.steps
+    if steps is not None and step > steps:
+        raise RecipeError(
+            f"{out} holds a run of {step} steps, more than training.steps = {steps}; give {step} or more, or another "
+            "--out"
+        )
 
 
 def _restore_finished(module: TrainingModule, step: int, path: Path) -> bool:

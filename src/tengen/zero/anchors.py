@@ -90,6 +90,15 @@ def check_anchors(words: Iterable[str]) -> None:
             _spec(word, 1)
 
 
+def check_networks(words: Iterable[str]) -> None:
+    """Refuse networks that are not there, as a run begins: NetworkError. A program may be missing on this machine and
+    there on the next; a network that is missing was most likely mistyped, and the first rating is hours away.
+    """
+    for word in words:
+        if word not in _OWN and (spec := _spec(word, 1)).kind == "network":
+            find_network(spec.subject)
+
+
 def find_anchors(
     words: Iterable[str], number: int, networks: Mapping[int, Path], rated: Iterable[int], visits: int
 ) -> tuple[list[Anchor], list[str]]:

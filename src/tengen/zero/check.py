@@ -7,6 +7,7 @@ import os
 from tengen import _native
 from tengen.errors import RecipeError
 from tengen.rules import Rules
+from tengen.zero.anchors import check_networks
 from tengen.zero.config import ZeroConfig
 from tengen.zero.generate import play_params, tree_bytes
 
@@ -35,6 +36,7 @@ def check(config: ZeroConfig) -> None:
         )
     Rules.parse(game.rules)
     _check_network(config)
+    check_networks(config.rating.anchors)
     _check_search(config)
     _check_memory(config, game.edge)
 
