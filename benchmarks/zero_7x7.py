@@ -12,9 +12,9 @@ passes and resignation as ever, `--games` with each colour. `policy` is the best
 `--visits`; it sees its positions under symmetries drawn by the seed of the game, without which most games would be
 alike (GNU Go's seeds change little on so small a board).
 
-`self`: games of the network against itself with `--visits`. Black should win all at komi 8.5 and White at 9.5. Games
-differ by the symmetries too, and by draws among moves of nearly equal visits. They end by two passes; stones in the
-opponent's pass-alive territory are dead then, as the searches that pass count them.
+`self`: games of the network against itself with `--visits`, both sides by the best move. Black should win all at komi
+8.5 and White at 9.5. Games differ by the symmetries under which each position is seen. They end by two passes; stones
+in the opponent's pass-alive territory are dead then, as the searches that pass count them.
 
 A share counts draws half and stands with its 95% Wilson interval; `distinct` counts games that differ in a move. What
 was played lies in the folder: the same command goes on there after an interruption. Without NETWORK a quick look at
@@ -43,7 +43,7 @@ from tengen.arena.summary import tally
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
-from tengen.evaluators import Evaluator, SymmetricEvaluator, load_evaluator
+from tengen.evaluators import Evaluator, load_evaluator
 from tengen.evaluators.protocol import advised_search
 from tengen.game import Game
 from tengen.sgf import read_game
@@ -55,9 +55,8 @@ LEVELS = (1, 10)
 PARTS = ("published", "fair", "self")
 PUBLISHED_GAMES = 128  # a colour
 _PUBLISHED_OPTIONS = "--chinese-rules --capture-all-dead --play-out-aftermath --no-ko --never-resign"
-_GROUP = 16  # games of a network with itself that see it under the same symmetries
+_GROUP = 64  # games of a network with itself that are played side by side
 _MOST_MOVES = 3 * SIZE**2
-_NEARLY_EQUAL = 0.2  # temperature: a move of 0.7 times the most visits is played a sixth as often
 
 
 @dataclass(frozen=True)
@@ -165,11 +164,10 @@ def score_of(game: Game) -> float:
 
 def self_play(evaluator: Evaluator, komi: float, count: int, visits: int, seed: int) -> list[Game]:
     """Finished games, by two passes, for `score_of`."""
-    params = SearchParams(temperature=_NEARLY_EQUAL, prune_pass_alive=True, memory=1 << 24)
+    params = SearchParams(leaf_symmetry="random", prune_pass_alive=True, memory=1 << 24)
     params = params.advised(advised_search(evaluator, SIZE))
     games = [Game(SIZE, "tromp-taylor", komi).limit_moves(_MOST_MOVES) for _ in range(count)]
-    seen = SymmetricEvaluator(evaluator, "random", seed)
-    pool = SearchPool(seen, params, count, batch_per_game=4, seed=1000 * seed)
+    pool = SearchPool(evaluator, params, count, batch_per_game=4, seed=1000 * seed)
     while going := [i for i, game in enumerate(games) if not game.is_over]:
         for i in going:
             pool.set_root(i, games[i])

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from zero.checksum import Checksum
 
 from tengen.errors import TengenError
-from tengen.evaluators import UniformEvaluator
 
 PROGRAM = Path(__file__).parents[2] / "benchmarks" / "zero_7x7.py"
 
@@ -33,9 +33,9 @@ def test_points_that_a_symmetry_exchanges_have_one_name(program: ModuleType) -> 
 
 
 def test_games_with_itself_come_to_an_end_and_differ(program: ModuleType) -> None:
-    games = program.self_play(UniformEvaluator(), 8.5, 3, 16, seed=1)
+    games = program.self_play(Checksum(), 8.5, 3, 16, seed=1)
     assert all(game.is_over and game.ending in ("passes", "move limit") for game in games)
-    again = program.self_play(UniformEvaluator(), 8.5, 3, 16, seed=1)
+    again = program.self_play(Checksum(), 8.5, 3, 16, seed=1)
     assert [game.moves for game in games] == [game.moves for game in again]
     assert len({tuple(game.moves) for game in games}) == 3
 
