@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from made_matches import game, series, write_match
 
+from tengen.arena.copies import repeated
 from tengen.arena.pool import Lot, Pool, Terms, match_lot, match_lots
 from tengen.arena.ratings import Score
 from tengen.arena.sgf_lots import sgf_lots
@@ -132,6 +133,28 @@ def test_records_of_other_programs_are_read_by_their_headers(tmp_path: Path) -> 
     assert scores[Terms(9, "chinese", 7.5)] == (one, other)
     assert scores[Terms(9, "chinese", 7)] == (Score("Pachi", "Fuego", draws=1),)
     assert len(notes) == 4 and all(": 1 left out, " in note for note in notes), notes
+
+
+def test_copies_of_records_are_those_with_moves_and_the_same_result(tmp_path: Path) -> None:
+    def write(name: str, winner: int, *moves: int) -> None:
+        played = Game(9)
+        for move in moves:
+            played.play(move)
+        info = SgfInfo(black=name, white="Fuego", rules="chinese", result=Result(winner, None, "resign"))
+        (tmp_path / f"{len(list(tmp_path.iterdir()))}.sgf").write_bytes(write_game(played, info))
+
+    for _ in range(3):
+        write("Pachi", 0, 40, 41)
+        write("unknown", 0)
+    write("Pachi", 1, 40, 41)
+    for name in "abcdef":
+        write(name, 0, 3)
+        write(name, 0, 3)
+    told = repeated(Pool.of(sgf_lots(tmp_path)[0]))
+    assert told[0].startswith(
+        "only 2 of 4 games between Fuego and Pachi differ: their interval is too narrow (the same"
+    )
+    assert len(told) == 6 and told[-1] == "2 more pairings have games that are copies of others"
 
 
 def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_two_players_have_the_elo_of_their_score() -> None:
 
 def test_what_is_mixed_or_left_out_is_said(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "b", 3, 1))
-    write_match(tmp_path / "2", series("a", "b", 1, 1), komi=6.5, rules="japanese")
+    write_match(tmp_path / "2", series("a", "b", 1, 1, start=4), komi=6.5, rules="japanese")
     write_match(tmp_path / "3", series("x", "y", 1, 2))
     found = standings(Pool.of(match_lots(tmp_path)), 5, "a")
     assert found.players == ["a", "b", "x", "y"] and "x" not in found.ratings

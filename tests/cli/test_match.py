@@ -55,6 +55,21 @@ def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkey
     assert about(tmp_path / "within")["within"] == 20
 
 
+def test_another_schedule_than_the_files_leaves_its_fields_out(tmp_path: Path) -> None:
+    path, out = tmp_path / "three.yaml", tmp_path / "out"
+    path.write_text(FILE.replace("ladder", "{kind: ladder, back: 2}"))
+    assert main(["match", str(path), "--out", str(out), "--quiet", "--schedule", "gauntlet", "--anchors", "2"]) == 0
+    assert about(out)["schedule"] == {"kind": "gauntlet", "anchors": 2, "back": 1}
+
+
+def test_copies_of_games_are_told_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.txt").write_text("C3 D3\n")
+    words = ["a=playouts@1", "b=playouts@1", "--size", "5", "--openings", str(tmp_path / "one.txt"), "--games", "6"]
+    words += ["--set", "conditions.turns=1", "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(["match", *words]) == 0
+    assert "note: only 1 of 6 games between a and b differ: their interval is too narrow" in capsys.readouterr().out
+
+
 def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["a=random", "b=random", "--size", "5", "--set", "conditions.turns=3", "--quiet", "--out", str(tmp_path)]
     assert main(["match", *words, "--games", "4"]) == 0
@@ -72,7 +87,15 @@ def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsy
         (["random", "random", "--schedule", "gauntlet", "--anchors", "2"], "error: 2 of 2 players cannot be anchors"),
         (["random", "random", "--sprt", "5,0"], "sprt: elo0 must be below elo1, both within 2000, not 5 and 0"),
         (["random", "random", "--sprt", "3"], "--sprt 3: write two differences"),
-        (["random", "random", "--alpha", "0.1"], "sprt.elo0 is missing"),
+        (["random", "random", "--alpha", "0.1"], "alpha 0.1 without a sequential test: alpha and beta need --sprt"),
+        (["random", "random", "--anchors", "1"], "anchors 1 is for a gauntlet, not for a head-to-head"),
+        (["random"] * 3 + ["--back", "2"], "back 2 is for a ladder, not for a round-robin"),
+        (["random"] * 3 + ["--schedule", "ladder", "--anchors", "2"], "anchors 2 is for a gauntlet, not for a ladder"),
+        (["random", "random", "--opening", "500"], "19x19 has at most 120 moves, a third of its points, not 500"),
+        (
+            ["random", "random", "--size", "5", "--opening", "9"],
+            "5x5 has at most 8 moves, a third of its points, not 9",
+        ),
         (["random", "random", "--games", "5"], "even number, not 5"),
         (["random", "random", "--set", "conditions.kommi=3"], "did you mean komi"),
         (["random", "random", "--rules", "house"], "unknown rules 'house'"),

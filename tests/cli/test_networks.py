@@ -5,13 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from training.small_run import settings_of, write_store
 
+from tengen.cli import evaluate
 from tengen.cli.app import main
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
+from tengen.training.accuracy import Judgement
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,6 +76,16 @@ def test_nets_says_which_network_is_the_default_where(installed: str, capsys: py
 def test_nets_of_an_unknown_name(installed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nets", "mina"]) == 2
     assert "did you mean mine?" in capsys.readouterr().err
+    assert main(["nets", "liner"]) == 2
+    assert "did you mean linear?" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_told_all_that_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, last in ((["nets", "xyz"], "linear-tygem\n"), (["evaluate", "xyz", str(tmp_path)], "uniform\n")):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert "'xyz'" in error and "there are: default, " in error and "linear, linear-tygem" in error
+        assert error.endswith(last)
 
 
 def test_evaluate_judges_one_position_a_game(installed: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +109,7 @@ def test_evaluate_says_which_boards_a_network_never_learnt(
         writer.add(next(iter(Store.open(store))))
         writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=1))
     assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
-    assert capsys.readouterr().err == "mine learnt 7x7: 1 of 2 games are 9x9, new to it\n"
+    assert capsys.readouterr().err == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it\n"
 
 
 def test_an_interval_without_ends_is_valid_json(
@@ -108,6 +121,21 @@ def test_an_interval_without_ends_is_valid_json(
     assert main(["evaluate", "mine", str(store), "--positions", "1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out, parse_constant=refuse)
     assert figures["cross_entropy"]["low"] is figures["cross_entropy"]["high"] is None
+
+
+def test_few_positions_give_no_interval_that_cannot_be(
+    installed: str, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "mine", str(store), "--positions", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "unknown" in printed and "inf" not in printed
+    judged = Judgement(
+        *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3))
+    )
+    assert judged.estimates()["value_mse"].low < 0
+    evaluate._print("mine", judged)
+    assert "0.000 to " in capsys.readouterr().out
+    assert evaluate._as_json("mine", judged)["value_mse"]["low"] == 0  # type: ignore[index]
 
 
 def test_evaluate_gives_the_figures_of_the_card(

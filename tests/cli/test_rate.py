@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tengen.game import Game
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.zero.rating_book import Pairing, RatingBook, RatingEvent
 
+DATA = Path(__file__).parents[1] / "data"
 GNU = "GNU Go level 10"
 
 
@@ -103,11 +105,38 @@ def test_games_that_are_named_twice_count_once(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["sizes"][0]["games"] == 4
 
 
+def test_copies_of_a_record_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for i in range(6):
+        (tmp_path / f"{i}.sgf").write_bytes((DATA / "fox-duplicate-1.sgf").read_bytes())
+    assert main(["rate", str(tmp_path), "--report", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    assert "note: only 1 of 6 games between 辜梓豪 and 박정환 differ" in printed.out
+    assert (tmp_path / "out" / "report.html").read_text().count(
+        "only 1 of 6 games between 辜梓豪 and 박정환 differ"
+    ) == 1
+
+
+def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    match = write_match(tmp_path / "m", series("辜梓豪", "박정환", 3, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert main(["rate", str(match), "--report", str(tmp_path / "out")]) == 0
+    assert ">辜梓豪<" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None:
+    write_match(tmp_path / "all" / "five", series("a", "b", 5, 5))
+    write_match(tmp_path / "all" / "seven", series("a", "c", 5, 5), size=7)
+    assert main(["rate", str(tmp_path / "all"), "--size", "5", "--report", str(tmp_path / "out")]) == 0
+    text = (tmp_path / "out" / "report.html").read_text()
+    assert "5x5, chinese" in text and "7x7, chinese" not in text and "seven" not in text
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["nowhere"], "there is no such folder or file"),
-        (["empty"], "no game records found"),
+        (["empty"], "empty holds nothing to rate; that would be match folders, folders of these, self-play runs"),
         (["unplayed"], "no finished games in"),
         (["match", "--size", "9"], "there are no games on 9x9; there are 5x5"),
         (["match", "--anchor", "gnugo"], "'gnugo' cannot be the anchor: it has no games; there are a; b"),

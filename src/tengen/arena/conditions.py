@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tengen.arena.schedule import Fixture
+from tengen.errors import RecipeError
 from tengen.game import Game
 from tengen.rules import Rules
 
@@ -43,6 +44,18 @@ class Conditions(BaseModel):
     def _known(cls, rules: str) -> str:
         Rules.parse(rules)
         return rules
+
+    def check_opening(self) -> None:
+        """Raise RecipeError for an opening that is drawn and leaves the players no game.
+
+        The moves of a list are somebody's choice: they may be as many as they are.
+        """
+        is_drawn = self.openings in ("policy", "random") or self.openings.startswith("policy:")
+        if is_drawn and self.drawn > (most := self.size**2 // 3):
+            board = f"{self.size}x{self.size}"
+            raise RecipeError(
+                f"an opening on {board} has at most {most} moves, a third of its points, not {self.drawn}"
+            )
 
     @property
     def longest(self) -> int:

@@ -38,7 +38,8 @@ class Lot:
     """Games from one place under the same terms.
 
     `identities` tells, for players of whom more than a name is known, who they are: two of one name but different
-    identities are two players. `match` and `outcomes` are those of a match folder.
+    identities are two players. `match` and `outcomes` are those of a match folder. `moves` has, where the
+    records were read, a digest of the moves for each of the scores, which are of one game each then.
     """
 
     source: Path
@@ -47,6 +48,7 @@ class Lot:
     identities: Mapping[str, str] = field(default_factory=dict)
     match: About | None = None
     outcomes: tuple[Outcome, ...] = ()
+    moves: tuple[bytes, ...] = ()
 
     def renamed(self, names: Mapping[str, str]) -> Lot:
         """The same games of players under other names."""

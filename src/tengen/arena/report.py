@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tengen.arena import charts, report_tables
 from tengen.arena.games_csv import write_games
 from tengen.arena.outcome import Outcome
 from tengen.arena.pool import Lot, Pool, match_lot
-from tengen.arena.report_games import repeated, sample_games
+from tengen.arena.report_games import sample_games
 from tengen.arena.sprt import Progress, Sprt, pair_scores
 from tengen.arena.standings import ANCHOR, Standings, standings
 from tengen.arena.statistics import Tally
@@ -48,8 +49,13 @@ def write_report(folder: Path) -> Path | None:
 
 
 def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: str) -> Path:
-    """Write the three files of all these standings into the folder `out`, which is made; return the page's path."""
+    """Write the three files of all these standings into the folder `out`, which is made; return the page's path.
+
+    Games of a pool on boards of other sizes are left out.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    sizes = {one.size for one in found}
+    pool = replace(pool, lots=tuple(lot for lot in pool.lots if lot.terms.size in sizes))
     body = [boards.DEFINITIONS, f"<h1>{html.escape(title)}</h1>", _state(pool)]
     for one in found:
         if len(found) > 1:
@@ -108,10 +114,9 @@ def _sequential(pool: Pool) -> str:
 def _size(one: Standings, pool: Pool, out: Path) -> str:
     games = pool.outcomes
     outcomes = [outcome for _, outcome in games]
-    warnings = [*one.warnings, *repeated(games)]
     return "".join(
         (
-            "".join(warning("note", text) for text in warnings),
+            "".join(warning("note", text) for text in one.warnings),
             tiles(_tiles(one, outcomes)),
             section("Ratings", _ratings(one, outcomes)),
             section("Sequential test", _sequential(pool)),

@@ -1,4 +1,4 @@
-"""What the records of a tournament show: boards of a few games, and games that are copies of each other."""
+"""What the records of a tournament show: boards of a few games."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ from tengen.errors import SgfError
 from tengen.game import Game
 from tengen.pages import boards
 from tengen.sgf import read_game
-from tengen.sgf.record import read_record
 
 _SAMPLES = 8
-_MOST_READ = 5000  # games that are compared
-_ALIKE = 0.95  # share of different games below which it is said
 
 
 def sample_games(games: Sequence[tuple[Lot, Outcome]], out: Path) -> str:
@@ -37,25 +34,6 @@ def sample_games(games: Sequence[tuple[Lot, Outcome]], out: Path) -> str:
         shown.append(boards.figure(link, f"{outcome.black} - {outcome.white}", below))
     note = "The stones bear the numbers of their moves; the points of a counted game the tint of their owner."
     return f'<p class="state">{note}</p><div class="boards">{"".join(shown)}</div>' if shown else ""
-
-
-def repeated(games: Sequence[tuple[Lot, Outcome]]) -> list[str]:
-    """A sentence for each pairing in which many games are copies of others, which tell nothing new."""
-    met: dict[tuple[str, str], list[bytes]] = defaultdict(list)
-    for lot, outcome in games[:_MOST_READ]:
-        path = lot.source / "games" / f"{outcome.index:05d}.sgf"
-        try:
-            moves = read_record(path.read_bytes()).moves.tobytes()
-        except (OSError, SgfError):
-            continue
-        one, other = sorted((outcome.black, outcome.white))
-        met[one, other].append(moves)
-    return [
-        f"only {len(set(found))} of {len(found)} games between {one} and {other} differ: their interval is too narrow "
-        "(a longer opening makes games differ)"
-        for (one, other), found in met.items()
-        if len(set(found)) < _ALIKE * len(found)
-    ]
 
 
 def _chosen(games: Sequence[tuple[Lot, Outcome]]) -> list[tuple[Lot, Outcome]]:

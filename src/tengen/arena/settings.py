@@ -81,7 +81,11 @@ class MatchSettings(BaseModel):
         """A word stands for a schedule of its kind."""
         if schedule is None or (isinstance(schedule, dict) and "kind" not in schedule):
             kind = "head-to-head" if len(info.data.get("players", ())) == 2 else "round-robin"
-            return {"kind": kind, **(schedule or {})}
+            schedule = {"kind": kind, **(schedule or {})}
+        if isinstance(schedule, dict):
+            for field, kind in (("anchors", "gauntlet"), ("back", "ladder")):
+                if field in schedule and schedule["kind"] != kind:
+                    raise RecipeError(f"{field} {schedule[field]} is for a {kind}, not for a {schedule['kind']}")
         return {"kind": schedule} if isinstance(schedule, str) else schedule
 
     @field_validator("games", mode="before")
@@ -100,12 +104,24 @@ class MatchSettings(BaseModel):
             raise RecipeError(f"games must be an even number, not {games}: every opening is played with both colours")
         return games
 
+    @field_validator("sprt", mode="before")
+    @classmethod
+    def _tests(cls, sprt: Any) -> Any:
+        """The chances of error alone are no test."""
+        if isinstance(sprt, dict) and sprt and set(sprt) <= {"alpha", "beta"}:
+            told = " and ".join(f"{field} {value}" for field, value in sprt.items())
+            raise RecipeError(
+                f"{told} without a sequential test: alpha and beta need --sprt ELO0,ELO1, or elo0 and elo1"
+            )
+        return sprt
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if len(self.pairings) > 1 and self.sprt is not None:
             raise RecipeError(f"a sequential test is for two players, not for a {self.schedule.kind} of more")
         if self.sprt is not None and self.within is not None:
             raise RecipeError("a match ends by sprt (who is stronger?) or by within (by how much?), not by both")
+        self.conditions.check_opening()
         return self
 
     @cached_property

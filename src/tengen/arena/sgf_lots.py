@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from tengen.arena.copies import digest
 from tengen.arena.pool import Lot, Terms
 from tengen.arena.ratings import Score
 from tengen.data.sources import SourceProblem, Sources
@@ -19,7 +20,7 @@ def sgf_lots(path: Path) -> tuple[list[Lot], list[str]]:
 
     Players are who PB and PW say. The notes count what was left out and why. Raises SgfError when there are no files.
     """
-    scores: dict[Terms, list[Score]] = defaultdict(list)
+    games: dict[Terms, list[tuple[Score, bytes]]] = defaultdict(list)
     left_out: Counter[str] = Counter()
     for tree in Sources([path]).trees():
         try:
@@ -27,10 +28,14 @@ def sgf_lots(path: Path) -> tuple[list[Lot], list[str]]:
                 raise SgfError(tree.reason)
             record = read_record(first_tree(tree.data))
             score = _score(record.info, bool(record.stones))
-            scores[Terms(record.size, record.info.rules_or_guess, record.info.komi_or_guess)].append(score)
+            terms = Terms(record.size, record.info.rules_or_guess, record.info.komi_or_guess)
+            games[terms].append((score, digest(record.moves)))
         except SgfError as error:
             left_out[str(error).split(":")[0]] += 1
-    lots = [Lot(path, terms, tuple(found)) for terms, found in sorted(scores.items())]
+    lots = [
+        Lot(path, terms, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
+        for terms, found in sorted(games.items())
+    ]
     return lots, [f"{path}: {count} left out, {reason}" for reason, count in sorted(left_out.items())]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tengen.arena.copies import repeated
 from tengen.arena.pool import Pool, Terms
 from tengen.arena.ratings import Rating, Ratings, Score, fit
 from tengen.arena.statistics import Tally
@@ -122,8 +123,9 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     chosen = anchor or (ANCHOR if ANCHOR in by_color else max(by_color, key=lambda name: _worth(total(by_color[name]))))
     ratings = fit(scores, chosen, first_move=first_move)
     terms = here.terms
-    warnings = [*pool.notes, *_mixed(terms), *(_one_sided(by_color) if first_move else []), *ratings.warnings]
-    return Standings(size, terms, ratings, by_color, _pairs(scores, ratings), tuple(warnings))
+    one_sided = _one_sided(by_color) if first_move else []
+    warnings = (*pool.notes, *_mixed(terms), *one_sided, *ratings.warnings, *repeated(here))
+    return Standings(size, terms, ratings, by_color, _pairs(scores, ratings), warnings)
 
 
 def elo_text(rating: Rating | None) -> tuple[str, str]:

@@ -1,7 +1,9 @@
 """`tengen evaluate`: how well a network predicts the games of a store."""
 
 import json
+import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.cli.nets import find_file
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
+from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -42,6 +46,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
+    if Path(network).is_dir():
+        raise NetworkError(f"{network} is a folder, no network: the network comes first, then the store")
+    if network != "uniform":
+        find_file(network, "uniform")
     games = Store.open(store)
     if is_playout(network):
         name, judgement = _judge_playout(network, games, batch, seed, every, positions)
@@ -70,7 +78,8 @@ def _warn_of_boards(card: Card, store: Store) -> None:
     if strange.any():
         boards = ", ".join(f"{size}x{size}" for size in np.unique(sizes[strange]))
         learnt = ", ".join(f"{size}x{size}" for size in card.board_sizes)
-        note = f"{card.name} learnt {learnt}: {int(strange.sum()):,} of {len(store):,} games are {boards}, new to it"
+        part = f"{int(strange.sum()):,} of the store's {len(store):,} games are {boards}, new to it"
+        note = f"{card.name} learnt {learnt}: {part}"
         print(note, file=sys.stderr)
 
 
@@ -87,7 +96,7 @@ def _judge_playout(
 
 def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
     def figures(part: Judgement) -> dict[str, object]:
-        known = {key: (figure.mean, *figure.interval(9)) for key, figure in part.estimates().items() if figure.count}
+        known = {key: (figure.mean, *figure.interval(9)) for key, figure in _estimates(part).items() if figure.count}
         return {key: dict(zip(("mean", "low", "high"), ends, strict=True)) for key, ends in known.items()}
 
     return {
@@ -105,14 +114,14 @@ def _print(name: str, judgement: Judgement) -> None:
     figures.add_column("figure")
     figures.add_column("mean", justify="right")
     figures.add_column("95% interval", justify="right")
-    for key, estimate in judgement.estimates().items():
+    for key, estimate in _estimates(judgement).items():
         figures.add_row(_NAMES[key], *_shown(key, estimate))
     console.print(figures)
     phases = Table(title="by phase of the game", title_justify="left")
     for heading in ("moves played", "positions", "top-1", "top-5", "winner predicted"):
         phases.add_column(heading, justify="left" if heading == "moves played" else "right")
     for phase, part in judgement.by_phase().items():
-        found = part.estimates()
+        found = _estimates(part)
         shares = [_shown(key, found[key])[0] for key in ("top1", "top5", "value_accuracy")]
         phases.add_row(phase, f"{len(part):,}", *shares)
     console.print(phases)
@@ -126,8 +135,16 @@ def _print(name: str, judgement: Judgement) -> None:
     console.print(calibration)
 
 
+def _estimates(judgement: Judgement) -> dict[str, Estimate]:
+    """The figures of a judgement; as none of them can be negative, no interval begins below 0."""
+    found = judgement.estimates().items()
+    return {key: replace(one, low=0.0) if -math.inf < one.low < 0 else one for key, one in found}
+
+
 def _shown(key: str, estimate: Estimate) -> tuple[str, str]:
     if not estimate.count:
         return "unknown", ""
     form = "{:.3f}" if key in ("cross_entropy", "value_mse") else "{:.1%}"
+    if not math.isfinite(estimate.high):  # a single position tells no spread
+        return form.format(estimate.mean), "unknown"
     return form.format(estimate.mean), f"{form.format(estimate.low)} to {form.format(estimate.high)}"

@@ -90,9 +90,11 @@ def command(
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
+    from tengen.arena.copies import repeated
     from tengen.arena.display import Display
     from tengen.arena.journal import read_folder
     from tengen.arena.match import games_at_once, play_match
+    from tengen.arena.pool import Pool, match_lot
     from tengen.arena.summary import report
 
     at_once = games_at_once(match, workers)
@@ -112,6 +114,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     if more := len(read_folder(folder)[1]) - figures["games"]:
         told = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
         print(f"{told} not in these figures, which are of {match.games} a pairing")
+    for note in repeated(Pool((match_lot(folder),))):
+        print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
 
 
@@ -156,6 +160,8 @@ def _merged(file: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     merged = dict(file)
     for key, value in given.items():
         before = {"kind": merged[key]} if key == "schedule" and isinstance(merged.get(key), str) else merged.get(key)
+        if key == "schedule" and isinstance(before, dict) and value.get("kind") not in (None, before.get("kind")):
+            before = None  # its anchors or its back are no use to another kind
         merged[key] = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
     return merged
 

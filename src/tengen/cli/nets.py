@@ -1,5 +1,7 @@
 """`tengen nets`: the networks and playout policies that are installed, and how each was made."""
 
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,7 +9,16 @@ from rich.console import Console
 from rich.table import Table
 
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import Card, default_by_size, find_network, installed, read_card
+from tengen.evaluators.network_file import (
+    SUFFIX,
+    Card,
+    default_by_size,
+    embedded_files,
+    find_network,
+    installed,
+    read_card,
+)
+from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
 from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
 
 
@@ -19,7 +30,8 @@ def command(
 ) -> None:
     """List the installed networks and playout policies, or print the card of one."""
     if name is not None:
-        card = read_playout_card(find_playout(name)) if is_playout(name) else read_card(find_network(name))
+        path = find_file(name)
+        card = read_playout_card(path) if is_playout(name) else read_card(path)
         print(card.model_dump_json(indent=2)) if as_json else _print_card(card)
         return
     cards = installed()
@@ -29,6 +41,23 @@ def command(
     if not cards:
         raise NetworkError("no network is installed; tengen train makes one")
     _print_list([*cards, *installed_playouts()], read_card(find_network("default")).name)
+
+
+def find_file(name_or_path: str, *others: str) -> Path:
+    """The file of an installed network or playout policy by name, or of a path.
+
+    Raises NetworkError when there is none, with the names of all that there are; `others` are names that do as well.
+    """
+    if name_or_path == "default":
+        return find_network(name_or_path)
+    try:
+        return find_playout(name_or_path) if is_playout(name_or_path) else find_network(name_or_path)
+    except NetworkError as error:
+        networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
+        names = ["default", *networks, "linear", *playouts, *others]
+        near = get_close_matches(name_or_path, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+        raise NetworkError(f"no network or playout policy {name_or_path!r}, by name or as a file; {hint}") from error
 
 
 def _print_list(cards: list[Card], default: str) -> None:

@@ -72,7 +72,7 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     """
     from tengen.arena.pool import Pool, match_lots
     from tengen.arena.sgf_lots import sgf_lots
-    from tengen.errors import RecipeError
+    from tengen.errors import RecipeError, SgfError
     from tengen.zero.lots import is_run, run_lots
 
     lots: list[Lot] = []
@@ -86,7 +86,11 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
         elif found := match_lots(folder):
             found = [lot for lot in found if lot.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
-            found, told = sgf_lots(folder)
+            try:
+                found, told = sgf_lots(folder)
+            except SgfError as error:
+                known = "match folders, folders of these, self-play runs with ratings, SGF files and folders of them"
+                raise RecipeError(f"{folder} holds nothing to rate; that would be {known}") from error
             notes += told
         lots += found
         taken |= {lot.source.resolve() for lot in found}

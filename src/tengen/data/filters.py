@@ -39,6 +39,12 @@ class Filters:
             raise SgfError(f"{strange[0]} is no board size; sizes are 5 to 19")
         if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
             raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
+        if self.max_handicap is not None and self.max_handicap < 0:
+            raise SgfError(f"max_handicap must be 0 or more, not {self.max_handicap}; 0 keeps even games")
+        if self.max_moves is not None and self.max_moves < self.min_moves:
+            raise SgfError(f"no game has {self.min_moves} moves or more and {self.max_moves} or fewer")
+        if self.since and self.until and self.since > self.until:
+            raise SgfError(f"no day is from {self.since} on and until {self.until}")
 
     def refuse(self, game: GameRecord) -> str:
         """Name the first filter that the game fails; empty when it passes all."""

@@ -55,6 +55,8 @@ class ImportOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.sample < math.inf:
             raise RecipeError(f"sample must be a number from 0 on, not {self.sample:g}")
+        if self.sample > 1 and self.sample != int(self.sample):
+            raise RecipeError(f"sample must be a fraction below 1 or a whole number of games, not {self.sample:g}")
         if not 0 <= self.seed < 2**63:
             raise RecipeError(f"seed must lie between 0 and 2**63 - 1, not {self.seed}")
         if self.workers < 0:

@@ -212,6 +212,8 @@ class Store:
     def open(cls, path: str | os.PathLike[str]) -> Store:
         """Open the store in folder `path`; raises StoreError when it is missing, damaged or of another version."""
         folder = Path(path)
+        if folder.is_file():
+            raise StoreError(f"{folder} is a file, no game store: a store is a folder that 'tengen import' makes")
         return cls(folder, read_manifest(folder))
 
     def head(self, shards: int) -> Store:

@@ -82,6 +82,10 @@ def _params(settings: Settings) -> SearchParams:
         )
     if settings.preset is not None and alone:
         raise RecipeError("--preset is for searches with a network; --net none takes --playouts and --set")
+    if settings.backend != "auto" and alone:
+        raise RecipeError(f"--backend {settings.backend} computes a network; --net none has none")
+    if settings.batch != Settings.batch and alone:
+        raise RecipeError(f"--batch {settings.batch} is of positions for a network; --net none takes --threads")
     if alone:
         params = playout_params(settings.playouts or "local")
     else:

@@ -2,7 +2,9 @@
 
 import html
 import io
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +121,7 @@ def plot(
     `size` is in inches; `bottom` and `left` are the shares of it left for what stands below and beside the axes. Fixed
     margins and a single pass of drawing take a third of the time that a fitted layout takes.
     """
-    with matplotlib.rc_context(_SETTINGS):
+    with _drawing():
         figure = Figure(figsize=size)
         figure.subplots_adjust(left=left, right=0.98, bottom=bottom, top=1 - 0.34 / size[1])
         axes = figure.subplots()
@@ -141,7 +143,7 @@ def save_picture(path: Path, title: str, plots: Sequence[Plot], height: float) -
 
     A plot is its title, what stands below it, and what draws it.
     """
-    with matplotlib.rc_context(_SETTINGS):
+    with _drawing():
         rows = (len(plots) + 1) // 2
         figure = Figure(figsize=(13, height * rows + 0.6), layout="constrained", facecolor=PAPER)
         figure.suptitle(title, fontweight="bold", fontsize=15, x=0.01, ha="left")
@@ -154,6 +156,17 @@ def save_picture(path: Path, title: str, plots: Sequence[Plot], height: float) -
         with write_whole(path, durable=False) as temporary:
             FigureCanvasAgg(figure).print_png(temporary, metadata={"Software": None})  # type: ignore[no-untyped-call]
     return path
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """The settings of all plots, without a warning for each letter of a name that the font lacks.
+
+    In an SVG such a name is text, and the reader's fonts show it.
+    """
+    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
+        yield
 
 
 def _draw(axes: Axes, title: str, below: str, draw: Draw) -> None:
