@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tengen.errors import RecipeError
 from tengen.zero.config import ZeroConfig
@@ -25,6 +26,18 @@ def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.prepare(CONFIG)
     folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3}))
+
+
+def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    edited = yaml.safe_load(folder.recipe.read_text())
+    edited["search"]["visits_from"] = {1: 64}
+    folder.recipe.write_text(yaml.safe_dump(edited))
+    search = CONFIG.search.model_copy(update={"visits_from": {1: 64}})
+    folder.prepare(CONFIG.model_copy(update={"search": search}))
+    with pytest.raises(RecipeError, match=r"visits_from\.1 = 64, not None"):
+        folder.prepare(CONFIG)
 
 
 def test_one_leader(tmp_path: Path) -> None:

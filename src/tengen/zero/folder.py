@@ -11,6 +11,7 @@ Nothing else says how far a run is: each of these is written under another name 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -75,6 +76,7 @@ class RunFolder:
         if not self.recipe.exists():
             return
         before = yaml.safe_load(self.recipe.read_text(encoding="utf-8"))
+        before = json.loads(json.dumps(before))  # keys as text, however a hand that edited it wrote them
         if difference := _difference(before, config.model_dump(mode="json")):
             raise RecipeError(
                 f"{self.path} holds a run with {difference}; give the same recipe to go on with it, or another --out"
