@@ -201,7 +201,7 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     assert main(["train", str(recipe), "--set", "training.gamse=20"]) == 2
     assert "did you mean games?" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "none.playout"), str(store)]) == 2
-    assert "no playout policy" in capsys.readouterr().err
+    assert "no network or playout policy" in capsys.readouterr().err
 
 
 def test_the_shipped_policy() -> None:
