@@ -19,6 +19,7 @@ class Benson {
     Benson(const Board& board, Color color, bool suicide)
         : board_(board), stones_(board.stones(color)), suicide_(suicide), contact_(around(stones_)) {
         const PointSet outside = board.table().all.minus(stones_);
+        regions_.reserve(8);  // more are rare
         for (PointSet rest = outside; !rest.empty(); rest = rest.minus(regions_.back().points))
             regions_.push_back(flood(rest.first(), outside));
     }

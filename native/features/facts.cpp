@@ -42,7 +42,9 @@ const PointSet& Facts::bans() {
 
 const Ladders& Facts::ladders() {
     if (!ladders_) {
-        Board copy = board;  // the reader plays on it
+        // The reader plays on a copy. An assignment takes only what a board of that size uses; a new board takes all.
+        thread_local Board copy(kMinSize);
+        copy = board;
         ladders_ = read_ladders(copy, own);
         ladders_->captures = ladders_->captures.minus(bans());
         ladders_->escapes = ladders_->escapes.minus(bans());
