@@ -25,8 +25,9 @@ void PositionKeys::follow(const Game& game) {
     const auto ko = static_cast<std::uint64_t>(board.ko() + 1) * 4 + static_cast<std::uint64_t>(board.ko_color());
     state_ = mix(board.hash() + static_cast<std::uint64_t>(index(game.to_play()))) ^
              mix(ko * 4 + static_cast<std::uint64_t>(std::min(game.passes(), 2)));
-    if (game.move_limit()) state_ ^= mix(game.moves().size());  // how long the game still goes on
-    line_ += mix(state_);                                       // a sum: each time that a position is met counts
+    // How long the game still goes on. Not by xor: two moves on and two passes would cancel each other.
+    if (game.move_limit()) state_ = mix(state_ + game.moves().size());
+    line_ += mix(state_);  // a sum: each time that a position is met counts
 }
 
 std::uint64_t PositionKeys::key() const { return captured_ ? state_ ^ mix(line_) : state_; }

@@ -180,3 +180,18 @@ TEST(graph_keys_tell_lines_with_captures_apart) {
     CHECK(key({1, 0, 5, 20, 24}) != key({5, 0, 1, 20, 24}));
     CHECK_EQ(key({1, 20, 5, 24}), key({5, 24, 1, 20}));
 }
+
+TEST(graph_keys_tell_two_passes_apart_under_a_limit_of_moves) {
+    for (const int moves : {2, 6, 8, 9, 10, 12}) {
+        Game game = random_game(5, "tromp-taylor", moves, 1);
+        CHECK_EQ(game.moves().size(), static_cast<std::size_t>(moves));
+        game.set_move_limit(50);
+        PositionKeys keys(game);
+        std::set<std::uint64_t> seen{keys.key()};
+        for (int i = 0; i < 2; ++i) {
+            game.play(25);
+            keys.follow(game);
+            CHECK(seen.insert(keys.key()).second);
+        }
+    }
+}
