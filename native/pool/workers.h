@@ -12,7 +12,8 @@ namespace tengen {
 
 class Workers {
   public:
-    // `threads` in all, the caller's own among them. Throws std::invalid_argument for fewer than one.
+    // `threads` in all, the caller's own among them; fewer where the system gives no more. Throws std::invalid_argument
+    // for fewer than one.
     explicit Workers(int threads);
     ~Workers();
     Workers(const Workers&) = delete;

@@ -1,6 +1,8 @@
 """Many games at once: each finds what it finds alone, and a failure stays with the game that it comes from."""
 
 import hashlib
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -215,3 +217,18 @@ def test_what_a_game_found_outlives_the_pool() -> None:
     view, text = pool[1], pool[1].text(9)
     del pool
     assert view.text(9) == text
+
+
+def test_a_system_without_threads_to_spare_plays_with_those_that_there_are() -> None:
+    program = """if True:
+        import resource
+        from tengen.engine.params import SearchParams
+        from tengen import _native
+
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (300 << 20),) * 2)
+        _native.SearchPool(SearchParams(memory=1 << 22).native(), [1, 2], 400)
+        print("made")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "made\n", done.stderr
