@@ -102,8 +102,9 @@ void SelfPlayGame::count(std::string_view ending) {
         return;
     }
     if (game_->is_no_result()) return;
-    // As the searches counted it.
-    const PointSet dead = params_.full.full_games ? PointSet() : pass_dead(game_->board(), game_->rules().suicide);
+    // As the searches counted it; a settled game ends by what is pass-alive, however they count.
+    const bool as_it_stands = params_.full.full_games && ending != "settled";
+    const PointSet dead = as_it_stands ? PointSet() : pass_dead(game_->board(), game_->rules().suicide);
     played_.score = score(*game_, dead);
     played_.winner = played_.score > 0 ? 0 : played_.score < 0 ? 1 : 2;
     const Owners owner = counted_owners(*game_, dead);
@@ -176,9 +177,10 @@ void SelfPlayGame::end_turn() {
     play(searched ? choose(weights) : draw_from_priors(params_.opening_temperature));
 }
 
-// Empty where no move has a visit.
+// Empty where no move has a visit, and for a cheap move by the raw policy, whatever was kept of the tree.
 std::vector<float> SelfPlayGame::weights_for_policy() const {
     if (turn_ == Turn::opening || search_.root_visits() < 2) return {};
+    if (turn_ == Turn::cheap && params_.cheap_visits == 1) return {};
     std::vector<float> weights = search_.policy_weights();
     if (!(std::accumulate(weights.begin(), weights.end(), 0.0f) > 0)) weights.clear();
     return weights;

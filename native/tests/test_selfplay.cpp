@@ -282,6 +282,32 @@ TEST(selfplay_full_games_are_counted_as_they_stand) {
     CHECK(with_dead > 0);
 }
 
+// A dead stone of White's in a corner, all else Black's: the game ends by what is pass-alive, however searches count.
+TEST(selfplay_settled_games_are_counted_by_what_is_alive) {
+    for (const bool full_games : {false, true}) {
+        PlayParams params = puct();
+        for (SearchParams* search : {&params.full, &params.cheap}) {
+            search->selection = Selection::puct_alphago;
+            search->full_games = full_games;
+            search->noise_weight = search->forced_playouts = 0;
+            search->memory = std::size_t{1} << 20;
+        }
+        GamePlan given = plan(0);
+        given.size = 5;
+        given.komi = 23.5f;
+        given.opening_moves = 0;
+        given.start.clear();
+        for (Point p = 1; p < 23; ++p) {
+            if (p > 1) given.start.push_back(static_cast<Point>((p == 2 ? 24 : 25) | kWhiteBit));
+            given.start.push_back(p);
+        }
+        const PlayedGame game = play_one(params, given);
+        CHECK_EQ(game.ending, std::string_view("settled"));
+        CHECK_EQ(game.score, 1.5f);
+        CHECK_EQ(game.winner, 0);
+    }
+}
+
 TEST(selfplay_temperature_zero_plays_what_the_search_chose) {
     for (PlayParams params : {puct(), gumbel()}) {
         params.temperature = params.temperature_late = 0;

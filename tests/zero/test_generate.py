@@ -18,10 +18,12 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
-from tengen.game import Game
+from tengen.game import EMPTY, Game
 from tengen.zero.config import LEAST_TREE, ZeroConfig
 from tengen.zero.generate import Generator, play_params
+from tengen.zero.moves import legal_moves
 from tengen.zero.plan import GamePlan, make_plan
+from tengen.zero.player import raw_policy
 from tengen.zero.record import to_record
 
 GAMES = 24
@@ -224,3 +226,25 @@ def test_trees_have_room_for_their_visits() -> None:
     search.set_root(Game(19))
     assert search.run(6400) == search.evaluations == 6400
     assert not search.is_full
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel"])
+def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selection: str) -> None:
+    search = {
+        "visits": 12, "cheap_visits": 1, "cheap_share": 0.5, "temperature": 0, "temperature_late": 0,
+        "params": {"selection": selection}, "full": {},
+    }  # fmt: skip
+    cheap = 0
+    for record in play(recipe(search=search, resign=None)):
+        assert record.visits is not None and record.root_values is not None
+        for ply in range(len(record.moves)):
+            if np.isnan(record.root_values[ply]) or len(record.visits[ply]):
+                continue
+            game = record.game(ply)
+            if (game.pass_alive() != EMPTY).any():
+                continue  # nobody plays there
+            allowed = legal_moves([game._native])
+            best = np.where(allowed, raw_policy(Checksum(), [game._native]), -1).argmax()
+            assert record.points[ply] == best
+            cheap += 1
+    assert cheap > 50
