@@ -113,6 +113,20 @@ def test_who_never_passes_plays_on_until_nothing_is_left() -> None:
         assert len(mine) >= 5
 
 
+@pytest.mark.parametrize("visits", [1, 4])
+def test_where_the_board_counts_as_it_stands_dead_stones_are_taken(visits: int) -> None:
+    players = [Player(Checksum(key), visits=visits, never_pass=True) for key in "ab"]
+    terms = replace(SMALL, settle=False, most_moves=200)
+    left = {}
+    for as_it_stands in (False, True):
+        result = duel(*players, replace(terms, as_it_stands=as_it_stands), games=20, seed=3, opening=Opening(6))
+        passed_out = [record.game() for record in result.records if record.game().is_over]
+        left[as_it_stands] = sum(bool(game.pass_dead()) for game in passed_out)
+        assert len(passed_out) > 10
+    assert left[False] > 0
+    assert left[True] == 0
+
+
 @pytest.mark.parametrize(
     "wrong", [{"games": 0}, {"seed": -1}, {"at_once": 0}, {"opening": Opening(-1)}], ids=lambda wrong: next(iter(wrong))
 )

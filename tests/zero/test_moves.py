@@ -40,6 +40,13 @@ def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
     assert named(sensible_moves([game._native])[0]) == open_points
 
 
+def test_to_the_end_dead_stones_are_taken_and_eyes_are_kept() -> None:
+    # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
+    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
+    assert named(sensible_moves([game])[0]) == {"pass"}
+    assert named(sensible_moves([game], to_the_end=True)[0]) == {"C3", "D3", "E1", "E2"}
+
+
 def test_to_pass_is_sensible_when_nothing_else_is() -> None:
     game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
     assert named(sensible_moves([game])[0]) == {"pass"}

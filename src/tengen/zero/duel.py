@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,8 @@ def duel(
             f"seed {seed}, {games} games, {at_once} at once, {opening.moves} opening moves: give 0, 1, 1, 0 or more"
         )
     terms.game()
+    if terms.as_it_stands:
+        a, b = replace(a, to_the_end=True), replace(b, to_the_end=True)
     started = time.perf_counter()
     at_once += at_once % 2  # a pair shares its opening
     records: list[GameRecord] = []

@@ -25,16 +25,17 @@ def legal_moves(games: Sequence[_native.Game]) -> Bools:
     return legal
 
 
-def sensible_moves(games: Sequence[_native.Game]) -> Bools:
+def sensible_moves(games: Sequence[_native.Game], to_the_end: bool = False) -> Bools:
     """[games, A]: as `legal_moves`, less what nobody needs, and pass only where nothing is left.
 
     Needless are points of pass-alive area, of either side, and own eyes: empty points with own stones on all four sides
-    and not too many of the opponent's on the diagonals (one at the edge, two elsewhere, are too many).
+    and not too many of the opponent's on the diagonals (one at the edge, two elsewhere, are too many). `to_the_end` own
+    eyes alone are: where the board counts as it stands, dead stones have to be taken.
     """
     legal = legal_moves(games)
     boards = np.stack([game.board() for game in games])
     colors = np.fromiter((game.to_play for game in games), np.int8, len(games))
-    open_ = np.stack([game.pass_alive() for game in games]) == EMPTY
+    open_ = np.stack([game.pass_alive() for game in games]) == EMPTY if not to_the_end else np.True_
     sensible = legal[:, :-1] & (open_ & ~own_eyes(boards, colors)).reshape(len(games), -1)
     return np.column_stack([sensible, ~sensible.any(axis=1)])
 

@@ -14,7 +14,7 @@ from tengen.engine.pool import SearchPool
 from tengen.engine.search import SearchView, TreeSearch, leaf_buffers
 from tengen.evaluators.protocol import Evaluator, Floats
 from tengen.game import Game
-from tengen.zero.moves import draw_moves, legal_moves, sensible_moves
+from tengen.zero.moves import Bools, draw_moves, legal_moves, sensible_moves
 
 _DEFAULT = SearchParams()
 
@@ -26,7 +26,7 @@ class Player:
     `visits` 1 is the raw policy without search: the most likely legal move, or with `temperature` above 0 one drawn by
     probability ^ (1 / temperature). More visits search by `params`, and a temperature draws by visits ^ (1 / it). The
     player passes when its policy or its search says so, but with `never_pass` only when no sensible move is left
-    (`moves.sensible_moves`), and then it makes sensible moves alone.
+    (`moves.sensible_moves`, `to_the_end` or not), and then it makes sensible moves alone.
     """
 
     evaluator: Evaluator
@@ -34,6 +34,7 @@ class Player:
     visits: int = 1
     temperature: float = 0.0
     never_pass: bool = False
+    to_the_end: bool = False
 
     def __post_init__(self) -> None:
         if self.visits < 1:
@@ -42,6 +43,11 @@ class Player:
             raise ValueError(f"temperature {self.temperature:g} is impossible: give 0 or more")
         if self.visits == 1 and not self.params.asks_network:
             raise ValueError("a player without a network has no raw policy: give 2 visits or more")
+
+    def allowed(self, games: Sequence[Game]) -> Bools:
+        """[games, A]: the moves that it may make, pass the last; all boards of one size."""
+        natives = [game._native for game in games]
+        return sensible_moves(natives, self.to_the_end) if self.never_pass else legal_moves(natives)
 
 
 class RawPolicies:
@@ -57,7 +63,7 @@ class RawPolicies:
         natives = [game._native for game in games]
         policy = raw_policy(self.player.evaluator, natives)
         self.evaluations += len(natives)
-        allowed = (sensible_moves if self.player.never_pass else legal_moves)(natives)
+        allowed = self.player.allowed(games)
         uniform = np.zeros(len(natives))
         if self.player.temperature > 0:
             uniform = self._uniform[numbers, [native.move_count for native in natives]]
@@ -82,11 +88,9 @@ class Searches:
 
     def moves(self, games: Sequence[Game], numbers: Sequence[int]) -> list[int]:
         """A move in each of the games, which have these numbers."""
-        if not self.player.never_pass:
-            banned: list[list[int]] = [[] for _ in games]
-        else:
-            sensible = sensible_moves([game._native for game in games])
-            banned = [np.flatnonzero(~row).tolist() for row in sensible]
+        banned: list[list[int]] = [[] for _ in games]
+        if self.player.never_pass:
+            banned = [np.flatnonzero(~row).tolist() for row in self.player.allowed(games)]
         if self._pool is None:
             return [self._alone(*each) for each in zip(games, numbers, banned, strict=True)]
         for game, number, avoid in zip(games, numbers, banned, strict=True):
