@@ -354,6 +354,15 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
 
 
+def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:
+    gate = "gate={games: 2, score: 1, confidence: 0.9999}"
+    made = run(recipe, tmp_path / "run", *SMALL, "cycles=3", gate)
+    events = events_of(tmp_path / "run")
+    assert [event["gate"]["passed"] for event in events] == [False] * 3
+    assert [event["seen"]["policy"] for event in events] == [None] * 3, "the first network plays, which knows no game"
+    assert read_card(made).name == "micro"
+
+
 def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) -> None:
     before = (unbroken / "recipe.yaml").read_bytes()
     with pytest.raises(RecipeError, match="has 3 cycles behind it, and cycles = 1 asks for fewer"):

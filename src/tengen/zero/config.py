@@ -208,8 +208,8 @@ class LearnConfig(Strict):
 class GateConfig(Strict):
     """A new network plays only after it beat the one that plays: `games` of raw policy or `visits` a move.
 
-    It passes with a score of `score` or more; with `confidence` (one-sided binomial test against one half, draws as
-    losses) when the chance of so many wins is below 1 - `confidence`.
+    It passes with a score of `score` or more; with `confidence` (one-sided binomial test against one half of the games
+    that were not drawn) when the chance of so many wins is below 1 - `confidence`.
     """
 
     games: int = Field(128, ge=2)

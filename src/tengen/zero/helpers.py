@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from tengen.data.store import Store
+from tengen.data.manifest import read_manifest
 from tengen.errors import RecipeError, StoreError
 from tengen.zero.config import ZeroConfig
 from tengen.zero.folder import RunFolder
@@ -60,7 +60,7 @@ def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> N
 def cycles_played(folder: RunFolder) -> int:
     """Cycles whose games are all in the store."""
     try:
-        return len(Store.open(folder.games).shards)
+        return len(read_manifest(folder.games)["shards"])
     except StoreError:
         return 0
 

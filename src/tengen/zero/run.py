@@ -211,6 +211,8 @@ class Run:
         """What the new games look like, and what the network that played them makes of them."""
         number = self.config.playing_network(cycle)
         evaluator = load_evaluator(self.folder.network(number), threads=1, remember=False)
+        while number and self.history[number - 1].get("gate", {}).get("passed") is False:
+            number -= 1  # refused: what plays is a copy of the network before
         fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it learnt from cycle number - 1 last
         statistics = game_statistics(
             store,
@@ -274,6 +276,7 @@ class Run:
         told = self.config.card
         hours = hours_of(cycle_events(self.folder))  # of playing too, where the learner knows its own
         said = {"licence": told.licence, "search": told.search, "hours": float(f"{hours:.3g}")}
+        said["name"] = self.config.name  # a refused candidate leaves the file of an earlier cycle
         card = self.learner.described(read_card(last)).model_copy(update=said)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
