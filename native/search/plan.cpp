@@ -7,7 +7,7 @@ namespace tengen {
 
 void RootPlan::begin(const Node* root, int count, const SearchParams& params) {
     simulations = static_cast<std::uint32_t>(count > 0 ? count : params.planned_visits);
-    is_bound = count > 0;
+    visits_known = count > 0;
     before = {};
     if (!root || !root->ready) {  // the first simulation is the root's own
         simulations = std::max(simulations, 2u) - 1;

@@ -12,7 +12,7 @@ namespace tengen {
 
 struct RootPlan {
     std::uint32_t simulations = 0;                          // planned, those that visit a move
-    bool is_bound = false;                                  // somebody said how many: it is not a guess
+    bool visits_known = false;                              // somebody said how many: it is not a guess
     std::array<std::uint32_t, kMaxPoints + 1> before = {};  // visits of each move when the plan was made
     std::array<float, kMaxPoints + 1> gumbel = {};          // one draw for each move, for the selection rule gumbel
 

@@ -141,7 +141,7 @@ class RootLimits {
             if (at.prior(i) >= 0) most = std::max(most, at.node.links[i].visits + at.node.links[i].pending);
         needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(most);
         left_ = static_cast<float>(at.plan->left(at.node));
-        stop_ = stop_ && at.plan->is_bound && left_ > 0;  // else nobody knows how many are still to come
+        stop_ = stop_ && at.plan->visits_known && left_ > 0;  // else nobody knows how many are still to come
     }
     bool active() const { return active_; }
     bool futile(const Link& link) const {
