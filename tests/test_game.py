@@ -273,3 +273,11 @@ def test_import_needs_numpy_alone() -> None:
     heavy = "{'torch', 'openvino', 'pyarrow', 'lightning', 'nicegui', 'pydantic', 'matplotlib', 'sgfmill'}"
     code = f"import sys, tengen; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_what_a_game_prints_can_be_read_again() -> None:
+    game = Game(9).play("E5").play("C3").play("J1")
+    again = Game.from_diagram(str(game), to_play=game.to_play)
+    assert np.array_equal(again.board, game.board) and again.to_play == WHITE
+    with pytest.raises(IllegalMove, match="'Q' is none of X O"):
+        Game.from_diagram("X . Q\n. . .\n. . .")

@@ -25,11 +25,15 @@ char symbol(const Board& board, Point p) {
     return board.at(p) == Color::black ? 'X' : 'O';
 }
 
-// The points of one line of a diagram; empty for a blank line and for the letters above and below the board.
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+// The letters above and below the board.
+bool is_letters(std::string_view line) { return !is_blank(line) && line[line.find_first_not_of(" \t\r")] == 'A'; }
+
+// The points of one line of a diagram; empty for a blank line and for the letters.
 std::vector<Color> parse_line(std::string_view line) {
     std::vector<Color> row;
-    const auto start = line.find_first_not_of(" \t\r");
-    if (start == std::string_view::npos || line[start] == 'A') return row;
+    if (is_blank(line) || is_letters(line)) return row;
     for (const char c : line) {
         switch (c) {
             case 'X':
@@ -89,7 +93,10 @@ Board parse_diagram(std::string_view text) {
     std::vector<std::vector<Color>> rows;
     while (!text.empty()) {
         const auto end = text.find('\n');
-        if (auto row = parse_line(text.substr(0, end)); !row.empty()) rows.push_back(std::move(row));
+        if (auto row = parse_line(text.substr(0, end)); !row.empty())
+            rows.push_back(std::move(row));
+        else if (!rows.empty() && is_letters(text.substr(0, end)))
+            break;  // what follows the board is no part of it
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     Board board(static_cast<int>(rows.size()));

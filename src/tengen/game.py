@@ -52,6 +52,7 @@ class Game:
     def from_diagram(cls, text: str, rules: str | Rules = "chinese", komi: float = 7.5, to_play: int = BLACK) -> "Game":
         """A game that starts from a text diagram such as `str(game)` prints: X black, O white, `.` and `+` empty.
 
+        Whose turn it is and the captures below a board are not read: `to_play` says the one, the other begin at 0.
         Raises IllegalMove on a text that is no square board or has a chain without liberties.
         """
         try:
