@@ -161,6 +161,16 @@ def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[
     assert message.startswith("error: ") and "nowhere" in message and message.count("\n") == 1
 
 
+def test_a_network_of_one_size_tells_its_cost_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tengen.training.run.train", lambda *_, **__: tmp_path)
+    recipe = tmp_path / "cody.yaml"
+    recipe.write_text("name: cody\nnetwork: {family: cody7x7}\ndata: {store: games}\ntraining: {steps: 1}\n")
+    assert main(["train", str(recipe)]) == 0
+    assert "31 M multiplications a position at 7x7" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_wrong_setting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "tiny", "--set", "training.stepps=3"]) == 2
     message = capsys.readouterr().err

@@ -137,7 +137,7 @@ def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None
     [
         (["nowhere"], "there is no such folder or file"),
         (["empty"], "empty holds nothing to rate; that would be match folders, folders of these, self-play runs"),
-        (["unplayed"], "no finished games in"),
+        (["unplayed"], "no games to rate in"),
         (["match", "--size", "9"], "there are no games on 9x9; there are 5x5"),
         (["match", "--anchor", "gnugo"], "'gnugo' cannot be the anchor: it has no games; there are a; b"),
         (["match", "--same", "a"], "--same takes NAME=OTHER, not 'a'"),

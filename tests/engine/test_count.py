@@ -142,3 +142,8 @@ def test_a_seki_is_alive_when_the_network_knows_it() -> None:
 
 def test_the_engine_counts_any_game_without_a_position() -> None:
     assert Engine(UniformEvaluator()).count(Game.from_diagram(DEAD)).score == -14.5
+
+
+def test_an_unknown_way_to_count_is_refused() -> None:
+    with pytest.raises(ValueError, match="both, network, playouts, not 'guess'"):
+        Counter(UniformEvaluator()).count(Game(5), by="guess")  # type: ignore[arg-type]

@@ -54,3 +54,9 @@ def test_under_a_clock_the_speed_so_far_says_what_is_left() -> None:
 def test_impossible_limits_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(RecipeError, match=next(iter(bad))):
         Limits(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5])
+def test_visits_are_whole_numbers(wrong: float) -> None:
+    with pytest.raises(RecipeError, match=f"visits must be a whole number, 1 or more, not {wrong}"):
+        Limits(visits=wrong)  # type: ignore[arg-type]

@@ -52,5 +52,7 @@ def test_unknown_names(network: Path) -> None:
         load_evaluator("nonesuch")
     with pytest.raises(NetworkError, match="'tensorrt'"):
         load_evaluator(network, "tensorrt")  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="'tensorrt'"):
+        load_evaluator("uniform", "tensorrt")  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="'mirror'"):
         load_evaluator(network, symmetry="mirror")  # type: ignore[arg-type]

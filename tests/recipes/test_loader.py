@@ -158,3 +158,15 @@ def test_network_fields_are_checked() -> None:
 def test_a_recipe_of_another_kind_is_no_network() -> None:
     with pytest.raises(RecipeError, match="of kind linear-playout, not of a network"):
         load_recipe("linear-tygem")
+
+
+def test_a_kind_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("kind: zeroo\n")
+    with pytest.raises(RecipeError, match=r"mine.yaml: unknown kind 'zeroo'; there are network, .*zero, policy"):
+        recipe_kind(str(tmp_path / "mine.yaml"))
+
+
+def test_the_recipe_of_the_docs_is_one(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    (tmp_path / "docs.yaml").write_text(text.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
+    assert load_recipe(str(tmp_path / "docs.yaml")).network["family"] == "residual"

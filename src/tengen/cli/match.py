@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 # Typer takes [word] for markup, unless a backslash stands before it.
 _PLAYER = (
     r"\[NAME=]PLAYER\[@LIMIT] each: a network's name or file, policy:NETWORK or raw:NETWORK (no search), playouts, "
-    'random, or "gtp:COMMAND LINE"; LIMIT is visits (400), seconds a move (2s) or a clock (10m+5x30s). Or one YAML file'
+    'random, or "gtp:COMMAND LINE"; LIMIT is visits (400; playouts 1000), seconds a move (2s) or a clock (10m+5x30s). '
+    "Or one YAML file"
 )
 
 
@@ -52,7 +53,7 @@ def command(
         float | None,
         typer.Option(metavar="POINTS", help="end a pairing once its 95% interval is +-POINTS percentage points"),
     ] = None,
-    visits: Annotated[int | None, typer.Option(help="a move, for players without a limit [400]")] = None,
+    visits: Annotated[int | None, typer.Option(help="a move, for players without a limit [400; playouts 1000]")] = None,
     seconds: Annotated[float | None, typer.Option(help="a move, for players without a limit")] = None,
     time: Annotated[str | None, typer.Option(help="the clock of players without a limit")] = None,
     move_seconds: Annotated[float | None, typer.Option(help="that a GTP program may take for a move [180]")] = None,

@@ -102,7 +102,8 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
         names[name.strip()] = other.strip()
     pool = Pool.of(lots, names, notes)
     if not pool.sizes:
-        raise RecipeError(f"no finished games in {', '.join(map(str, folders))}")
+        nothing = f"no games to rate in {', '.join(map(str, folders))}"
+        raise RecipeError("; ".join([nothing, *notes]))
     return pool
 
 

@@ -44,8 +44,10 @@ def command(
     network = build(config, *widths)
     console.print(f"run {folder}: {config}")
     console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
-    millions = mac_count(network, *widths, getattr(network, "edge", 19)) / 1e6
-    console.print(f"{parameter_count(network):,} parameters, {millions:,.0f} M multiplications a position at 19x19")
+    edge = getattr(network, "edge", 19)  # some networks take one size alone
+    millions = mac_count(network, *widths, edge) / 1e6
+    cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
+    console.print(f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}")
     with told_when_stopped(folder):
         path = train(run, folder, progress=not quiet)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")

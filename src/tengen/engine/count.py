@@ -43,7 +43,10 @@ class Counter:
         """Count the position before the passes at the end of `game`.
 
         `ownership` is what a search found, float32 [size, size] with +1 Black; without it the network is asked.
+        Raises ValueError for an unknown way to count.
         """
+        if by not in WAYS:
+            raise ValueError(f"a way to count is {', '.join(WAYS)}, not {by!r}")
         position = _before_passes(game)
         playouts = position.ownership_by_playouts(self._playouts, self._seed)
         network = self._ask(position) if ownership is None else ownership

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.by_size import BySizeEvaluator
@@ -35,6 +35,8 @@ def load_evaluator(
     cache folder, as for networks that live for minutes; `cache` is the number of positions to remember, 0 none.
     Raises NetworkError for an unknown name, a file that is no network and an unknown backend or symmetry.
     """
+    if backend not in (known := get_args(Backend)):
+        raise NetworkError(f"backend {backend!r} is unknown: choose {', '.join(known[:-1])} or {known[-1]}")
     evaluator = _backend(name_or_path, backend, threads, precision, remember)
     if str(name_or_path) == "default" and backend != "uniform" and (by_size := default_by_size()):
         evaluator = BySizeEvaluator(
@@ -58,14 +60,12 @@ def _backend(
     if backend == "uniform" or str(name_or_path) == "uniform":
         return UniformEvaluator()
     path = find_network(name_or_path)
-    if backend in ("auto", "openvino"):
-        from tengen.evaluators.openvino import OpenVinoEvaluator
-
-        return OpenVinoEvaluator(path, threads=threads, precision=precision, remember=remember)
     if backend == "torch":
         try:
             from tengen.evaluators.torch import load_torch
         except ModuleNotFoundError as error:
             raise MissingExtra("backend torch", "train") from error
         return load_torch(path)
-    raise NetworkError(f"backend {backend!r} is unknown: choose auto, openvino, torch or uniform")
+    from tengen.evaluators.openvino import OpenVinoEvaluator
+
+    return OpenVinoEvaluator(path, threads=threads, precision=precision, remember=remember)

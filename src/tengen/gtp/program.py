@@ -86,6 +86,8 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError(f"--backend {settings.backend} computes a network; --net none has none")
     if settings.batch != Settings.batch and alone:
         raise RecipeError(f"--batch {settings.batch} is of positions for a network; --net none takes --threads")
+    if settings.weaken is not None and alone:
+        raise RecipeError(f"--weaken {settings.weaken:g} draws from a network; with --net none give few --visits")
     if alone:
         params = playout_params(settings.playouts or "local")
     else:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tengen.networks import NetConfig
 
 FOLDER = Path(__file__).parent
+KINDS = ("network", "linear-playout", "zero", "policy-gradient")
 _KEY = re.compile(r"([{,]\s*\w+):(?=\S)")
 """A key of a mapping that is written without a space, as in {9:1}, which YAML would read as a time of day."""
 
@@ -33,9 +34,14 @@ def recipe_names(*kinds: str) -> list[str]:
 def recipe_kind(name_or_path: str, *kinds: str) -> str:
     """What a recipe trains: `network`, unless it names another `kind`.
 
-    Raises RecipeError as load_recipe, which for an unknown name offers recipes of `kinds`, or of all.
+    Raises RecipeError as load_recipe, which for an unknown name offers recipes of `kinds`, or of all, and for a kind
+    that there is not.
     """
-    return str(read_recipe(_find(name_or_path, kinds)).get("kind", "network"))
+    path = _find(name_or_path, kinds)
+    kind = str(read_recipe(path).get("kind", "network"))
+    if kind not in KINDS:
+        raise RecipeError(f"{path}: unknown kind {kind!r}; there are {', '.join(KINDS)}")
+    return kind
 
 
 @overload
