@@ -26,7 +26,8 @@ class Player:
     `visits` 1 is the raw policy without search: the most likely legal move, or with `temperature` above 0 one drawn by
     probability ^ (1 / temperature). More visits search by `params`, and a temperature draws by visits ^ (1 / it). The
     player passes when its policy or its search says so, but with `never_pass` only when no sensible move is left
-    (`moves.sensible_moves`, `to_the_end` or not), and then it makes sensible moves alone.
+    (`moves.sensible_moves`), and then it makes sensible moves alone. `to_the_end`, which a duel sets where the board
+    counts as it stands, to take dead stones is sensible.
     """
 
     evaluator: Evaluator
