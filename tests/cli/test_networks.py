@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tengen.data.record import GameRecord, pack_moves
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
 from tengen.training.accuracy import Judgement
+from tengen.training.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
 
@@ -164,11 +166,25 @@ def test_a_missing_store_is_one_line(store: Path, capsys: pytest.CaptureFixture[
 def test_a_network_of_one_size_tells_its_cost_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tengen.training.run.train", lambda *_, **__: tmp_path)
+    from tengen.data.planes import plane_set
+    from tengen.recipes.loader import network_fields
+    from tengen.training.module import TrainingModule
+
+    def begin(run: RunConfig, folder: Path, *, progress: bool, begun: Callable[[TrainingModule], None]) -> Path:
+        begun(TrainingModule(run, plane_set(network_fields(run.network).plane_set)))
+        return folder
+
+    monkeypatch.setattr("tengen.training.run.train", begin)
     recipe = tmp_path / "cody.yaml"
     recipe.write_text("name: cody\nnetwork: {family: cody7x7}\ndata: {store: games}\ntraining: {steps: 1}\n")
     assert main(["train", str(recipe)]) == 0
     assert "31 M multiplications a position at 7x7" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_store_that_is_missing_is_all_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "tiny", "--set", f"data.store={tmp_path / 'none'}", "--out", str(tmp_path / "run")]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ") and message.count("\n") == 1 and not (tmp_path / "run").exists()
 
 
 def test_a_wrong_setting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

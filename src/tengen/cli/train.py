@@ -1,5 +1,6 @@
 """`tengen train`: a network from a store, by a recipe."""
 
+import copy
 from pathlib import Path
 from typing import Annotated
 
@@ -34,22 +35,23 @@ def command(
     config = network_fields(run.network)
 
     from tengen.data.planes import plane_set
-    from tengen.networks import build
     from tengen.networks.cost import mac_count, parameter_count
+    from tengen.training.module import TrainingModule
     from tengen.training.run import train
 
     console = Console(stderr=True)
-    inputs = plane_set(config.plane_set)
-    widths = (len(inputs.planes), len(inputs.scalars))
-    network = build(config, *widths)
-    console.print(f"run {folder}: {config}")
-    console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
-    edge = getattr(network, "edge", 19)  # some networks take one size alone
-    millions = mac_count(network, *widths, edge) / 1e6
-    cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
-    console.print(f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}")
+
+    def tell(module: TrainingModule) -> None:
+        network, inputs = copy.deepcopy(module.average).eval(), plane_set(config.plane_set)  # learns nothing from this
+        console.print(f"run {folder}: {config}")
+        console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
+        edge = getattr(network, "edge", 19)  # some networks take one size alone
+        millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
+        cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
+        console.print(f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}")
+
     with told_when_stopped(folder):
-        path = train(run, folder, progress=not quiet)
+        path = train(run, folder, progress=not quiet, begun=tell)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
 
 

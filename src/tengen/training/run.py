@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,9 +87,12 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
     return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
 
 
-def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
+def train(
+    run: RunConfig, out: Path, *, progress: bool = True, begun: Callable[[TrainingModule], None] = lambda _: None
+) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the network file.
 
+    `begun` is called once nothing that the recipe or the folder holds is in the way.
     Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
     or another process trains in it, where the games of the store changed since, for fewer steps than it has behind it,
     for a card with wrong board sizes and for losses of heads that are not there.
@@ -109,6 +113,7 @@ def train(run: RunConfig, out: Path, *, progress: bool = True) -> Path:
         check_games(out, named(samplers.train.store, samplers.train.game_rows), resumes=found is not None)
         write_recipe(out, run.model_dump(mode="json"))
         module = TrainingModule(run, inputs)
+        begun(module)
         journal = Journal(out, found[0] if found else 0, again=("final",))
         try:
             if found and _restore_finished(module, *found):
