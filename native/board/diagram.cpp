@@ -25,15 +25,16 @@ char symbol(const Board& board, Point p) {
     return board.at(p) == Color::black ? 'X' : 'O';
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
-
-// The letters above and below the board.
-bool is_letters(std::string_view line) { return !is_blank(line) && line[line.find_first_not_of(" \t\r")] == 'A'; }
+// The first sign of a line, 0 where it is blank. The letters above and below the board begin with an A.
+char first_sign(std::string_view line) {
+    const auto start = line.find_first_not_of(" \t\r");
+    return start == std::string_view::npos ? '\0' : line[start];
+}
 
 // The points of one line of a diagram; empty for a blank line and for the letters.
 std::vector<Color> parse_line(std::string_view line) {
     std::vector<Color> row;
-    if (is_blank(line) || is_letters(line)) return row;
+    if (const char first = first_sign(line); !first || first == 'A') return row;
     for (const char c : line) {
         switch (c) {
             case 'X':
@@ -95,7 +96,7 @@ Board parse_diagram(std::string_view text) {
         const auto end = text.find('\n');
         if (auto row = parse_line(text.substr(0, end)); !row.empty())
             rows.push_back(std::move(row));
-        else if (!rows.empty() && is_letters(text.substr(0, end)))
+        else if (!rows.empty() && first_sign(text.substr(0, end)) == 'A')
             break;  // what follows the board is no part of it
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

@@ -44,6 +44,17 @@ PlayParams gumbel() {
     return params;
 }
 
+PlayParams alphago(bool full_games) {
+    PlayParams params = puct();
+    for (SearchParams* search : {&params.full, &params.cheap}) {
+        search->selection = Selection::puct_alphago;
+        search->full_games = full_games;
+        search->noise_weight = search->forced_playouts = 0;
+        search->memory = std::size_t{1} << 20;
+    }
+    return params;
+}
+
 GamePlan plan(int i) {
     GamePlan plan;
     plan.index = i;
@@ -261,13 +272,8 @@ TEST(selfplay_opening_is_drawn_among_all_symmetric_moves) {
 }
 
 TEST(selfplay_full_games_are_counted_as_they_stand) {
-    PlayParams params = puct();
-    for (SearchParams* search : {&params.full, &params.cheap}) {
-        search->selection = Selection::puct_alphago;
-        search->full_games = search->forbid_pass = true;
-        search->noise_weight = search->forced_playouts = 0;
-        search->memory = std::size_t{1} << 20;
-    }
+    PlayParams params = alphago(true);
+    params.full.forbid_pass = params.cheap.forbid_pass = true;
     params.visits = 4;
     params.cheap_visits = 2;
     params.settle = false;
@@ -285,13 +291,6 @@ TEST(selfplay_full_games_are_counted_as_they_stand) {
 // A dead stone of White's in a corner, all else Black's: the game ends by what is pass-alive, however searches count.
 TEST(selfplay_settled_games_are_counted_by_what_is_alive) {
     for (const bool full_games : {false, true}) {
-        PlayParams params = puct();
-        for (SearchParams* search : {&params.full, &params.cheap}) {
-            search->selection = Selection::puct_alphago;
-            search->full_games = full_games;
-            search->noise_weight = search->forced_playouts = 0;
-            search->memory = std::size_t{1} << 20;
-        }
         GamePlan given = plan(0);
         given.size = 5;
         given.komi = 23.5f;
@@ -301,7 +300,7 @@ TEST(selfplay_settled_games_are_counted_by_what_is_alive) {
             if (p > 1) given.start.push_back(static_cast<Point>((p == 2 ? 24 : 25) | kWhiteBit));
             given.start.push_back(p);
         }
-        const PlayedGame game = play_one(params, given);
+        const PlayedGame game = play_one(alphago(full_games), given);
         CHECK_EQ(game.ending, std::string_view("settled"));
         CHECK_EQ(game.score, 1.5f);
         CHECK_EQ(game.winner, 0);

@@ -56,7 +56,7 @@ def test_impossible_limits_are_refused(bad: dict[str, float]) -> None:
         Limits(**bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 2.5])
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, math.inf, math.nan])
 def test_visits_are_whole_numbers(wrong: float) -> None:
     with pytest.raises(RecipeError, match=f"visits must be a whole number, 1 or more, not {wrong}"):
         Limits(visits=wrong)  # type: ignore[arg-type]

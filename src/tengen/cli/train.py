@@ -1,8 +1,10 @@
 """`tengen train`: a network from a store, by a recipe."""
 
+from __future__ import annotations
+
 import copy
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,6 +13,9 @@ from tengen.cli.stopped import told_when_stopped
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
+
+if TYPE_CHECKING:
+    from tengen.training.module import TrainingModule
 
 KINDS = ("network", "linear-playout")
 
@@ -34,25 +39,30 @@ def command(
     folder = out if out is not None else Path("runs") / run.name
     config = network_fields(run.network)
 
-    from tengen.data.planes import plane_set
-    from tengen.networks.cost import mac_count, parameter_count
-    from tengen.training.module import TrainingModule
     from tengen.training.run import train
 
     console = Console(stderr=True)
 
     def tell(module: TrainingModule) -> None:
-        network, inputs = copy.deepcopy(module.average).eval(), plane_set(config.plane_set)  # learns nothing from this
         console.print(f"run {folder}: {config}")
         console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
-        edge = getattr(network, "edge", 19)  # some networks take one size alone
-        millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
-        cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
-        console.print(f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}")
+        console.print(_cost(module, config.plane_set))
 
     with told_when_stopped(folder):
         path = train(run, folder, progress=not quiet, begun=tell)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
+
+
+def _cost(module: TrainingModule, planes: str) -> str:
+    """What the network of a run costs, measured on a copy: a pass in training mode would move statistics of batches."""
+    from tengen.data.planes import plane_set
+    from tengen.networks.cost import mac_count, parameter_count
+
+    network, inputs = copy.deepcopy(module.average).eval(), plane_set(planes)
+    edge = getattr(network, "edge", 19)  # some networks take one size alone
+    millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
+    cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
+    return f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}"
 
 
 def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> None:

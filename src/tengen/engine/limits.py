@@ -27,7 +27,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("visits", "playouts"):
             value = getattr(self, name)
-            if value is not None and (value < 1 or value != int(value)):
+            if value is not None and (value < 1 or value % 1 != 0):
                 raise RecipeError(f"{name} must be a whole number, 1 or more, not {value}")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
             raise RecipeError(f"seconds must be 0 or more, not {self.seconds}")
