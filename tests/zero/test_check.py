@@ -45,7 +45,14 @@ def test_a_sound_recipe_passes() -> None:
         ({"search": {"full": {"transpositions": True}}}, "settings that share a tree must agree"),
         ({"search": {"full": {"forbid_pass": True}}}, "settings that share a tree must agree"),
         ({"search": {"visits": 1}}, "search.visits = 1: a search of one visit"),
-        ({"search": {"visits_from": {3: 8, 5: 1}}}, "search.visits_from of cycle 5 = 1: a search of one visit"),
+        (
+            {"stages": {3: {"search": {"visits": 8}}, 5: {"search": {"visits": 1}}}},
+            "from cycle 5 on, search.visits = 1: a search of one visit",
+        ),
+        (
+            {"stages": {3: {"search": {"full": {"forbid_pass": True}}}}},
+            "from cycle 3 on, search.params and search.full give full and cheap searches that cannot play",
+        ),
         ({"game": {"rules": "nonsense"}}, "nonsense"),
     ],
 )
@@ -66,6 +73,14 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     check(config.model_copy(update={"games_at_once": int(match[1])}))
 
 
+def test_a_later_stage_may_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
+    config = {**BASE, "games_at_once": 128}
+    check(ZeroConfig.model_validate(config))
+    with pytest.raises(RecipeError, match=r"from cycle 9 on, games_at_once = 128 with search\.visits = 100000"):
+        check(ZeroConfig.model_validate({**config, "stages": {9: {"search": {"visits": 100_000}}}}))
+
+
 def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
     params = {"selection": "puct-alphago"}
@@ -80,17 +95,6 @@ def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest
 def test_impossible_boards(sizes: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="size"):
         ZeroConfig.model_validate({**BASE, "game": {"sizes": sizes}})
-
-
-def test_visits_grow_with_the_cycles() -> None:
-    config = ZeroConfig.model_validate({**BASE, "search": {"visits": 8, "visits_from": {3: 16, 10: 64}}})
-    assert [config.at(cycle).search.visits for cycle in (0, 2, 3, 9, 10, 99)] == [8, 8, 16, 16, 64, 64]
-
-
-def test_komi_is_learnt_until_it_is_fixed() -> None:
-    config = ZeroConfig.model_validate({**BASE, "game": {"komi": {"start": 7, "fixed_from": {3: 9, 10: 9.5}}}})
-    komis = [config.at(cycle).game.komi for cycle in (0, 2, 3, 9, 10, 99)]
-    assert [(komi.start, komi.learn) for komi in komis] == [(7, True)] * 2 + [(9, False)] * 2 + [(9.5, False)] * 2
 
 
 def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game() -> None:

@@ -59,11 +59,19 @@ def test_learning_may_be_off() -> None:
     assert fair_komi([game(9, 7.5)] * 500, CONFIG.model_copy(update={"learn": False})) == 3.0
 
 
-def test_a_run_learns_komi_until_its_recipe_fixes_it() -> None:
-    komi = {"start": 7, "step": 100, "fixed_from": {2: 8.5}}
+def test_a_run_learns_komi_until_a_stage_fixes_it() -> None:
+    komi = {"start": 7, "step": 100}
+    stages = {2: {"game": {"komi": {"start": 8.5, "learn": False}}}}
     network = {"family": "residual", "size": "b2c16"}
     config = ZeroConfig.model_validate(
-        {"name": "x", "cycles": 4, "games_per_cycle": 50, "network": network, "game": {"sizes": {7: 1}, "komi": komi}}
+        {
+            "name": "x",
+            "cycles": 4,
+            "games_per_cycle": 50,
+            "network": network,
+            "game": {"sizes": {7: 1}, "komi": komi},
+            "stages": stages,
+        }
     )
     games = [game(9, 7.5)] * 50
     assert [Terms.of(config, games, cycle).fair_komi for cycle in range(4)] == [{7: 9.0}, {7: 9.0}, {7: 8.5}, {7: 8.5}]

@@ -8,7 +8,7 @@ from tengen import _native
 from tengen.errors import RecipeError
 from tengen.rules import Rules
 from tengen.zero.anchors import check_networks
-from tengen.zero.config import ZeroConfig
+from tengen.zero.config import SearchConfig, ZeroConfig
 from tengen.zero.generate import play_params, tree_bytes
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
@@ -17,7 +17,7 @@ _LEAST_TREE = 1 << 20
 
 def check(config: ZeroConfig) -> None:
     """Raise RecipeError where the settings of a recipe clash, or clash with this machine."""
-    learn, game = config.learn, config.game
+    learn = config.learn
     if learn.window.least < learn.batch_size:
         raise RecipeError(
             f"learn.window.least = {learn.window.least} positions is smaller than learn.batch_size = "
@@ -28,29 +28,36 @@ def check(config: ZeroConfig) -> None:
         raise RecipeError(
             f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
         )
-    _check_visits(config)
-    if (config.search.cheap_share or config.search.decided) and config.search.cheap_visits >= config.search.visits:
-        raise RecipeError(
-            f"search.cheap_visits = {config.search.cheap_visits} is not below search.visits = {config.search.visits}: "
-            "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
-        )
-    Rules.parse(game.rules)
     _check_network(config)
     check_networks(config.rating.anchors)
+    _check_playing(config)
+    for cycle in sorted(config.stages):
+        try:
+            _check_playing(config.at(cycle))
+        except RecipeError as error:
+            raise RecipeError(f"from cycle {cycle} on, {error}") from error
+
+
+def _check_playing(config: ZeroConfig) -> None:
+    """What stages may change."""
+    _check_visits(config.search)
+    Rules.parse(config.game.rules)
     _check_search(config)
-    _check_memory(config, game.edge)
+    _check_memory(config, config.game.edge)
 
 
-def _check_visits(config: ZeroConfig) -> None:
+def _check_visits(search: SearchConfig) -> None:
     """Full searches teach the policy: one visit, which is the raw policy, would leave nothing to learn from."""
-    first = config.search.visits_from
-    named = {"visits": config.search.visits, **{f"visits_from of cycle {cycle}": first[cycle] for cycle in first}}
-    for name, visits in named.items():
-        if visits < 2:
-            raise RecipeError(
-                f"search.{name} = {visits}: a search of one visit is the policy itself, which teaches nothing; give 2 "
-                "or more"
-            )
+    if search.visits < 2:
+        raise RecipeError(
+            f"search.visits = {search.visits}: a search of one visit is the policy itself, which teaches nothing; give "
+            "2 or more"
+        )
+    if (search.cheap_share or search.decided) and search.cheap_visits >= search.visits:
+        raise RecipeError(
+            f"search.cheap_visits = {search.cheap_visits} is not below search.visits = {search.visits}: "
+            "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
+        )
 
 
 def _check_search(config: ZeroConfig) -> None:
@@ -81,7 +88,7 @@ def _check_network(config: ZeroConfig) -> None:
 
 
 def _check_memory(config: ZeroConfig, edge: int) -> None:
-    visits = max([config.search.visits, *config.search.visits_from.values()])
+    visits = config.search.visits
     tree = max(_LEAST_TREE, tree_bytes(config, visits))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()

@@ -1,8 +1,8 @@
 """The configuration of a self-play run: what a recipe says, checked and frozen."""
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
 from tengen.training.config import (
@@ -15,9 +15,9 @@ from tengen.training.config import (
     ScheduleConfig,
     Strict,
 )
+from tengen.zero.stages import StageConfig, changed
 
 Share = Annotated[float, Field(ge=0, le=1)]
-_Value = TypeVar("_Value")
 
 LEAST_TREE = 1 << 22
 """Bytes that the tree of a search may take, at least."""
@@ -29,8 +29,7 @@ class KomiConfig(Strict):
     `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
     `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. From one
     cycle to the next the fair komi moves by `step` points at the most: beginners win and lose by the whole board, and a
-    komi that follows them at once swings from end to end. With `learn` off it stays at `start`. `fixed_from` ends the
-    learning as the run goes on: {20: 9} means 9 from cycle 20 on, for a board whose fair komi is known.
+    komi that follows them at once swings from end to end. With `learn` off it stays at `start`.
     """
 
     start: float = Field(7.0, ge=-400, le=400)
@@ -40,7 +39,6 @@ class KomiConfig(Strict):
     step: float = Field(1.0, gt=0, le=400)
     whole: bool = False
     learn: bool = True
-    fixed_from: dict[int, Annotated[float, Field(ge=-400, le=400)]] = Field({})
 
 
 class GameConfig(Strict):
@@ -117,8 +115,6 @@ class DecidedConfig(Strict):
 class SearchConfig(Strict):
     """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
 
-    `visits_from` raises the visits of full searches as the run goes on: {20: 64} means 64 from cycle 20 on.
-
     A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none), and with `decided`
     another share where the game is decided, so that less is spent on what teaches little. `params` are changes
     to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
@@ -128,7 +124,6 @@ class SearchConfig(Strict):
     """
 
     visits: int = Field(32, ge=1)
-    visits_from: dict[int, Annotated[int, Field(ge=1)]] = Field({})
     cheap_visits: int = Field(8, ge=1)
     cheap_share: float = Field(0.0, ge=0, lt=1)
     decided: DecidedConfig | None = None
@@ -249,7 +244,8 @@ class ZeroConfig(Strict):
 
     A run is `cycles` times: `games_per_cycle` games, then learning. Games are played `games_at_once` in flight.
     `start` is a network file to begin with; `seed` decides everything. `recipe` is how the command named it, with its
-    settings, for the card.
+    settings, for the card. `stages` change how games are played as the run goes on, each from a cycle until the run
+    ends or a later stage says otherwise: {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
     """
 
     name: str
@@ -269,6 +265,7 @@ class ZeroConfig(Strict):
     game: GameConfig = GameConfig()
     opening: OpeningConfig = OpeningConfig()
     search: SearchConfig = SearchConfig()
+    stages: dict[int, StageConfig] = Field({})
     resign: ResignConfig | None = None
     learn: LearnConfig = LearnConfig()
     gate: GateConfig | None = None
@@ -281,22 +278,29 @@ class ZeroConfig(Strict):
         """The number of the network that plays in a cycle."""
         return max(0, cycle - 1) if self.overlap else cycle
 
+    @model_validator(mode="after")
+    def _stages(self) -> "ZeroConfig":
+        for cycle in self.stages:
+            if cycle < 1:
+                raise ValueError(f"a stage begins with cycle 1 or later, not {cycle}: say it in the recipe itself")
+            try:
+                self.at(cycle)
+            except ValidationError as error:
+                wrong = error.errors()[0]
+                place = ".".join(map(str, wrong["loc"]))
+                raise ValueError(f"the stage of cycle {cycle}: {place}: {wrong['msg']}") from error
+        return self
+
     def at(self, cycle: int) -> "ZeroConfig":
-        """The recipe as it holds in a cycle: with the visits and the komi of that time."""
-        config = self
-        if (visits := _since(self.search.visits_from, cycle)) is not None:
-            config = config.model_copy(update={"search": self.search.model_copy(update={"visits": visits})})
-        if (komi := _since(self.game.komi.fixed_from, cycle)) is not None:
-            fixed = self.game.komi.model_copy(update={"start": komi, "learn": False})
-            config = config.model_copy(update={"game": self.game.model_copy(update={"komi": fixed})})
-        return config
+        """The recipe as it holds in a cycle, with the stages that have begun."""
+        begun = [stage for begin, stage in sorted(self.stages.items()) if begin <= cycle]
+        if not begun:
+            return self
+        settings = self.model_dump(exclude={"stages"})
+        for stage in begun:
+            settings = changed(settings, stage.model_dump(exclude_defaults=True))
+        return ZeroConfig.model_validate(settings)
 
     def rated_cycles(self) -> list[int]:
         """The networks that are rated, by the cycle in which they would play: every few, and the last."""
         return sorted({*range(self.rating.every, self.cycles + 1, self.rating.every), self.cycles})
-
-
-def _since(changes: dict[int, _Value], cycle: int) -> _Value | None:
-    """What holds in a cycle, of values that each begin with one; None before the first."""
-    first = max((begin for begin in changes if begin <= cycle), default=None)
-    return None if first is None else changes[first]

@@ -16,6 +16,7 @@ import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -72,12 +73,16 @@ class RunFolder:
                 path.unlink()
 
     def check_same(self, config: ZeroConfig) -> None:
-        """Raise RecipeError, with the first setting that differs, when the folder holds another run."""
+        """Raise RecipeError, with the first setting that differs, when the folder holds another run.
+
+        Stages that begin with a cycle that no network has learnt from yet may come, go and change.
+        """
         if not self.recipe.exists():
             return
         before = yaml.safe_load(self.recipe.read_text(encoding="utf-8"))
         before = json.loads(json.dumps(before))  # keys as text, however a hand that edited it wrote them
-        if difference := _difference(before, config.model_dump(mode="json")):
+        done = max((number for number, _ in self.networks()), default=0)
+        if difference := _difference(_begun(before, done), _begun(config.model_dump(mode="json"), done)):
             raise RecipeError(
                 f"{self.path} holds a run with {difference}; give the same recipe to go on with it, or another --out"
             )
@@ -103,6 +108,12 @@ def _numbered(folder: Path, pattern: str) -> list[tuple[int, Path]]:
     return sorted((int(match[1]), path) for match, path in found if match)
 
 
+def _begun(recipe: dict[str, Any], done: int) -> dict[str, Any]:
+    """The recipe with the stages that have begun in `done` cycles."""
+    stages = recipe.get("stages") or {}
+    return {**recipe, "stages": {cycle: stage for cycle, stage in stages.items() if int(cycle) < done}}
+
+
 def _difference(before: object, now: object, where: str = "") -> str | None:
     """The first setting that is not the same, in words."""
     if isinstance(before, dict) and isinstance(now, dict):
@@ -112,5 +123,7 @@ def _difference(before: object, now: object, where: str = "") -> str | None:
             place = f"{where}.{key}" if where else str(key)
             if found := _difference(before.get(key), now.get(key), place):
                 return found
+        return None
+    if before in ({}, None) and now in ({}, None):  # what a version did not know yet, or knows no longer, and is empty
         return None
     return None if before == now else f"{where} = {before}, not {now}"

@@ -40,7 +40,8 @@ def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_ko
     rules = config.gate
     assert rules is not None
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
-    params, game = config.search.search_params(full=False), config.game
+    now = config.at(cycle)
+    params, game = now.search.search_params(full=False), now.game
     terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.full_games)
     a, b = (
         Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=game.forbid_pass)

@@ -55,7 +55,7 @@ def make_plan(
     starts: Sequence[Start] = (),
     resigns: bool = False,
 ) -> GamePlan:
-    """Game `index` of a cycle.
+    """Game `index` of a cycle, by the recipe as it holds then.
 
     `fair_komi` by board size replaces the one that the recipe starts with. `starts` are hard positions; a share of the
     games on a board of that size begins with one. `resigns`: games may be resigned in this cycle, except for the share

@@ -54,13 +54,13 @@ class Terms:
     @classmethod
     def of(cls, config: ZeroConfig, recent: list[GameRecord], cycle: int) -> Terms:
         """From the games of the last RECENT cycles before `cycle`."""
-        drawn = config.at(cycle).game.komi
-        komi = {size: fair_komi((game for game in recent if game.size == size), drawn) for size in config.game.sizes}
+        now, sizes = config.at(cycle), config.game.sizes
+        komi = {size: fair_komi((game for game in recent if game.size == size), now.game.komi) for size in sizes}
         resign = config.resign
         winrate = 0.0
         if resign is not None and cycle >= resign.after:
             winrate = threshold((game for game in recent if was_played_out(config, game.source)), resign)
-        return cls(komi, winrate, hard_starts(recent) if config.opening.hard else [])
+        return cls(komi, winrate, hard_starts(recent) if now.opening.hard else [])
 
 
 def was_played_out(config: ZeroConfig, source: str) -> bool:
@@ -122,16 +122,17 @@ class CyclePlayer:
         """Play what nobody has played or is playing; return what was done."""
         total = self.config.games_per_cycle
         claims = Claims(pending, total)
-        plans = (self._plan(cycle, number, terms) for number in claims)
+        config = self.config.at(cycle)
+        plans = (_plan(config, cycle, number, terms) for number in claims)
         try:
             first = next(plans, None)
             if first is None:
                 return Effort()
             done = before = len(pending.games())
-            generator = Generator(self.config.at(cycle), self._evaluators(cycle), terms.resign_winrate)
+            generator = Generator(config, self._evaluators(cycle), terms.resign_winrate)
             progress(cycle, done, total, 0)
             for finished in generator.play(itertools.chain([first], plans), self.stop.event):
-                pending.add([to_record(game, self._plan(cycle, game.index, terms)) for game in finished])
+                pending.add([to_record(game, _plan(config, cycle, game.index, terms)) for game in finished])
                 done += len(finished)
                 progress(cycle, done, total, generator.evaluations)
             pending.flush()
@@ -141,22 +142,23 @@ class CyclePlayer:
             pending.flush()
             claims.release()
 
-    def _plan(self, cycle: int, number: int, terms: Terms) -> GamePlan:
-        return make_plan(
-            self.config,
-            cycle,
-            number,
-            fair_komi=terms.fair_komi,
-            starts=terms.starts,
-            resigns=terms.resign_winrate > 0,
-        )
-
     def _evaluators(self, cycle: int) -> list[Evaluator]:
         workers = self.config.workers or core_count()
         path = self.folder.network(self.config.playing_network(cycle))
         number = min(workers, self.config.games_at_once)
         shared = OpenVinoEvaluator(path, threads=number, streams=number, max_batch=_LARGEST_BATCH, remember=False)
         return [shared] * number
+
+
+def _plan(config: ZeroConfig, cycle: int, number: int, terms: Terms) -> GamePlan:
+    return make_plan(
+        config,
+        cycle,
+        number,
+        fair_komi=terms.fair_komi,
+        starts=terms.starts,
+        resigns=terms.resign_winrate > 0,
+    )
 
 
 def core_count() -> int:

@@ -218,7 +218,7 @@ class Run:
             store,
             fresh.start,
             fresh.stop,
-            most_moves=self.config.game.most_moves,
+            most_moves=self.config.at(cycle).game.most_moves,
             fair_komi=terms.fair_komi,
             resign_winrate=terms.resign_winrate or None,
             resign_turns=self.config.resign.turns if self.config.resign else 3,
