@@ -220,7 +220,8 @@ class RatingConfig(Strict):
     `playouts@VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
     before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
     games are drawn from the network's policy. Programs think for themselves and take their time: against each of them
-    there are `program_games`, where given, but for the rating at the end.
+    there are `program_games`, where given, but for the rating at the end. Searches are those with which the recipe
+    begins, whatever its stages say: all networks of a run are rated alike.
     """
 
     every: int = Field(5, ge=1)
