@@ -29,6 +29,13 @@ def test_warm_up_plateau_decay() -> None:
     assert factor(config, 1000, 1) == 0
 
 
+def test_decay_ends_at_the_least_rate() -> None:
+    config = ScheduleConfig(warmup_steps=0, decay=0.5, least=0.6)
+    assert factor(config, 500, 0.5) == 1
+    assert factor(config, 750, 0.75) == pytest.approx(0.8)
+    assert factor(config, 1000, 1) == pytest.approx(0.6)
+
+
 def test_cosine_meets_the_line_in_the_middle_and_at_both_ends() -> None:
     linear = ScheduleConfig(warmup_steps=0, decay=1)
     cosine = ScheduleConfig(warmup_steps=0, decay=1, shape="cosine")

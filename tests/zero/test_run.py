@@ -26,6 +26,7 @@ from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
+from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
 from tengen.training.log import read_log
 from tengen.zero import helpers
@@ -361,6 +362,21 @@ def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_pa
     assert [event["gate"]["passed"] for event in events] == [False] * 3
     assert [event["seen"]["policy"] for event in events] == [None] * 3, "the first network plays, which knows no game"
     assert read_card(made).name == "micro"
+
+
+def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, tmp_path: Path) -> None:
+    """Of the networks that the same run makes without."""
+    plain = run(recipe, tmp_path / "plain", *SMALL)
+    mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
+    before, last = (load_module(RunFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
+    found = load_module(mean).state_dict()
+    assert any(not torch.equal(before[name], last[name]) for name in found)
+    bias = [name for name in found if name.endswith("bias")]  # filters are kept at norm 1, with a gain
+    assert bias
+    for name in bias:
+        torch.testing.assert_close(found[name], (before[name] + last[name]) / 2)
+    assert read_card(mean).name == read_card(plain).name
+    assert not [w for event in events_of(tmp_path / "mean") for w in event["warnings"] if "normalis" in str(w)]
 
 
 def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) -> None:

@@ -49,12 +49,14 @@ class OptimizerConfig(Strict):
 class ScheduleConfig(Strict):
     """How the learning rate moves over a run: a linear warm-up, a plateau, then a decay to zero.
 
-    `decay` is the share of the run, at its end, over which it falls.
+    `decay` is the share of the run, at its end, over which it falls; `least` is the share of the full rate that is left
+    in the end.
     """
 
     warmup_steps: int = Field(100, ge=0)
     shape: Literal["linear", "cosine"] = "linear"
     decay: Fraction = 0.7
+    least: Fraction = 0.0
 
 
 class LossWeights(Strict):

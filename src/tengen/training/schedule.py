@@ -18,4 +18,5 @@ def factor(config: ScheduleConfig, step: int, done: float) -> float:
     if config.decay == 0:
         return warm
     left = min(1.0, (1.0 - done) / config.decay)
-    return warm * (left if config.shape == "linear" else 0.5 - 0.5 * math.cos(math.pi * left))
+    falling = left if config.shape == "linear" else 0.5 - 0.5 * math.cos(math.pi * left)
+    return warm * (config.least + (1 - config.least) * falling)

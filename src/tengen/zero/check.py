@@ -28,6 +28,11 @@ def check(config: ZeroConfig) -> None:
         raise RecipeError(
             f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
         )
+    if learn.swa > (most := min(config.cycles, config.keep_networks)):
+        raise RecipeError(
+            f"learn.swa = {learn.swa} networks cannot be averaged with cycles = {config.cycles} and keep_networks = "
+            f"{config.keep_networks}: give {most} or fewer"
+        )
     _check_network(config)
     check_networks(config.rating.anchors)
     _check_playing(config)

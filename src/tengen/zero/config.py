@@ -182,7 +182,8 @@ class LearnConfig(Strict):
     """How networks are made of games. `reuse` is how often each recorded position is drawn, on average, but for what
     `records` take of the batches.
 
-    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle.
+    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle. The last network
+    of the run is the mean of the weights of its last `swa` networks (stochastic weight averaging).
     """
 
     batch_size: int = Field(128, ge=1)
@@ -194,6 +195,7 @@ class LearnConfig(Strict):
     targets: TargetConfig = TargetConfig()
     clip: float | None = Field(None, gt=0)
     ema: Fraction = 0.999
+    swa: int = Field(1, ge=1)
     precision: Precision = "auto"
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int = Field(0, ge=0)
