@@ -20,8 +20,9 @@ from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, find_network
+from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.networks import parse_config
+from tengen.networks.average import average
 from tengen.networks.export import export
 from tengen.networks.load import load_module
 from tengen.training.batches import BatchStream, TensorBatch
@@ -112,6 +113,7 @@ class Learner:
         self._stop = stop
         self.folder = folder
         self.inputs = plane_set(parse_config(config.network).plane_set)
+        self._widths = len(self.inputs.planes), len(self.inputs.scalars)
         if config.learn.threads:
             torch.set_num_threads(config.learn.threads)
         if config.learn.records is not None:
@@ -182,8 +184,14 @@ class Learner:
 
     def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
         """Write the averaged network as a network file."""
-        widths = len(self.inputs.planes), len(self.inputs.scalars)
-        export(self.module.playing(), *widths, path, self.card(cycle, metrics or {}).metadata())
+        export(self.module.playing(), *self._widths, path, self.card(cycle, metrics or {}).metadata())
+
+    def average(self, cycle: int) -> None:
+        """Give the candidate of `cycle` the mean of the weights of the `swa` networks up to it, its own among them."""
+        candidate, first = self.folder.candidate(cycle), cycle - self.config.learn.swa + 1
+        if first < cycle:
+            before = [self.folder.network(number) for number in range(first, cycle)]
+            average([*before, candidate], *self._widths, candidate, read_card(candidate).metadata())
 
     def card(self, cycle: int, metrics: dict[str, Any]) -> Card:
         """Of the network that plays in `cycle`."""

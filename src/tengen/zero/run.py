@@ -20,7 +20,6 @@ from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
-from tengen.networks.average import average
 from tengen.networks.export import relabel
 from tengen.training.folder import check_kind
 from tengen.training.journal import Journal
@@ -243,8 +242,8 @@ class Run:
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""
         candidate, network = self.folder.candidate(cycle), self.folder.network(cycle)
-        if cycle == self.config.cycles and self.config.learn.swa > 1:
-            self._average(cycle, candidate)
+        if cycle == self.config.cycles:
+            self.learner.average(cycle)
         if self.config.gate is None:
             candidate.replace(network)
             return {}
@@ -255,13 +254,6 @@ class Run:
             shutil.copyfile(self.folder.network(cycle - 1), candidate)
             candidate.replace(network)
         return {"gate": result.event()}
-
-    def _average(self, cycle: int, candidate: Path) -> None:
-        """Give the last candidate the mean of the weights of the run's last networks, its own among them."""
-        before = [self.folder.network(number) for number in range(cycle - self.config.learn.swa + 1, cycle)]
-        inputs = self.learner.inputs
-        widths = len(inputs.planes), len(inputs.scalars)
-        average([*before, candidate], *widths, candidate, read_card(candidate).metadata())
 
     def _hours(self, laps: Laps) -> float:
         """Of the run, up to the last lap of the cycle under way."""
