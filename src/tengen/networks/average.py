@@ -12,8 +12,8 @@ from tengen.networks.load import load_module
 def average(files: Sequence[Path], planes: int, scalars: int, target: Path, metadata: Mapping[str, str]) -> None:
     """Write the network file whose weights are the means of those of `files`, networks of one run.
 
-    Networks of one run that lie close together make mistakes of their own; their mean makes fewer (stochastic weight
-    averaging, Izmailov et al. 2018). `planes`, `scalars` and `metadata` as in `export`.
+    Where neighbouring networks make different mistakes, their mean may make fewer (stochastic weight averaging,
+    Izmailov et al. 2018). `planes`, `scalars` and `metadata` as in `export`.
     """
     modules = [plain(load_module(file)) for file in files]  # plain: of standardised filters the mean is another one
     states = [module.state_dict() for module in modules]

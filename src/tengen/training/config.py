@@ -47,10 +47,10 @@ class OptimizerConfig(Strict):
 
 
 class ScheduleConfig(Strict):
-    """How the learning rate moves over a run: a linear warm-up, a plateau, then a decay to zero.
+    """How the learning rate moves over a run: a linear warm-up, a plateau, then a decay.
 
-    `decay` is the share of the run, at its end, over which it falls; `least` is the share of the full rate that is left
-    in the end.
+    `decay` is the share of the run, at its end, over which it falls (0: it does not), and `least` the share of the full
+    rate to which it falls.
     """
 
     warmup_steps: int = Field(100, ge=0)
