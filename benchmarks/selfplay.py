@@ -27,9 +27,9 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.networks.export import export
 from tengen.networks.registry import build, parse_config
-from tengen.zero.config import ZeroConfig
-from tengen.zero.generate import Generator
-from tengen.zero.plan import GamePlan, make_plan
+from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.generate import Generator
+from tengen.selfplay.plan import GamePlan, make_plan
 
 PLANE_SET = "tengen"
 

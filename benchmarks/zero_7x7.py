@@ -33,20 +33,20 @@ from itertools import product
 from pathlib import Path
 
 from tengen import coords
-from tengen.arena.conditions import Conditions
-from tengen.arena.journal import read_folder
-from tengen.arena.match import play_match
-from tengen.arena.outcome import Outcome
-from tengen.arena.settings import MatchSettings
-from tengen.arena.statistics import Tally
-from tengen.arena.summary import tally
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, load_evaluator
 from tengen.evaluators.protocol import advised_search
 from tengen.game import Game
+from tengen.match.conditions import Conditions
+from tengen.match.folder import read_folder
+from tengen.match.outcome import Outcome
+from tengen.match.runner import play_match
+from tengen.match.settings import MatchSettings
+from tengen.match.summary import tally
 from tengen.sgf import read_game
+from tengen.statistics import Tally
 
 SIZE = 7
 TURNS = 32

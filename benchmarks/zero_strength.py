@@ -18,16 +18,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tengen.arena.conditions import Conditions
-from tengen.arena.match import play_match
-from tengen.arena.settings import MatchSettings
-from tengen.arena.statistics import Tally, wilson
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
-from tengen.zero.anchors import parse
-from tengen.zero.duel import Terms
-from tengen.zero.programs import program_rules
-from tengen.zero.rate import Match, pairing_seed, play
+from tengen.match.batch import Terms
+from tengen.match.batch_programs import program_rules
+from tengen.match.conditions import Conditions
+from tengen.match.runner import play_match
+from tengen.match.settings import MatchSettings
+from tengen.selfplay.anchors import parse
+from tengen.selfplay.rate import Match, pairing_seed, play
+from tengen.statistics import Tally, wilson
 
 Points = tuple[float, int]
 """Points, and the games in which they were won."""

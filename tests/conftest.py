@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from offspring import Offspring
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
@@ -47,3 +49,11 @@ def tengen() -> Runner:
         )
 
     return run
+
+
+@pytest.fixture
+def offspring(monkeypatch: pytest.MonkeyPatch) -> Offspring:
+    """Marks every process that the test starts from now on."""
+    mark = f"TENGEN_TEST_{uuid.uuid4().hex}"
+    monkeypatch.setenv("TENGEN_TEST_MARK", mark)
+    return Offspring(mark)

@@ -30,22 +30,25 @@ ALLOWED: dict[str, set[str]] = {
     "sgf": RULES,
     "data": RULES,
     "networks": {"errors", "disk"},
-    "pages": RULES,
-    "training": RULES | {"networks", "data", "evaluators", "pages"},
+    "statistics": set(),
+    "runs": RULES | {"statistics"},
+    "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},
     "evaluators": RULES | {"data"},
     "engine": RULES | {"evaluators", "data"},
-    "benching": ENGINE | {"networks", "training"},
+    "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "web": ENGINE,
-    "arena": ENGINE | {"pages"},
-    "zero": ENGINE | {"arena", "networks", "pages", "training"},
+    "match": ENGINE | {"gtp", "runs", "statistics"},
+    "ratings": ENGINE | {"match", "runs", "statistics"},
+    "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
+    "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
 }
 TOP = {"cli", "recipes", "__main__"}
 
 # The heavy libraries, and where alone each may be imported.
 HEAVY = {
-    "torch": ("networks/", "training/", "zero/", "evaluators/torch.py"),
-    "lightning": ("training/", "zero/"),
+    "torch": ("networks/", "training/", "selfplay/", "evaluators/torch.py"),
+    "lightning": ("training/", "selfplay/"),
     "onnx": ("networks/", "training/", "evaluators/torch.py"),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),

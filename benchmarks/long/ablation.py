@@ -25,11 +25,11 @@ from typing import Any
 from ablation_page import Variant, table, write_report
 
 from tengen.recipes import load_recipe
-from tengen.zero.config import ZeroConfig
-from tengen.zero.rating_book import RatingBook
-from tengen.zero.run import Run
-from tengen.zero.stop import Stop
-from tengen.zero.watcher import Nobody
+from tengen.runs.interruption import Stop
+from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.loop import Run
+from tengen.selfplay.rating_book import RatingBook
+from tengen.selfplay.watcher import Nobody
 
 RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
 GATE = 0.2

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import t as student
 
-from tengen.pages.page import ACCENT, INK, PALETTE, Plot, figures, page, plot, save_picture, section, write_page
+from tengen.runs.report import ACCENT, INK, PALETTE, Plot, figures, page, plot, save_picture, section, write_page
 
 BASE = "base"
 SEARCHES = ("base", "puct-16", "gumbel-16", "puct-64", "gumbel-64")

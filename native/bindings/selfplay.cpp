@@ -88,7 +88,7 @@ nb::typed<nb::list, nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>, nb::c_con
 
 void bind_params(nb::module_& m) {
     nb::class_<PlayParams>(m, "PlayParams",
-                           "How games of self-play are played; tengen.zero.config.SearchConfig explains most of it.")
+                           "How games of self-play are played; tengen.selfplay.config.SearchConfig explains most of it.")
         .def(nb::init<>())
         .def_rw("full", &PlayParams::full)
         .def_rw("cheap", &PlayParams::cheap)
@@ -135,7 +135,7 @@ void bind_played(nb::module_& m) {
 }
 
 void bind_pool(nb::module_& m) {
-    nb::class_<LockedSelfPlay>(m, "SelfPlay", "Many games of self-play at once; tengen.zero.generate drives it.")
+    nb::class_<LockedSelfPlay>(m, "SelfPlay", "Many games of self-play at once; tengen.selfplay.generate drives it.")
         .def(nb::init<const PlayParams&, int, int>(), "params"_a, "slots"_a, "threads"_a = 1)
         .def("add", add, "index"_a, "seed"_a, "size"_a, "rules"_a, "komi"_a, "start"_a = std::vector<std::uint16_t>{},
              "opening_moves"_a = 0, "may_resign"_a = false,

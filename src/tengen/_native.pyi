@@ -604,7 +604,7 @@ class SearchPool:
 
 class PlayParams:
     """
-    How games of self-play are played; tengen.zero.config.SearchConfig explains most of it.
+    How games of self-play are played; tengen.selfplay.config.SearchConfig explains most of it.
     """
 
     def __init__(self) -> None: ...
@@ -775,7 +775,7 @@ class PlayedGame:
         """Positions that the network was asked about."""
 
 class SelfPlay:
-    """Many games of self-play at once; tengen.zero.generate drives it."""
+    """Many games of self-play at once; tengen.selfplay.generate drives it."""
 
     def __init__(self, params: PlayParams, slots: int, threads: int = 1) -> None: ...
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tengen.benching.machine import Machine
-from tengen.benching.playing import BATCHES, SIZES
+from tengen.benchmark.machine import Machine
+from tengen.benchmark.playing import BATCHES, SIZES
 from tengen.cli import bench
 from tengen.cli.app import main
 

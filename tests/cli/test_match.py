@@ -21,7 +21,7 @@ conditions: {size: 5, komi: 0.5, turns: 3}
 @pytest.fixture(autouse=True)
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spares the time of drawing."""
-    monkeypatch.setattr("tengen.arena.report.write_report", lambda folder: None)
+    monkeypatch.setattr("tengen.ratings.report.write_report", lambda folder: None)
 
 
 def about(folder: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from made_matches import series, write_match
 
 from tengen.cli.app import main
 from tengen.game import Game
+from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent
 from tengen.sgf import Result, SgfInfo, write_game
-from tengen.zero.rating_book import Pairing, RatingBook, RatingEvent
 
 DATA = Path(__file__).parents[1] / "data"
 GNU = "GNU Go level 10"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tengen.arena.gtp_client import GtpClient
 from tengen.engine.count import Counter
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import Game
+from tengen.gtp.client import GtpClient
 
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 pytestmark = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian: apt install gnugo)")

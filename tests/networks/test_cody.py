@@ -11,9 +11,6 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
-from tengen.arena.conditions import Conditions  # noqa: E402
-from tengen.arena.settings import MatchSettings  # noqa: E402
-from tengen.arena.table import Table  # noqa: E402
 from tengen.data.planes import encode_game, plane_set  # noqa: E402
 from tengen.engine import load_engine  # noqa: E402
 from tengen.errors import NetworkError, RecipeError, TengenError  # noqa: E402
@@ -21,12 +18,15 @@ from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
+from tengen.match.conditions import Conditions  # noqa: E402
+from tengen.match.settings import MatchSettings  # noqa: E402
+from tengen.match.worker import Table  # noqa: E402
 from tengen.networks import build  # noqa: E402
 from tengen.networks.cody import CodyConfig  # noqa: E402
 from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
-from tengen.zero.check import check  # noqa: E402
-from tengen.zero.config import ZeroConfig  # noqa: E402
+from tengen.selfplay.check import check  # noqa: E402
+from tengen.selfplay.config import ZeroConfig  # noqa: E402
 
 PLANES, SCALARS = len(plane_set("cody3").planes), len(plane_set("cody3").scalars)
 

@@ -9,11 +9,11 @@ import yaml
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
+from tengen.reinforce.config import RlConfig
+from tengen.selfplay.check import check
+from tengen.selfplay.config import ZeroConfig
 from tengen.training.config import RunConfig
 from tengen.training.linear_config import LinearRun
-from tengen.zero.check import check
-from tengen.zero.config import ZeroConfig
-from tengen.zero.rl_config import RlConfig
 
 MODELS = {"network": RunConfig, "linear-playout": LinearRun, "zero": ZeroConfig, "policy-gradient": RlConfig}
 

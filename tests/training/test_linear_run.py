@@ -18,11 +18,11 @@ from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
+from tengen.runs.folder import alone
+from tengen.runs.log import read_log
 from tengen.training import linear
-from tengen.training.folder import alone
 from tengen.training.linear import judge_playout, train_linear
 from tengen.training.linear_config import LinearRun
-from tengen.training.log import read_log
 
 
 @pytest.fixture(scope="module")

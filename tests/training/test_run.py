@@ -27,11 +27,11 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
+from tengen.runs.folder import alone, write_recipe  # noqa: E402
+from tengen.runs.log import read_log  # noqa: E402
 from tengen.training.accuracy import measure  # noqa: E402
 from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.folder import alone, write_recipe  # noqa: E402
-from tengen.training.log import read_log  # noqa: E402
 from tengen.training.module import TrainingModule  # noqa: E402
 from tengen.training.run import make_trainer, open_samplers, train  # noqa: E402
 

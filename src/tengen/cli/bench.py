@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tengen.benching.machine import Machine
-from tengen.benching.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
-from tengen.benching.suite import Figures, measure_all, measure_recipe
-from tengen.benching.training import Encoding, Estimate
+from tengen.benchmark.machine import Machine
+from tengen.benchmark.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
+from tengen.benchmark.suite import Figures, measure_all, measure_recipe
+from tengen.benchmark.training import Encoding, Estimate
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, read_card

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from tengen.arena.settings import MatchSettings
+    from tengen.match.settings import MatchSettings
 
 # Typer takes [word] for markup, unless a backslash stands before it.
 _PLAYER = (
@@ -91,12 +91,12 @@ def command(
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
-    from tengen.arena.copies import repeated
-    from tengen.arena.display import Display
-    from tengen.arena.journal import read_folder
-    from tengen.arena.match import games_at_once, play_match
-    from tengen.arena.pool import Pool, match_lot
-    from tengen.arena.summary import report
+    from tengen.match.display import Display
+    from tengen.match.folder import read_folder
+    from tengen.match.runner import games_at_once, play_match
+    from tengen.match.summary import report
+    from tengen.ratings.duplicate_games import repeated
+    from tengen.ratings.pool import Pool, match_lot
 
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers:
@@ -122,8 +122,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
 
 def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:
     """The match that is asked for, and a name for its folder."""
-    from tengen.arena.settings import MatchSettings
     from tengen.errors import RecipeError
+    from tengen.match.settings import MatchSettings
     from tengen.recipes.loader import read_recipe, settled
 
     if len(players) > 1:

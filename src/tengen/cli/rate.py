@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from tengen.arena.pool import Lot, Pool
-    from tengen.arena.standings import Standings
+    from tengen.ratings.pool import Lot, Pool
+    from tengen.ratings.standings import Standings
 
 _MOST_PAIRS = 60
 
@@ -44,8 +44,8 @@ def command(
     """
     from rich.console import Console
 
-    from tengen.arena.report import write_pool_report
-    from tengen.arena.standings import standings
+    from tengen.ratings.report import write_pool_report
+    from tengen.ratings.standings import standings
 
     pool = _read(folders, same or [])
     sizes = pool.sizes if size is None else [size]
@@ -70,10 +70,10 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
 
     Raises TengenError for one that holds no games.
     """
-    from tengen.arena.pool import Pool, match_lots
-    from tengen.arena.sgf_lots import sgf_lots
     from tengen.errors import RecipeError, SgfError
-    from tengen.zero.lots import is_run, run_lots
+    from tengen.ratings.pool import Pool, match_lots
+    from tengen.ratings.sgf_games import sgf_lots
+    from tengen.selfplay.rated_games import is_run, run_lots
 
     lots: list[Lot] = []
     notes: list[str] = []
@@ -149,7 +149,7 @@ def _print(one: Standings, console: Console) -> None:
 def _ratings(one: Standings) -> Table:
     from rich.markup import escape
 
-    from tengen.arena.standings import elo_text
+    from tengen.ratings.standings import elo_text
 
     table = _table(["", "player", "Elo", "95% interval", "games", "score", "as Black", "as White"], left={1})
     for rank, player in enumerate(one.players, 1):

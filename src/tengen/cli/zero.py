@@ -42,12 +42,12 @@ def command(
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
-    from tengen.zero.config import ZeroConfig
-    from tengen.zero.helpers import help_generate, help_rate
-    from tengen.zero.run import Run
-    from tengen.zero.stop import Stop
-    from tengen.zero.watcher import Nobody
-    from tengen.zero.watching import TerminalWatcher
+    from tengen.runs.interruption import Stop
+    from tengen.selfplay.config import ZeroConfig
+    from tengen.selfplay.helpers import help_generate, help_rate
+    from tengen.selfplay.loop import Run
+    from tengen.selfplay.watcher import Nobody
+    from tengen.selfplay.watching import TerminalWatcher
 
     config = load_recipe(recipe, settings, model=ZeroConfig)
     network_fields(config.network)
@@ -61,8 +61,8 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
 
 
 def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
-    from tengen.zero.policy_gradient import run_policy_gradient
-    from tengen.zero.rl_config import RlConfig
+    from tengen.reinforce.config import RlConfig
+    from tengen.reinforce.loop import run_policy_gradient
 
     config = load_recipe(recipe, settings, model=RlConfig)
     folder = out if out is not None else Path("runs") / config.name

@@ -19,8 +19,8 @@ from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import parse_config
 from tengen.networks.export import export
 from tengen.networks.one_size import forget_width
+from tengen.runs.events import Journal
 from tengen.training.accuracy import Judgement, measure
-from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 from tengen.training.report import write_report
 

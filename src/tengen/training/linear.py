@@ -28,12 +28,12 @@ from tengen.disk import write_whole
 from tengen.errors import RecipeError, StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
+from tengen.runs.events import Journal
+from tengen.runs.folder import alone, check_games, check_kind, write_recipe
+from tengen.runs.progress import new_bar
 from tengen.training.accuracy import Judgement
-from tengen.training.bar import new_bar
 from tengen.training.config import CardFacts
 from tengen.training.facts import facts_of, named
-from tengen.training.folder import alone, check_games, check_kind, write_recipe
-from tengen.training.journal import Journal
 from tengen.training.linear_config import LinearRun
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end

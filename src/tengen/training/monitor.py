@@ -10,10 +10,10 @@ import lightning as L
 
 from tengen.data.sampler import Sampler
 from tengen.evaluators.torch import TorchEvaluator
+from tengen.runs.events import Journal
+from tengen.runs.progress import new_bar
 from tengen.training.accuracy import Estimate, measure
-from tengen.training.bar import new_bar
 from tengen.training.batches import BatchStream
-from tengen.training.journal import Journal
 from tengen.training.module import TrainingModule
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from tengen.evaluators.network_file import Card
-from tengen.pages.page import ACCENT, FAINT, INK, SECOND, figures, page, plot, smooth, table, tile, tiles, write_page
+from tengen.runs.log import read_log
+from tengen.runs.report import ACCENT, FAINT, INK, SECOND, figures, page, plot, smooth, table, tile, tiles, write_page
 from tengen.training.accuracy import Judgement
-from tengen.training.log import read_log
 
 _FEWEST = 10  # positions below which a phase shows nothing
 

@@ -15,13 +15,13 @@ from tengen.data.split import Split
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.networks import parse_config
+from tengen.runs.events import Journal
+from tengen.runs.folder import alone, check_games, check_kind, write_recipe
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.checkpoint import Checkpoints, check_same_run, newest
 from tengen.training.config import RunConfig, TrainConfig
 from tengen.training.facts import board_sizes, facts_of, named
 from tengen.training.finish import finish
-from tengen.training.folder import alone, check_games, check_kind, write_recipe
-from tengen.training.journal import Journal
 from tengen.training.losses import check_heads
 from tengen.training.module import TrainingModule
 from tengen.training.monitor import LossLog, ProgressBar, Stopping, Validation

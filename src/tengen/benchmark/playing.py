@@ -1,0 +1,140 @@
+"""Evaluations, visits and playouts a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tengen import _native
+from tengen.benchmark.clock import rate
+from tengen.data.planes import encode_game
+from tengen.engine.engine import DEFAULT_VISITS
+from tengen.engine.load import DEFAULT_PLAYOUTS
+from tengen.engine.params import SearchParams, playout_params
+from tengen.engine.pool import SearchPool
+from tengen.engine.search import TreeSearch
+from tengen.evaluators.protocol import Evaluator, Floats
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.game import Game
+
+SIZES = (9, 13, 19)
+BATCHES = (1, 8, 32)
+PLAY_BATCH = 8
+"""Positions that an engine evaluates at a time unless told otherwise."""
+POOL_GAMES = 64
+_MOVE_VISITS = 10_000  # after which a search begins again, so that its tree stays of the size that a move has
+_PLAYOUTS_A_CALL = 50
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """Positions a second through one network at a batch and a board size."""
+
+    network: str
+    size: int
+    batch: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Visits a second of `games` searches at once; `a_move` is how many an engine gives a move by default."""
+
+    player: str
+    size: int
+    games: int
+    rate: float
+    a_move: int
+
+
+@dataclass(frozen=True)
+class Playouts:
+    """Playouts a second from the empty board, on one core."""
+
+    policy: str
+    size: int
+    rate: float
+
+
+def opening(size: int) -> Game:
+    """A few stones on the board, as at the start of a game."""
+    game = Game(size)
+    near, far = (3, size - 4) if size >= 13 else (2, size - 3) if size >= 7 else (1, size - 2)
+    for row, column in ((near, far), (far, near), (far, far), (near, near)):
+        game.play(row * size + column)
+    return game
+
+
+def evaluations(
+    evaluator: Evaluator, seconds: float, sizes: Sequence[int] = SIZES, batches: Sequence[int] = BATCHES
+) -> Iterator[Evaluations]:
+    """Each size and batch for its share of `seconds`."""
+    share = seconds / (len(sizes) * len(batches))
+    for size in sizes:
+        planes, scalars, mask = encode_game(evaluator.plane_set, opening(size))
+        for batch in batches:
+            inputs = (np.stack([planes] * batch), np.stack([scalars] * batch), np.stack([mask] * batch))
+
+            work = partial(_evaluate, evaluator, inputs)
+            yield Evaluations(evaluator.name, size, batch, rate(work, share))
+
+
+def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
+    """One game in play: a search with the settings that an engine has unless told otherwise."""
+    search = TreeSearch(evaluator, SearchParams(), PLAY_BATCH)
+    return Visits(evaluator.name, size, 1, _search_rate(search, size, seconds), DEFAULT_VISITS)
+
+
+def playout_visits(size: int, seconds: float, threads: int) -> Visits:
+    """The same without a network: a search by playouts on `threads` threads."""
+    search = TreeSearch(UniformEvaluator(), playout_params(), threads=threads)
+    return Visits("no network", size, 1, _search_rate(search, size, seconds), DEFAULT_PLAYOUTS)
+
+
+def pool_visits(evaluator: Evaluator, size: int, seconds: float, games: int = POOL_GAMES) -> Visits:
+    """Many games at once, as in self-play."""
+    pool = SearchPool(evaluator, SearchParams(), games)
+    game = opening(size)
+    for i in range(games):
+        pool.set_root(i, game)
+
+    def work() -> int:
+        before = int(pool.visits.sum())
+        pool.step()
+        return int(pool.visits.sum()) - before
+
+    return Visits(evaluator.name, size, games, rate(work, seconds), DEFAULT_VISITS)
+
+
+def playouts(policy: str, size: int, seconds: float) -> Playouts:
+    game = Game(size)._native
+    seed = iter(range(10**9))
+
+    def work() -> int:
+        _native.run_playouts(game, _PLAYOUTS_A_CALL, next(seed), policy)
+        return _PLAYOUTS_A_CALL
+
+    return Playouts(policy, size, rate(work, seconds))
+
+
+def _evaluate(evaluator: Evaluator, inputs: tuple[Floats, Floats, Floats]) -> int:
+    return len(evaluator.evaluate(*inputs))
+
+
+def _search_rate(search: TreeSearch, size: int, seconds: float) -> float:
+    game = opening(size)
+    other = Game(size, komi=0.5)
+    search.set_root(game)
+
+    def work() -> int:
+        if search.visits >= _MOVE_VISITS:
+            search.set_root(other)  # lets the tree go
+            search.set_root(game)
+        before = search.visits
+        search.step()
+        return search.visits - before
+
+    return rate(work, seconds)

@@ -1,0 +1,167 @@
+"""Positions a second into training, and how long a recipe will take."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tengen.benchmark.clock import rate
+from tengen.data.record import GameRecord, pack_moves
+from tengen.data.sampler import Sampler
+from tengen.data.store import Store
+from tengen.data.writer import StoreWriter
+from tengen.errors import StoreError
+from tengen.game import Game
+from tengen.training.config import RunConfig, TrainConfig
+
+if TYPE_CHECKING:
+    from tengen.training.pace import Pace
+
+_GAMES = 12
+_ENCODE_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Positions a second from a store into batches, with one thread."""
+
+    source: str
+    size: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long a recipe will take, from the steps that were measured.
+
+    `positions` a second are those of training steps alone; `judging` is the share of the time that goes into judging
+    the network on the way. `seconds` count from the first step to the end of the last, with the judging between.
+    """
+
+    recipe: str
+    network: str
+    source: str
+    measured_steps: int
+    step_seconds: float
+    rate: float
+    waiting: float
+    steps: int
+    positions: int
+    judging: float
+    seconds: float
+    ends_by: str
+
+
+@contextmanager
+def random_games(size: int) -> Iterator[Store]:
+    """A store of games of random moves, for a machine that has no store yet."""
+    with tempfile.TemporaryDirectory(prefix="tengen-bench-") as folder:
+        path = Path(folder) / "random"
+        with StoreWriter(path) as writer:
+            for seed in range(_GAMES):
+                writer.add(_random_game(size, seed))
+        yield Store.open(path)
+
+
+def encoding(runs: Sequence[RunConfig], seconds: float) -> Encoding:
+    """From the first store of the recipes that is here, else from random games of 19x19."""
+    for run in runs:
+        if (store := _store_of(run)) is not None:
+            return _encoding(store, run.data.store, seconds)
+    with random_games(19) as store:
+        return _encoding(store, "random games", seconds)
+
+
+def estimate(run: RunConfig, seconds: float) -> Estimate:
+    """Train a little by a recipe, in memory, and work out the rest. Needs the extra [train].
+
+    Positions come from the recipe's stores, or from random games where these are not here.
+    """
+    from tengen.networks import parse_config
+    from tengen.training.pace import measure_pace
+    from tengen.training.run import Samplers, open_samplers
+
+    config = parse_config(run.network)
+    name = str(run.network.get("size", config.family))
+    if _store_of(run) is not None:
+        samplers = open_samplers(run)
+        return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
+    with random_games(max(run.card.board_sizes, default=19)) as store:
+        train = Sampler(
+            store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
+            vary_terms=run.data.vary_terms,
+        )  # fmt: skip
+        judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
+        pace = measure_pace(run, Samplers(train, judged), seconds)
+    return _estimate(run, name, "random games", pace, run.training.validation_games)
+
+
+def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, float, str]:
+    """(steps, seconds, share of judging, what ends the run) of a run that goes on as it was measured.
+
+    `judged` positions are judged at a time, every `validate_every` steps and at the end.
+    """
+    a_judging = judged * pace.judging_seconds
+    a_step = pace.step_seconds + a_judging / config.validate_every
+    ends = {}
+    if config.steps is not None:
+        ends["steps"] = config.steps
+    if config.max_hours is not None:
+        ends["max_hours"] = max(1, int(config.max_hours * 3600 / a_step))
+    ends_by = min(ends, key=lambda name: ends[name])
+    steps = ends[ends_by]
+    judgings = -(-steps // config.validate_every)
+    seconds = steps * pace.step_seconds + judgings * a_judging
+    return steps, seconds, judgings * a_judging / seconds, ends_by
+
+
+def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int) -> Estimate:
+    steps, seconds, judging, ends_by = plan(run.training, pace, min(judged, run.training.validation_games))
+    return Estimate(
+        recipe=run.name,
+        network=network,
+        source=source,
+        measured_steps=pace.steps,
+        step_seconds=pace.step_seconds,
+        rate=run.training.batch_size / pace.step_seconds,
+        waiting=pace.waiting,
+        steps=steps,
+        positions=steps * run.training.batch_size,
+        judging=judging,
+        seconds=seconds,
+        ends_by=ends_by,
+    )
+
+
+def _store_of(run: RunConfig) -> Store | None:
+    """The recipe's store if all its stores are here."""
+    try:
+        if run.data.validation_store is not None:
+            Store.open(Path(run.data.validation_store))
+        return Store.open(Path(run.data.store))
+    except StoreError:
+        return None
+
+
+def _encoding(store: Store, source: str, seconds: float) -> Encoding:
+    sampler = Sampler(store, "all", batch_size=_ENCODE_BATCH)
+    step = iter(range(10**9))
+    return Encoding(source, sampler.edge, rate(lambda: len(sampler.batch(next(step)).policy), seconds))
+
+
+def _random_game(size: int, seed: int) -> GameRecord:
+    random = np.random.default_rng(seed)
+    game = Game(size)
+    for _ in range(size * size // 2):
+        legal = [point for point in game.legal_points() if point < size * size]
+        if not legal:
+            break
+        game.play(int(random.choice(legal)))
+    colors, points = zip(*game.moves, strict=True)
+    return GameRecord(size, pack_moves(colors, points), komi=game.komi, winner=seed % 2, hash=seed * 7919 + 1)

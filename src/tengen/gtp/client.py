@@ -1,0 +1,244 @@
+"""The controlling end of GTP: one command, one answer in time, whatever the program does."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import time
+from collections import deque
+from types import TracebackType
+from typing import Literal
+
+from tengen.errors import TengenError
+from tengen.gtp.process import Child, Heard
+
+Reason = Literal["not found", "died", "timeout", "refused", "nonsense"]
+
+_LAST_WORDS = 20  # lines that are kept of what it said besides its answers
+_REMARKS = 1000  # lines of stderr that are kept of one command
+_LONGEST_LINE = 1 << 16  # a longer one is read in pieces
+_SHOWN = 500  # characters of a line that are kept
+_LONGEST_ANSWER = 1 << 20
+_MOST_CHATTER = 1 << 24  # bytes on stdout that answer nothing, in one command
+_UNASKED = 64  # reads of what it wrote between two commands
+_TICK = 0.25  # seconds between two looks at whether it lives
+
+# `=` or `?`, an id, and the text; some programs forget the space. A banner of `=====` is no answer.
+_ANSWER = re.compile(r"([=?])\d*(?:\s+(.*)|([A-Za-z].*))?")
+
+
+class ProgramError(TengenError):
+    """A GTP program failed: `reason` says how, `last_words` are the last lines that it said besides its answers."""
+
+    def __init__(self, program: str, reason: Reason, detail: str, last_words: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{program}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.last_words = last_words
+
+
+class GtpClient:
+    """Speaks GTP 2 with a program started from a command line, in a process group of its own.
+
+    Every call has a deadline. A program that dies, is late, answers `?` or talks nonsense raises ProgramError;
+    after any of these but `?` it is `broken`, and each further call raises the same error. `name` is what the program
+    calls itself, `called` what errors call it (the command line unless given). `close` ends the program and all that it
+    has started, whatever they do.
+    """
+
+    def __init__(self, command_line: str, startup_seconds: float = 60.0, called: str = "") -> None:
+        words = shlex.split(command_line)
+        if not words:
+            raise TengenError("an empty GTP command line: give a program and its arguments")
+        self.called = called or command_line
+        self.broken: ProgramError | None = None
+        self._said: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._remarks: deque[str] = deque(maxlen=_REMARKS)
+        self._lines, self._stderr_lines = _Lines(), _Lines()
+        self._child = self._start(words)
+        try:
+            self.name = self._may_refuse("name", startup_seconds) or words[0]
+            self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
+        except ProgramError as error:
+            self.close()
+            said = f"; it said: {' | '.join(self.last_words[-3:])}" if self.last_words else ""
+            raise self.error(error.reason, f"does not come up: {error.detail}{said}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> GtpClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Process id, which is the id of the process group as well."""
+        return self._child.pid
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines that the program wrote to stderr, or to stdout without answering anything, oldest first."""
+        return tuple(self._said)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The lines that the program wrote to stderr during the last command, up to its answer."""
+        return tuple(self._remarks)
+
+    def knows(self, command: str) -> bool:
+        """Whether the program lists this command."""
+        return command in self.commands
+
+    def ask(self, command: str, seconds: float = 60.0) -> str:
+        """Send one command and return the text of the answer, without `=` and id; at most `seconds` are waited."""
+        if self.broken is not None:
+            raise self.broken
+        try:
+            return self._ask(command, seconds)
+        except ProgramError as error:
+            if error.reason != "refused":
+                self.broken = error
+            raise
+
+    def close(self) -> None:
+        """Ask the program to quit, then end it and all its children; returns within a few seconds. May be repeated."""
+        with contextlib.suppress(OSError, ValueError):
+            self._child.write("quit")
+        self._child.end(hopeless=self.broken is not None)
+
+    def error(self, reason: Reason, detail: str) -> ProgramError:
+        """What to raise about this program."""
+        return ProgramError(self.called, reason, detail, self.last_words)
+
+    def _start(self, words: list[str]) -> Child:
+        try:
+            return Child(words)
+        except FileNotFoundError:
+            raise ProgramError(self.called, "not found", f"no program {words[0]!r} that could be run here") from None
+        except OSError as error:
+            raise ProgramError(self.called, "not found", f"cannot be started: {error.strerror}") from error
+
+    def _may_refuse(self, command: str, seconds: float) -> str:
+        """The answer, empty from a program that does not know the command."""
+        try:
+            return self.ask(command, seconds)
+        except ProgramError as error:
+            if error.reason != "refused":
+                raise
+            return ""
+
+    def _ask(self, command: str, seconds: float) -> str:
+        deadline = time.monotonic() + seconds
+        self._forget_unasked()
+        try:
+            self._child.write(command)
+        except (OSError, ValueError):
+            raise self._lost(f"before '{command}'") from None
+        answer, chatter = _Answer(), 0
+        while not answer.complete:
+            heard = self._hear(deadline, command, begun=answer.begun)
+            chatter += len(heard.stdout) * (not answer.begun)
+            for line in self._lines.feed(heard.stdout):
+                if not answer.take(line) and line.strip():
+                    self._said.append(_shown(line))
+            if heard.closed and not answer.complete:
+                raise self._lost(f"during '{command}'")
+            if chatter > _MOST_CHATTER or answer.length > _LONGEST_ANSWER:
+                raise self.error("nonsense", f"talked without end at '{command}'")
+        if answer.refused:
+            raise self.error("refused", f"'{command}' was answered with '? {answer.text}'")
+        return answer.text
+
+    def _hear(self, deadline: float, command: str, begun: bool) -> Heard:
+        """Something that it wrote; raises ProgramError when its time is up, or when it has gone."""
+        while (left := deadline - time.monotonic()) > 0:
+            fate = self._child.fate
+            heard = self._child.hear(min(left, _TICK))
+            self._note(heard)
+            if heard.stdout or heard.closed:
+                return heard
+            if fate is not None and not heard.stderr:  # its children may hold the pipes open
+                raise self._lost(f"during '{command}'")
+        how = f"the answer to '{command}' has no empty line at its end" if begun else f"no answer to '{command}'"
+        raise self.error("timeout", f"{how} in time")
+
+    def _lost(self, when: str) -> ProgramError:
+        """It cannot answer any more: how it ended, and what it said while dying."""
+        deadline = time.monotonic() + 1
+        while time.monotonic() < deadline:
+            fate = self._child.fate
+            heard = self._child.hear(0.02)
+            self._note(heard)
+            if fate is not None and not heard.stderr:
+                break
+        return self.error("died", f"{self._child.fate or 'closed its output, but lives on,'} {when}")
+
+    def _note(self, heard: Heard) -> None:
+        for line in self._stderr_lines.feed(heard.stderr):
+            self._remarks.append(line)
+            if line.strip():
+                self._said.append(_shown(line))
+
+    def _forget_unasked(self) -> None:
+        """What it wrote between two commands is no answer to the next."""
+        self._remarks.clear()
+        for _ in range(_UNASKED):
+            heard = self._child.hear(0)
+            self._note(heard)
+            self._said.extend(_shown(line) for line in self._lines.feed(heard.stdout) if line.strip())
+            if not heard.stdout and not heard.stderr:
+                break
+        self._remarks.clear()
+
+
+class _Answer:
+    """The lines of an answer as they come, up to the empty one."""
+
+    def __init__(self) -> None:
+        self.begun = self.complete = self.refused = False
+        self.length = 0
+        self._parts: list[str] = []
+
+    def take(self, line: str) -> bool:
+        """Whether the line belongs to it."""
+        if self.complete:
+            return False
+        if not self.begun:
+            found = _ANSWER.fullmatch(line.rstrip())
+            if found is None:
+                return False
+            self.begun, self.refused = True, found[1] == "?"
+            line = found[2] or found[3] or ""
+        elif not line.strip():
+            self.complete = True
+        self.length += len(line)
+        self._parts.append(line)
+        return True
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self._parts).strip()
+
+
+class _Lines:
+    """Bytes in, whole lines out."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _LONGEST_LINE:
+            whole, self._rest = [*whole, self._rest], b""
+        # GTP: carriage returns and other control characters but the tab are to be ignored.
+        return [re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.decode("utf-8", "replace")) for line in whole]
+
+
+def _shown(line: str) -> str:
+    return line.strip()[:_SHOWN]

@@ -1,0 +1,109 @@
+"""What a match shows while it goes on: the standing, how sure it is, and when it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from tengen.engine.clock import show_seconds
+from tengen.match.outcome import Outcome
+from tengen.match.settings import MatchSettings
+from tengen.match.sprt import Progress
+from tengen.match.summary import game_line, games_of, pairing_line, tally
+
+_QUIET_SECONDS = 60.0  # between two lines where there is no terminal
+
+
+class Display:
+    """A live panel on a terminal, and a line a minute everywhere else; use it as a context manager."""
+
+    def __init__(self, settings: MatchSettings, console: Console | None = None) -> None:
+        self._settings = settings
+        self._console = console or Console(stderr=True)
+        self._outcomes: list[Outcome] = []
+        self._all = len(settings.indices())
+        self._at_most = "at most " if settings.sprt or settings.within else ""
+        self._earlier = 0
+        self._begun = self._told = time.monotonic()
+        self._test: Progress | None = None
+        self._live = Live(
+            console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True, screen=False
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+        self._outcomes = list(earlier)
+        self._earlier = len(earlier)
+        self._begun = self._told = time.monotonic()
+        there = f", {len(earlier)} of them played before" if earlier else ""
+        self._print(f"{self._at_most}{self._all} games{there}, {workers} at once: {self._who()}")
+        if self._console.is_terminal:
+            self._live.start()
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        self._outcomes.append(outcome)
+        self._test = test
+        if outcome.disputed:
+            self._print(f"{game_line(outcome)}, and name different winners: {outcome.counts}")
+        if not self._console.is_terminal and time.monotonic() > self._told + _QUIET_SECONDS:
+            self._told = time.monotonic()
+            self._print(f"{self._progress()}: {self._standing()}")
+
+    def panel(self) -> RenderableType:
+        """The bar, the standing and the last game."""
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(ProgressBar(self._all, len(self._outcomes), width=30), Text(self._progress()))
+        last = game_line(self._outcomes[-1]) if self._outcomes else ""
+        return Group(bar, self._players(), Text(last, style="dim", overflow="ellipsis", no_wrap=True))
+
+    def _players(self) -> RenderableType:
+        if len(self._settings.pairings) == 1:
+            return Text(self._standing())
+        table = Table(box=None, pad_edge=False)
+        for heading in ("player", "games", "points", "score", "95%"):
+            table.add_column(heading, justify="left" if heading == "player" else "right")
+        names = [spec.name for spec in self._settings.players]
+        tallies = {name: tally(games_of(self._outcomes, name), name) for name in names}
+        for name, whole in sorted(tallies.items(), key=lambda item: -item[1].score):
+            low, high = (f"{end:.1%}" for end in whole.interval())
+            table.add_row(name, str(whole.games), f"{whole.points:g}", f"{whole.score:.1%}", f"{low} to {high}")
+        return table
+
+    def _progress(self) -> str:
+        done = len(self._outcomes)
+        told = f"{done} of {self._all} games"
+        if done > self._earlier:
+            left = (time.monotonic() - self._begun) / (done - self._earlier) * (self._all - done)
+            told += f", {self._at_most}{show_seconds(round(left))} left"
+        return told
+
+    def _standing(self) -> str:
+        if len(self._settings.pairings) > 1:
+            names = [spec.name for spec in self._settings.players]
+            shares = {name: tally(games_of(self._outcomes, name), name).score for name in names}
+            return ", ".join(f"{name} {shares[name]:.1%}" for name in sorted(names, key=lambda name: -shares[name]))
+        a, b = self._settings.pairings[0]
+        line = pairing_line(a, b, tally(self._outcomes, a))
+        return f"{line}\n{self._test}" if self._test else line
+
+    def _who(self) -> str:
+        names = [spec.name for spec in self._settings.players]
+        return f"{self._settings.schedule.kind}, " + " - ".join(names)
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)

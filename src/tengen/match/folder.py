@@ -1,0 +1,176 @@
+"""The folder of a match: its settings, a line of JSON a finished game, and every game as SGF.
+
+A match that was interrupted at any moment goes on where it stopped: a game counts once its line is complete, and its
+SGF is written before the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from tengen.disk import try_lock, write_whole
+from tengen.errors import TengenError
+from tengen.match.outcome import Outcome
+
+VERSION = 2
+
+# A match may be made longer and the folder moved; all else must stay as it was.
+_MAY_CHANGE = frozenset({"games"})
+
+
+@dataclass(frozen=True)
+class About:
+    """What `match.json` says: who plays whom, how and how often. A player's fields begin with `name`."""
+
+    schedule: dict[str, Any]
+    players: tuple[dict[str, Any], ...]
+    conditions: dict[str, Any]
+    games: int
+    more: dict[str, Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the players, in the order of the schedule."""
+        return tuple(player["name"] for player in self.players)
+
+
+def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
+    """The match in this folder and its finished games by number. Raises TengenError when there is none that we know."""
+    path = folder / "match.json"
+    try:
+        fields = dict(json.loads(path.read_bytes()))
+        version = fields.pop("version")
+        if version != VERSION:
+            raise TengenError(f"{path} has version {version}; this Tengen knows {VERSION}")
+        schedule, players, conditions, games = (
+            fields.pop(key) for key in ("schedule", "players", "conditions", "games")
+        )
+        about = About(schedule, tuple(players), conditions, games, fields)
+    except FileNotFoundError:
+        raise TengenError(f"{folder} holds no match: there is no {path.name}") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TengenError(f"{path} is not what a match writes: {error!r}") from error
+    outcomes = _read_lines(folder / "games.jsonl")
+    return about, [outcomes[i] for i in sorted(outcomes)]
+
+
+class Journal:
+    """The folder of a match, if there is one already; it is made by `begin`. Use it as a context manager.
+
+    Raises TengenError for a folder of something else.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lines = folder / "games.jsonl"
+        self._lock: BinaryIO | None = None
+        if (foreign := _foreign(folder)) is not None:
+            raise TengenError(f"{folder} holds {foreign} but no match.json; choose another folder with --out")
+        self.about: About | None = None
+        self.outcomes: dict[int, Outcome] = {}
+        self._read()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+    def _read(self) -> None:
+        if (self.folder / "match.json").exists():
+            self.about, outcomes = read_folder(self.folder)
+            self.outcomes.update({outcome.index: outcome for outcome in outcomes})
+
+    def check(self, about: Mapping[str, Any]) -> None:
+        """Raise TengenError when the folder holds another match than this."""
+        if self.about is None:
+            return
+        before = {**asdict(self.about), **self.about.more}
+        for key, value in json.loads(json.dumps(about)).items():
+            was = json.loads(json.dumps(before.get(key)))
+            if key not in _MAY_CHANGE and was != value:
+                raise TengenError(
+                    f"{self.folder} holds a match with {_difference(key, was, value)}; "
+                    "choose another folder with --out, or the same settings to go on"
+                )
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Make the folder and write down who plays and how; nothing is written before.
+
+        Raises TengenError where another process plays this match: the system frees the lock when that ends. What was
+        played since the folder was looked at counts, and so does what it was made for meanwhile.
+        """
+        (self.folder / "games").mkdir(parents=True, exist_ok=True)
+        self._lock = try_lock(self.folder / ".lock")
+        if self._lock is None:
+            raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it")
+        self._read()
+        self.check(about)
+        _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
+        if self._lines.exists():
+            complete = self._lines.read_bytes()
+            _write(self._lines, complete[: complete.rfind(b"\n") + 1])
+
+    def add(self, outcome: Outcome, sgf: bytes) -> None:
+        """Keep a finished game."""
+        _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
+        with self._lines.open("ab") as file:
+            file.write(json.dumps(asdict(outcome)).encode() + b"\n")
+        self.outcomes[outcome.index] = outcome
+
+    def finish(self, figures: dict[str, Any]) -> None:
+        """Write the figures of the whole match beside its games."""
+        _write(self.folder / "summary.json", json.dumps(figures, indent=2).encode() + b"\n")
+
+
+def _foreign(folder: Path) -> str | None:
+    """What lies in a folder without a match where a match would write, or says that a run lies there."""
+    if (folder / "match.json").exists():
+        return None
+    for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml"):
+        path = folder / name
+        if any(path.iterdir()) if path.is_dir() else path.exists():
+            return name
+    return None
+
+
+def _difference(key: str, was: Any, value: Any) -> str:
+    """Where two settings differ, as deep as they are alike: `conditions: komi = 7.5, not 6.5`."""
+    if isinstance(was, dict) and isinstance(value, dict):
+        inner = next(k for k in (*value, *was) if was.get(k) != value.get(k))
+        return f"{key}: {_difference(inner, was.get(inner), value.get(inner))}"
+    if isinstance(was, list) and isinstance(value, list) and len(was) == len(value):
+        i = next(i for i in range(len(was)) if was[i] != value[i])
+        return _difference(f"{key} {i + 1}", was[i], value[i])
+    return f"{key} = {was}, not {value}"
+
+
+def _read_lines(path: Path) -> dict[int, Outcome]:
+    """The finished games by number; a line that was cut off while it was written does not count."""
+    if not path.exists():
+        return {}
+    text = path.read_bytes()
+    outcomes = {}
+    for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            row = json.loads(line)
+            outcomes[row["index"]] = Outcome(**{**row, "last_words": tuple(row["last_words"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise TengenError(
+                f"{path}, line {number} is not what a match writes ({error!r}): remove it, and the game is played again"
+            ) from error
+    return outcomes
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing; many a second, so the disk may take its time."""
+    with write_whole(path, durable=False) as temporary:
+        temporary.write_bytes(content)

@@ -1,0 +1,183 @@
+"""A match as it is asked for: players, schedule, conditions, and when it ends."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from tengen.errors import RecipeError
+from tengen.evaluators.network_file import default_by_size, find_network
+from tengen.match.conditions import Conditions
+from tengen.match.openings import list_path
+from tengen.match.outcome import Outcome
+from tengen.match.remaining import games_enough, left
+from tengen.match.schedule import Schedule
+from tengen.match.spec import PlayerSpec, distinct
+from tengen.match.sprt import Sprt
+
+_GAMES = 60  # of a pairing, where nothing else is said
+_NETWORKS = frozenset({"network", "policy", "raw"})
+
+
+class MatchSettings(BaseModel):
+    """Who plays whom, how often and how.
+
+    `players` are words or mappings as `PlayerSpec.of` reads them, and `defaults` are the fields of those that do not
+    say otherwise. `games` are those of each pairing, half of them with each colour. Two players meet head to head and
+    more in a round robin unless `schedule` says otherwise. With `sprt` a match of two ends as soon as the test is
+    decided, or after all games; with `within` a pairing ends as soon as the 95% interval of its score reaches no
+    further than so many percentage points to either side, or after all its games. `name` is
+    what the folder of the match is called where nothing else is said.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
+
+    name: str = "match"
+    defaults: dict[str, Any] = {}
+    players: tuple[PlayerSpec, ...]
+    schedule: Schedule = Field(None, validate_default=True)
+    within: float | None = Field(None, gt=0, lt=50)
+    games: int = Field(None, ge=2, validate_default=True)
+    conditions: Conditions = Conditions()
+    sprt: Sprt | None = None
+
+    @classmethod
+    def of(cls, *players: str | Mapping[str, Any] | PlayerSpec, **fields: Any) -> MatchSettings:
+        """A match of these players, whatever form they have; raises ValidationError for what cannot be."""
+        return cls.model_validate({"players": players, **fields})
+
+    @field_validator("defaults")
+    @classmethod
+    def _known(cls, defaults: dict[str, Any]) -> dict[str, Any]:
+        known = [field for field in PlayerSpec.model_fields if field not in ("player", "name")]
+        for field in defaults:
+            if field not in known:
+                near = get_close_matches(field, known, n=1, cutoff=0.5)
+                more = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+                raise RecipeError(f"players have no field {field!r} for defaults; {more}")
+        return defaults
+
+    @field_validator("players", mode="before")
+    @classmethod
+    def _read(cls, players: Any, info: ValidationInfo) -> Any:
+        if not isinstance(players, Sequence) or isinstance(players, str) or len(players) < 2:
+            raise RecipeError(f"a match needs a list of two players or more, not {players!r}")
+        read = []
+        for i, line in enumerate(players):
+            if not isinstance(line, str | dict | PlayerSpec):
+                raise RecipeError(f"player {i + 1} is {line!r}: write a word such as default@400, or fields")
+            read.append(line if isinstance(line, PlayerSpec) else PlayerSpec.of(line, info.data.get("defaults")))
+        return distinct(read)
+
+    @field_validator("schedule", mode="before")
+    @classmethod
+    def _chosen(cls, schedule: Any, info: ValidationInfo) -> Any:
+        """A word stands for a schedule of its kind."""
+        if schedule is None or (isinstance(schedule, dict) and "kind" not in schedule):
+            kind = "head-to-head" if len(info.data.get("players", ())) == 2 else "round-robin"
+            schedule = {"kind": kind, **(schedule or {})}
+        if isinstance(schedule, dict):
+            for field, kind in (("anchors", "gauntlet"), ("back", "ladder")):
+                if field in schedule and schedule["kind"] != kind:
+                    raise RecipeError(f"{field} {schedule[field]} is for a {kind}, not for a {schedule['kind']}")
+        return {"kind": schedule} if isinstance(schedule, str) else schedule
+
+    @field_validator("games", mode="before")
+    @classmethod
+    def _enough(cls, games: Any, info: ValidationInfo) -> Any:
+        """Where nothing is said, as many as `within` may need."""
+        if games is not None:
+            return games
+        within = info.data.get("within")
+        return _GAMES if within is None else games_enough(within)
+
+    @field_validator("games")
+    @classmethod
+    def _even(cls, games: int) -> int:
+        if games % 2:
+            raise RecipeError(f"games must be an even number, not {games}: every opening is played with both colours")
+        return games
+
+    @field_validator("sprt", mode="before")
+    @classmethod
+    def _tests(cls, sprt: Any) -> Any:
+        """The chances of error alone are no test."""
+        if isinstance(sprt, dict) and sprt and set(sprt) <= {"alpha", "beta"}:
+            told = " and ".join(f"{field} {value}" for field, value in sprt.items())
+            raise RecipeError(
+                f"{told} without a sequential test: alpha and beta need --sprt ELO0,ELO1, or elo0 and elo1"
+            )
+        return sprt
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if len(self.pairings) > 1 and self.sprt is not None:
+            raise RecipeError(f"a sequential test is for two players, not for a {self.schedule.kind} of more")
+        if self.sprt is not None and self.within is not None:
+            raise RecipeError("a match ends by sprt (who is stronger?) or by within (by how much?), not by both")
+        self.conditions.check_opening()
+        return self
+
+    @cached_property
+    def pairings(self) -> list[tuple[str, str]]:
+        """Who meets whom, by name."""
+        return self.schedule.pairings([spec.name for spec in self.players])
+
+    def indices(self) -> list[int]:
+        """The numbers of all games."""
+        return list(self.left({}))
+
+    def left(self, outcomes: Mapping[int, Outcome]) -> Iterator[int]:
+        """The numbers of the games still to play after these, which may grow meanwhile (`ending.left`)."""
+        return left(self.pairings, self.games, self.within, outcomes)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the strength of a player depends on how fast the machine is at that moment."""
+        return any(spec.seconds is not None or spec.time is not None for spec in self.players)
+
+    @property
+    def threads(self) -> int:
+        """Cores that a game needs: the players think in turn."""
+        return max(spec.threads for spec in self.players)
+
+    def about(self) -> dict[str, Any]:
+        """What the match's folder says of it, ready for JSON; all but `games` must stay as it is."""
+        return {
+            "schedule": self.schedule.model_dump(),
+            "players": [{"name": spec.name, **spec.model_dump()} for spec in self.players],
+            "conditions": self.conditions.model_dump(),
+            "games": self.games,
+            "sprt": None if self.sprt is None else self.sprt.model_dump(),
+            "within": self.within,
+            "files": self._files(),
+        }
+
+    def _files(self) -> dict[str, str]:
+        """The first digits of SHA-256 of all networks and openings, so that games of others do not mix in."""
+        networks = {spec.subject for spec in self.players if spec.kind in _NETWORKS} - {"none"}
+        source = self.conditions.openings
+        if source.startswith("policy:"):
+            networks.add(source.removeprefix("policy:"))
+        paths = {network: find_network(network) for network in sorted(networks)}
+        if "default" in paths:
+            paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
+        found = {name: _digest([path]) for name, path in paths.items()}
+        if source not in ("policy", "random") and not source.startswith("policy:"):
+            path = list_path(source)
+            found[source] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
+        return found
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Ratings of players from the games of matches, records and runs."""

@@ -1,0 +1,64 @@
+"""Games that are copies of each other: they tell nothing new, and make every interval too narrow."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tengen.errors import SgfError
+from tengen.ratings.pool import Lot, Pool
+from tengen.sgf.record import Moves, read_record
+
+_MOST_READ = 5000  # games of matches that are compared
+_ALIKE = 0.95  # share of different games below which it is said
+_MOST_TOLD = 5  # pairings
+
+_OF_MATCHES = "a longer opening makes games differ"
+_OF_RECORDS = "the same record in several files counts each time"
+
+
+def repeated(pool: Pool) -> list[str]:
+    """A sentence for each of the pairings in which many games are copies, the worst first; one for all after five.
+
+    Copies are games of the same two players with the same moves and, of records, the same result.
+    """
+    met: dict[tuple[str, str], list[bytes]] = defaultdict(list)
+    recorded: set[tuple[str, str]] = set()
+    for lot, black, white, moves in _games(pool):
+        pair = (min(black, white), max(black, white))
+        met[pair].append(moves)
+        if lot.match is None:
+            recorded.add(pair)
+    copied = {pair: found for pair, found in met.items() if len(set(found)) < _ALIKE * len(found)}
+    worst = sorted(copied, key=lambda pair: len(set(copied[pair])) - len(copied[pair]))
+    told = [
+        f"only {len(set(copied[pair]))} of {len(copied[pair])} games between {pair[0]} and {pair[1]} differ: "
+        f"their interval is too narrow ({_OF_RECORDS if pair in recorded else _OF_MATCHES})"
+        for pair in worst[:_MOST_TOLD]
+    ]
+    if (rest := len(worst) - _MOST_TOLD) > 0:
+        told.append(f"{rest} more {'pairing has' if rest == 1 else 'pairings have'} games that are copies of others")
+    return told
+
+
+def digest(moves: Moves) -> bytes:
+    """What two games have in common when their moves are the same; nothing of a game without moves."""
+    if not len(moves):
+        return b""
+    return hashlib.blake2b(moves.tobytes(), digest_size=8).digest()
+
+
+def _games(pool: Pool) -> Iterator[tuple[Lot, str, str, bytes]]:
+    """Black, White and the digest of the moves of every game whose record is known."""
+    for lot in pool.lots:
+        for score, moves in zip(lot.scores, lot.moves, strict=False):
+            if moves:
+                yield lot, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
+    for lot, outcome in pool.outcomes[:_MOST_READ]:
+        path = lot.source / "games" / f"{outcome.index:05d}.sgf"
+        try:
+            moves = digest(read_record(path.read_bytes()).moves)
+        except (OSError, SgfError):
+            continue
+        yield lot, outcome.black, outcome.white, moves

@@ -1,0 +1,274 @@
+"""Elo ratings of all players of a pool at once, by maximum likelihood, with what the games do not tell said in words.
+
+Bradley and Terry's model: Black beats White with chance 1 / (1 + 10^(-d / 400)), where d is the difference of their
+ratings, plus what the first move is worth where that is asked for. A draw counts as half a win and half a loss
+(Glickman, 1999), which leaves the expected score what the formula says, and makes results less noisy than wins and
+losses alone are: the likelihood is a quasi-likelihood (Wedderburn, 1974), its scale the variance that the draws leave.
+A weak normal prior around the mean of the pool keeps those finite who never lost or never won. The intervals are of the
+profile likelihood, so that they are one-sided where the games are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
+
+from tengen.errors import RecipeError
+from tengen.ratings.connections import open_ends, told, unreached
+from tengen.statistics import Z95, noise
+
+Floats = NDArray[np.float64]
+ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
+_FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond is no bound
+_EXACT = 1e-3  # of a bound, in units of log odds
+_LEVEL = 1e-9  # of the log likelihood: less is no progress
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Score:
+    """The games between two players with these colours; `wins` and `losses` are Black's."""
+
+    black: str
+    white: str
+    wins: float = 0
+    draws: float = 0
+    losses: float = 0
+
+    @property
+    def games(self) -> float:
+        return self.wins + self.draws + self.losses
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Elo above the anchor with its 95% interval; `points` of `games` were won in all.
+
+    An end of the interval that is `open` is a guess of the prior: no game bounds the rating there.
+    """
+
+    player: str
+    elo: float
+    low: float
+    high: float
+    games: float
+    points: float
+    open_low: bool = False
+    open_high: bool = False
+
+    def __str__(self) -> str:
+        elo, low, high = (f"{end:+z.0f}" for end in (self.elo, self.low, self.high))
+        return f"{elo} [{low} to {high}]"
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Of all players that games connect with the anchor, best first. The anchor has 0 by definition.
+
+    `first_move` is what Black's first move is worth in Elo, with its interval, where that was asked for. `warnings` say
+    what the games leave open.
+    """
+
+    anchor: str
+    players: tuple[Rating, ...]
+    first_move: Rating | None
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, player: str) -> Rating:
+        """Raises KeyError for a player whom no games connect with the anchor."""
+        rating = self.get(player)
+        if rating is None:
+            raise KeyError(player)
+        return rating
+
+    def get(self, player: str) -> Rating | None:
+        return next((rating for rating in self.players if rating.player == player), None)
+
+    def __contains__(self, player: object) -> bool:
+        return any(rating.player == player for rating in self.players)
+
+
+def fit(
+    scores: Iterable[Score],
+    anchor: str,
+    *,
+    first_move: bool = False,
+    intervals: Collection[str] | None = None,
+    deviation: float = 2000.0,
+    first_move_deviation: float = 300.0,
+) -> Ratings:
+    """Rate all players of these games; `anchor` is 0.
+
+    `intervals` names the players whose intervals are wanted, since these take most of the time: all where it is None;
+    the others' are infinite. The deviations of the priors are in Elo: that of players around the mean of the pool, and
+    that of the first move's worth around 0, without which nobody could be rated who always had the same colour.
+    Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
+    has no games or a score is impossible.
+    """
+    games = _merged(_checked(score) for score in scores)
+    players = sorted({name for score in games for name in (score.black, score.white)})
+    if anchor not in players:
+        raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
+    beyond = unreached(players, games, anchor)
+    here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
+    inside = [score for score in games if score.black in here]
+    likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
+    best = likelihood.best()
+    points, ends = _points(inside), open_ends(here, inside, anchor)
+    made: dict[str, Rating] = {}
+    for i, name in enumerate([*here, *(["first move"] if first_move else [])]):
+        low, high = (-math.inf, math.inf)
+        if i == 0:
+            low, high = 0.0, 0.0
+        elif intervals is None or name in intervals:
+            low, high = likelihood.bound(best, i, -1), likelihood.bound(best, i, 1)
+        elos = (float(ELO * best[i]) + 0.0, ELO * low, ELO * high)
+        made[name] = Rating(name, *elos, *points.get(name, (0.0, 0.0)), *ends.get(name, (False, False)))
+    advantage = made.pop("first move") if first_move else None
+    warnings = [f"{'; '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
+    warnings += told(ends, anchor)
+    ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
+    return Ratings(anchor, ranked, advantage, tuple(warnings))
+
+
+class _Likelihood:
+    """Minus the logarithm of the posterior as a function of the ratings [n] (the anchor first, held at 0).
+
+    All in units of log odds. With the first move its worth follows as the last entry. A row of games is a sum of two or
+    three ratings with signs, so sums over rows go by index.
+    """
+
+    def __init__(
+        self, players: Sequence[str], scores: Sequence[Score], deviation: float, first_move_deviation: float | None
+    ) -> None:
+        first_move = first_move_deviation is not None
+        number = {name: i for i, name in enumerate(players)}
+        n = self._n = len(players) + first_move
+        columns = [(number[score.black], number[score.white], n - 1)[: 2 + first_move] for score in scores]
+        self._columns = np.array(columns, np.intp)
+        self._signs = np.array([1.0, -1.0, 1.0][: 2 + first_move])
+        self._cells = (self._columns[:, :, None] * n + self._columns[:, None, :]).ravel()
+        self._products = np.outer(self._signs, self._signs).ravel()
+        self._won = np.array([score.wins + score.draws / 2 for score in scores])
+        self._games = np.array([score.games for score in scores])
+        self._draws = float(sum(score.draws for score in scores))
+        around_mean = np.eye(n)
+        around_mean[: len(players), : len(players)] -= 1 / len(players)
+        self._prior: Floats = around_mean / deviation**2
+        if first_move_deviation is not None:
+            self._prior[-1, -1] = 1 / first_move_deviation**2
+
+    def _odds(self, ratings: Floats) -> Floats:
+        odds: Floats = ratings[self._columns] @ self._signs
+        return odds
+
+    def value(self, ratings: Floats) -> float:
+        odds = self._odds(ratings)
+        loss = self._games * np.logaddexp(0, odds) - self._won * odds
+        return float(loss.sum() + ratings @ self._prior @ ratings / 2)
+
+    def gradient(self, ratings: Floats) -> Floats:
+        surplus = self._games / (1 + np.exp(-self._odds(ratings))) - self._won
+        summed = np.bincount(self._columns.ravel(), np.outer(surplus, self._signs).ravel(), self._n)
+        slope: Floats = summed + self._prior @ ratings
+        return slope
+
+    def curvature(self, ratings: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-self._odds(ratings)))
+        weights = np.outer(self._games * chance * (1 - chance), self._products).ravel()
+        curve: Floats = np.bincount(self._cells, weights, self._n**2).reshape(self._n, self._n) + self._prior
+        return curve
+
+    def noise(self, best: Floats) -> float:
+        """Variance of the results at these ratings as a share of what it were without draws."""
+        chance = 1 / (1 + np.exp(-self._odds(best)))
+        return noise(self._draws, float(self._games @ (chance * (1 - chance))))
+
+    def best(self) -> Floats:
+        """The most likely ratings; the anchor's is 0."""
+
+        def whole(free: Floats) -> Floats:
+            return np.concatenate([[0.0], free])
+
+        found = minimize(
+            lambda x: self.value(whole(x)),
+            np.zeros(self._n - 1),
+            jac=lambda x: self.gradient(whole(x))[1:],
+            hess=lambda x: self.curvature(whole(x))[1:, 1:],
+            method="trust-exact",
+            options={"gtol": 1e-6, "initial_trust_radius": 4.0, "max_trust_radius": 100.0},
+        )
+        return whole(found.x)
+
+    def best_with(self, start: Floats, held: int) -> Floats:
+        """The most likely ratings when that of `held` and the anchor's are as in `start`, which should be near.
+
+        Newton's method, which converges on a convex function when no step may climb.
+        """
+        free = np.setdiff1d(np.arange(self._n), [0, held])
+        ratings, value = start.copy(), self.value(start)
+        for _ in range(_MOST_STEPS if len(free) else 0):
+            slope = self.gradient(ratings)[free]
+            step = np.linalg.solve(self.curvature(ratings)[np.ix_(free, free)], slope)
+            gain = float(slope @ step)
+            if gain < _LEVEL:
+                break
+            trial = ratings.copy()
+            trial[free] -= step
+            while (after := self.value(trial)) > value and gain > _LEVEL:
+                step, gain = step / 2, gain / 2
+                trial[free] = ratings[free] - step
+            ratings, value = trial, after
+        return ratings
+
+    def bound(self, best: Floats, i: int, side: int) -> float:
+        """Where rating i is just not refused at 95%: twice the log likelihood ratio over the noise is 1.96 squared."""
+        least, noise = self.value(best), self.noise(best)
+        covariance = np.linalg.inv(self.curvature(best)[1:, 1:])[:, i - 1]
+        along = np.concatenate([[0.0], covariance / covariance[i - 1]])  # how the others follow rating i
+
+        def excess(distance: float) -> float:
+            """How many standard errors too far; nearly a straight line."""
+            there = self.best_with(best + side * distance * along, held=i)
+            return math.sqrt(max(0.0, 2 * (self.value(there) - least) / noise)) - Z95
+
+        far = Z95 * math.sqrt(noise * covariance[i - 1])
+        while excess(far) < 0:
+            far *= 1.5
+            if far > _FARTHEST:
+                return side * math.inf
+        return float(best[i] + side * brentq(excess, 0.0, far, xtol=_EXACT))
+
+
+def _checked(score: Score) -> Score:
+    if score.black == score.white:
+        raise RecipeError(f"{score.black!r} cannot be rated by games against itself")
+    if min(score.wins, score.draws, score.losses) < 0:
+        raise RecipeError(f"{score.black} against {score.white}: {score} counts fewer than no games")
+    return score
+
+
+def _merged(scores: Iterable[Score]) -> list[Score]:
+    """One score for each pair and colours, without those of no games."""
+    found: dict[tuple[str, str], Score] = {}
+    for new in scores:
+        old = found.get((new.black, new.white), Score(new.black, new.white))
+        merged = (old.wins + new.wins, old.draws + new.draws, old.losses + new.losses)
+        found[new.black, new.white] = Score(new.black, new.white, *merged)
+    return [score for score in found.values() if score.games > 0]
+
+
+def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
+    """Games and points of every player."""
+    found: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for score in scores:
+        for name, won in ((score.black, score.wins), (score.white, score.losses)):
+            found[name][0] += score.games
+            found[name][1] += won + score.draws / 2
+    return {name: (games, points) for name, (games, points) in found.items()}

@@ -1,0 +1,211 @@
+"""All games that are rated together, from match folders and elsewhere, with what must not be mixed told apart."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tengen.errors import RecipeError, TengenError
+from tengen.match import spec
+from tengen.match.folder import About, read_folder
+from tengen.match.outcome import Outcome
+from tengen.match.remaining import left
+from tengen.match.schedule import Schedule
+from tengen.ratings.elo import Score
+
+# What makes two players of one name two players; threads and patience do not.
+_STRENGTH = ("player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search")
+
+
+@dataclass(frozen=True, order=True)
+class Terms:
+    """What a game was played by; `rules` as text."""
+
+    size: int
+    rules: str
+    komi: float
+
+    def __str__(self) -> str:
+        return f"{self.size}x{self.size}, {self.rules}, komi {self.komi:g}"
+
+
+@dataclass(frozen=True)
+class Lot:
+    """Games from one place under the same terms.
+
+    `identities` tells, for players of whom more than a name is known, who they are: two of one name but different
+    identities are two players. `match` and `outcomes` are those of a match folder. `moves` has, where the
+    records were read, a digest of the moves for each of the scores, which are of one game each then.
+    """
+
+    source: Path
+    terms: Terms
+    scores: tuple[Score, ...]
+    identities: Mapping[str, str] = field(default_factory=dict)
+    match: About | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    moves: tuple[bytes, ...] = ()
+
+    def renamed(self, names: Mapping[str, str]) -> Lot:
+        """The same games of players under other names."""
+        return replace(
+            self,
+            scores=tuple(
+                replace(score, black=names.get(score.black, score.black), white=names.get(score.white, score.white))
+                for score in self.scores
+            ),
+            identities={names.get(name, name): known for name, known in self.identities.items()},
+            match=None if self.match is None else _about_renamed(self.match, names),
+            outcomes=tuple(_renamed(outcome, names) for outcome in self.outcomes),
+        )
+
+    @property
+    def left(self) -> int:
+        """Games of the match that are not played yet; 0 where this is none. A sequential test is not looked at."""
+        if self.match is None or not self.match.players:
+            return 0
+        pairings = Schedule.model_validate(self.match.schedule).pairings(self.match.names)
+        played = {outcome.index: outcome for outcome in self.outcomes}
+        return sum(1 for _ in left(pairings, self.match.games, self.match.more.get("within"), played))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Lots that are rated together; `notes` are sentences about what was told apart, joined or left out."""
+
+    lots: tuple[Lot, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, lots: Iterable[Lot], same: Mapping[str, str] | None = None, notes: Iterable[str] = ()) -> Pool:
+        """Join lots. Players of one name are one player, unless more is known of them and differs.
+
+        `same` gives players another name, so that one player under two names can be made one. Raises RecipeError for a
+        name there that nobody has.
+        """
+        told, apart = _told_apart(tuple(lots))
+        pool = cls(apart, (*notes, *told))
+        for name in same or {}:
+            if name not in pool.players:
+                raise RecipeError(f"nobody is called {name!r}; there are {'; '.join(pool.players) or 'no games'}")
+        return replace(pool, lots=tuple(lot.renamed(same) for lot in apart)) if same else pool
+
+    @property
+    def sizes(self) -> list[int]:
+        """Board sizes of which there are games."""
+        return sorted({lot.terms.size for lot in self.lots if lot.scores})
+
+    def at(self, size: int) -> Pool:
+        """The games on boards of this size."""
+        return replace(self, lots=tuple(lot for lot in self.lots if lot.terms.size == size))
+
+    @property
+    def players(self) -> list[str]:
+        """By name."""
+        return sorted({name for score in self.scores for name in (score.black, score.white)})
+
+    @property
+    def scores(self) -> list[Score]:
+        return [score for lot in self.lots for score in lot.scores]
+
+    @property
+    def outcomes(self) -> list[tuple[Lot, Outcome]]:
+        """The games that are known one by one, with the lot that each is of."""
+        return [(lot, outcome) for lot in self.lots for outcome in lot.outcomes]
+
+    @property
+    def terms(self) -> dict[Terms, float]:
+        """Games under each of the terms, most frequent first."""
+        games: Counter[Terms] = Counter()
+        for lot in self.lots:
+            games[lot.terms] += sum(score.games for score in lot.scores)  # type: ignore[assignment]
+        return {terms: count for terms, count in games.most_common() if count}
+
+
+def match_lot(folder: Path) -> Lot:
+    """The games of a match folder. Raises TengenError when it is none."""
+    about, outcomes = read_folder(folder)
+    conditions = about.conditions
+    return Lot(
+        folder,
+        Terms(conditions["size"], conditions["rules"], conditions["komi"]),
+        tuple(_score(outcome) for outcome in outcomes),
+        {player["name"]: identity(player, about.more.get("files", {})) for player in about.players},
+        about,
+        tuple(outcomes),
+    )
+
+
+def match_lots(folder: Path) -> list[Lot]:
+    """The match of this folder, or those of the folders in it; empty if there are none."""
+    if (folder / "match.json").exists():
+        return [match_lot(folder)]
+    return [match_lot(path.parent) for path in sorted(folder.glob("*/match.json"))]
+
+
+def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
+    """What of a player's fields decides how strong it is, as text; `files` are the digests of networks."""
+    known = {name: player[name] for name in _STRENGTH if player.get(name)}
+    if word := str(player.get("player", "")):
+        known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
+    return json.dumps(known, sort_keys=True)
+
+
+def _score(outcome: Outcome) -> Score:
+    """A game without a winner is a draw, whatever ended it."""
+    if outcome.winner is None:
+        return Score(outcome.black, outcome.white, draws=1)
+    if outcome.winner not in (outcome.black, outcome.white):
+        raise TengenError(f"game {outcome.index} was won by {outcome.winner!r}, who did not play in it")
+    won = outcome.winner == outcome.black
+    return Score(outcome.black, outcome.white, wins=float(won), losses=float(not won))
+
+
+def _renamed(outcome: Outcome, names: Mapping[str, str]) -> Outcome:
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    return replace(
+        outcome,
+        black=new(outcome.black),
+        white=new(outcome.white),
+        winner=None if outcome.winner is None else new(outcome.winner),
+        counts={new(name): count for name, count in outcome.counts.items()},
+        seconds={new(name): seconds for name, seconds in outcome.seconds.items()},
+        visits={new(name): visits for name, visits in outcome.visits.items()},
+    )
+
+
+def _about_renamed(about: About, names: Mapping[str, str]) -> About:
+    players = ({**player, "name": names.get(player["name"], player["name"])} for player in about.players)
+    return replace(about, players=tuple(players))
+
+
+def _told_apart(lots: tuple[Lot, ...]) -> tuple[list[str], tuple[Lot, ...]]:
+    """Notes, and the lots with the names of different players that are called alike made different.
+
+    Each takes the folder where it appears first into its name. Board sizes are rated apart, and looked at apart: what
+    `default` stands for depends on them.
+    """
+    known: dict[tuple[int, str], dict[str, str]] = defaultdict(dict)  # board size and name, identity, where first
+    places = Counter(lot.source.resolve().name for lot in lots)
+    for lot in lots:
+        place = lot.source.resolve().name
+        for name, who in lot.identities.items():
+            known[lot.terms.size, name].setdefault(who, place if places[place] == 1 else str(lot.source))
+    clashes = {key: found for key, found in sorted(known.items()) if len(found) > 1}
+    notes = [
+        f"{name} is not the same player everywhere: told apart as those of {', '.join(found.values())}"
+        for (_, name), found in clashes.items()
+    ]
+    apart = []
+    for lot in lots:
+        found = {name: clashes.get((lot.terms.size, name), {}) for name in lot.identities}
+        apart.append(
+            lot.renamed({name: f"{name} ({found[name][who]})" for name, who in lot.identities.items() if found[name]})
+        )
+    return notes, tuple(apart)

@@ -1,0 +1,238 @@
+"""Who stands where on one board size: ratings, results by colour and by pairing, and what should be known of them."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tengen.errors import RecipeError
+from tengen.ratings.duplicate_games import repeated
+from tengen.ratings.elo import Rating, Ratings, Score, fit
+from tengen.ratings.pool import Pool, Terms
+from tengen.statistics import Tally
+
+ANCHOR = "GNU Go level 10"
+"""Whose rating is 0 where it took part."""
+
+_LEAST = 0.2  # of a player's games with each colour, of
+_MANY = 8  # games or more
+
+
+@dataclass(frozen=True)
+class Pair:
+    """All games between two players, the better one first; `expected` is the score that the ratings give the first."""
+
+    first: str
+    second: str
+    tally: Tally
+    expected: float | None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The ratings on boards of one size. `by_color` has the games of each player with Black and with White."""
+
+    size: int
+    terms: dict[Terms, float]
+    ratings: Ratings
+    by_color: dict[str, tuple[Tally, Tally]]
+    pairs: tuple[Pair, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def players(self) -> list[str]:
+        """Best first, those without a rating last."""
+        rated = [rating.player for rating in self.ratings.players]
+        return rated + sorted(name for name in self.by_color if name not in self.ratings)
+
+    @property
+    def games(self) -> int:
+        return sum(pair.tally.games for pair in self.pairs)
+
+    @property
+    def black(self) -> Tally:
+        """Black's wins, draws and losses in all games."""
+        return total(black for black, _ in self.by_color.values())
+
+    def whole(self, player: str) -> Tally:
+        """A player's games with both colours."""
+        return total(self.by_color[player])
+
+    def pair(self, one: str, other: str) -> Tally | None:
+        """The games between two players from the side of the first, None if there are none."""
+        for pair in self.pairs:
+            if (pair.first, pair.second) == (one, other):
+                return pair.tally
+            if (pair.first, pair.second) == (other, one):
+                return Tally(pair.tally.losses, pair.tally.draws, pair.tally.wins)
+        return None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures, ready for JSON; an Elo without bound is null."""
+        advantage = self.ratings.first_move
+        return {
+            "size": self.size,
+            "terms": [{"rules": t.rules, "komi": t.komi, "games": int(n)} for t, n in self.terms.items()],
+            "games": self.games,
+            "anchor": self.ratings.anchor,
+            "first_move": None if advantage is None else _elos(advantage.elo, advantage.low, advantage.high),
+            "black": tally_figures(self.black),
+            "players": list(self.rows()),
+            "pairs": [
+                {
+                    "player": pair.first,
+                    "opponent": pair.second,
+                    **tally_figures(pair.tally),
+                    "expected": None if pair.expected is None else round(pair.expected, 4),
+                    "superiority": round(pair.tally.superiority(), 4),
+                }
+                for pair in self.pairs
+            ],
+            "warnings": list(self.warnings),
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row of figures for each player, best first."""
+        for rank, name in enumerate(self.players, 1):
+            rating = self.ratings.get(name)
+            black, white = self.by_color[name]
+            elos: dict[str, float | None] = {"elo": None, "low": None, "high": None}
+            if rating is not None:
+                low = -math.inf if rating.open_low else rating.low
+                high = math.inf if rating.open_high else rating.high
+                elos = _elos(rating.elo, low, high)
+            shares = {"as_black": round(black.score, 4), "as_white": round(white.score, 4)}
+            yield {"rank": rank, "player": name, **elos, **tally_figures(self.whole(name)), **shares}
+
+
+def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: bool = True) -> Standings:
+    """Rate the players of a pool's games on boards of this size.
+
+    `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
+    whose score is nearest to a half. Raises RecipeError when there are no games, or none of the anchor.
+    """
+    here = pool.at(size)
+    scores = [score for score in here.scores if score.games]
+    if not scores:
+        found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games at all"
+        raise RecipeError(f"there are no games on {size}x{size}; there are {found}")
+    by_color = _by_color(scores)
+    chosen = anchor or (ANCHOR if ANCHOR in by_color else max(by_color, key=lambda name: _worth(total(by_color[name]))))
+    ratings = fit(scores, chosen, first_move=first_move)
+    terms = here.terms
+    one_sided = _one_sided(by_color) if first_move else []
+    warnings = (*pool.notes, *_mixed(terms), *one_sided, *ratings.warnings, *repeated(here))
+    return Standings(size, terms, ratings, by_color, _pairs(scores, ratings), warnings)
+
+
+def elo_text(rating: Rating | None) -> tuple[str, str]:
+    """A rating and its interval as people read them; an end that no game bounds is `?`."""
+    if rating is None:
+        return "?", "not rated"
+    low, high = (
+        "?" if open_ or math.isinf(end) else f"{round(end):+,}"
+        for open_, end in ((rating.open_low, rating.low), (rating.open_high, rating.high))
+    )
+    if rating.low == rating.high:
+        return "0", "anchor"
+    if rating.open_low and rating.open_high:
+        return "?", "anywhere"
+    if rating.open_high:
+        return f"> {low}", f"{low} to ?"
+    if rating.open_low:
+        return f"< {high}", f"? to {high}"
+    return f"{round(rating.elo):+,}", f"{low} to {high}"
+
+
+def tally_figures(tally: Tally) -> dict[str, Any]:
+    """A tally with its score and interval, for tables and JSON."""
+    low, high = tally.interval()
+    return {
+        "games": tally.games,
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        "score": round(tally.score, 4),
+        "score_low": round(low, 4),
+        "score_high": round(high, 4),
+    }
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    """All games of several tallies."""
+    found = list(tallies)
+    return Tally(sum(t.wins for t in found), sum(t.draws for t in found), sum(t.losses for t in found))
+
+
+def _worth(tally: Tally) -> tuple[int, float]:
+    """Of an anchor: who lost every game bounds nobody's rating from above."""
+    return tally.games, -abs(tally.score - 0.5)
+
+
+def _by_color(scores: list[Score]) -> dict[str, tuple[Tally, Tally]]:
+    black: dict[str, list[Tally]] = defaultdict(list)
+    white: dict[str, list[Tally]] = defaultdict(list)
+    for score in scores:
+        wins, draws, losses = int(score.wins), int(score.draws), int(score.losses)
+        black[score.black].append(Tally(wins, draws, losses))
+        white[score.white].append(Tally(losses, draws, wins))
+    names = dict.fromkeys(name for score in scores for name in (score.black, score.white))
+    return {name: (total(black[name]), total(white[name])) for name in names}
+
+
+def _pairs(scores: list[Score], ratings: Ratings) -> tuple[Pair, ...]:
+    order = {rating.player: i for i, rating in enumerate(ratings.players)}
+    last = len(order)
+    met: dict[tuple[str, str], list[Tally]] = defaultdict(list)
+    expected: dict[tuple[str, str], float] = defaultdict(float)
+    for score in scores:
+        wins, draws, losses = int(score.wins), int(score.draws), int(score.losses)
+        first, second = sorted((score.black, score.white), key=lambda name: (order.get(name, last), name))
+        black = first == score.black
+        met[first, second].append(Tally(wins, draws, losses) if black else Tally(losses, draws, wins))
+        chance = _chance(score, ratings)
+        expected[first, second] += score.games * (chance if black else 1 - chance)
+    found = []
+    for (first, second), tallies in met.items():
+        whole = total(tallies)
+        rated = first in order and second in order
+        found.append(Pair(first, second, whole, expected[first, second] / whole.games if rated else None))
+    return tuple(sorted(found, key=lambda p: (order.get(p.first, last), order.get(p.second, last), p.first, p.second)))
+
+
+def _chance(score: Score, ratings: Ratings) -> float:
+    """Of Black, by the ratings; 0.5 where one of the players has none."""
+    black, white = ratings.get(score.black), ratings.get(score.white)
+    if black is None or white is None:
+        return 0.5
+    ahead = black.elo - white.elo + (ratings.first_move.elo if ratings.first_move else 0.0)
+    return float(1 / (1 + 10 ** (-ahead / 400)))
+
+
+def _mixed(terms: dict[Terms, float]) -> list[str]:
+    if len(terms) < 2:
+        return []
+    each = "; ".join(f"{t.rules} with komi {t.komi:g} ({games:g} games)" for t, games in terms.items())
+    return [f"games under different rules or komi are rated together: {each}"]
+
+
+def _one_sided(by_color: dict[str, tuple[Tally, Tally]]) -> list[str]:
+    """Whose strength cannot well be told from what the first move is worth."""
+    found = [
+        name
+        for name, sides in by_color.items()
+        if total(sides).games >= _MANY and min(tally.games for tally in sides) < _LEAST * total(sides).games
+    ]
+    if not found:
+        return []
+    return [f"{'; '.join(found)}: nearly always with the same colour, which cannot be told from strength"]
+
+
+def _elos(elo: float, low: float, high: float) -> dict[str, float | None]:
+    return {
+        name: round(value, 1) if math.isfinite(value) else None
+        for name, value in (("elo", elo), ("low", low), ("high", high))
+    }

@@ -1,0 +1,1 @@
+"""Policy-gradient training (REINFORCE) by self-play against a pool of checkpoints."""

@@ -1,0 +1,97 @@
+"""The configuration of a policy-gradient run: what a recipe of that kind says, checked and frozen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tengen.training.config import LossWeights, OptimizerConfig, Positive, Precision, ScheduleConfig, Strict
+
+
+class RlGameConfig(Strict):
+    """What is played, as in `tengen.match.batch.Terms`.
+
+    With `never_pass`, in the games to learn from and in those that judge, a side passes only when it has no sensible
+    move left: games are then played out, and nothing is won because somebody stopped early.
+    """
+
+    size: int = Field(9, ge=5, le=19)
+    rules: str = "tromp-taylor"
+    komi: float = Field(7.5, ge=-400, le=400)
+    most_moves: int | None = Field(None, ge=1)
+    settle: bool = True
+    never_pass: bool = True
+
+
+class RlPoolConfig(Strict):
+    """Earlier selves to play against: the parent and a copy after every `every` updates, of which `most` newest stay.
+
+    The parent always stays. One opponent is drawn for all games of an update.
+    """
+
+    every: int = Field(500, ge=1)
+    most: int | None = Field(None, ge=1)
+
+
+class RlLearnConfig(Strict):
+    """How an update is made of the positions in which the current policy moved.
+
+    The advantage of a move is the result of its game (1, 0, -1) less the `baseline`: the network's own `value` of the
+    position, the `mean` result of the games with that colour, or `none`. Positions are dealt into batches of about
+    `batch_size`, `passes` times. A move whose probability has changed by more than the share `ratio` in the wanted
+    direction teaches no more (PPO); None is plain REINFORCE. When the policy has moved by more than `kl` nats a
+    position, the weights go back half of the way, as often as it takes. `entropy` rewards undecided policies. `losses`
+    weigh the heads: value, score and ownership learn on from the results, so that they stay true to the trunk. `clip`
+    bounds the norm of the gradient.
+    """
+
+    optimizer: OptimizerConfig = OptimizerConfig(name="adamw", lr=3e-4)
+    schedule: ScheduleConfig = ScheduleConfig(warmup_steps=5, decay=0.3)
+    batch_size: int = Field(2048, ge=1)
+    passes: int = Field(1, ge=1)
+    baseline: Literal["value", "mean", "none"] = "value"
+    ratio: float | None = Field(0.2, gt=0)
+    kl: Positive = 0.05
+    entropy: float = Field(0.0, ge=0)
+    losses: LossWeights = LossWeights()
+    clip: float | None = Field(1.0, gt=0)
+    precision: Precision = "auto"
+    threads: int = Field(0, ge=0)
+
+
+class RlEvaluationConfig(Strict):
+    """Raw policy against the parent's, without search: twice `games`, every `every` updates and at the end.
+
+    Once with every move drawn from the policy as it is, as published. Once with the best move, after paired openings of
+    `opening_moves` moves drawn from the two policies at `opening_temperature`: a policy that has merely become sharper
+    wins the first and not the second.
+    """
+
+    every: int = Field(50, ge=1)
+    games: int = Field(400, ge=2)
+    opening_moves: int = Field(6, ge=0)
+    opening_temperature: Positive = 1.0
+
+
+class RlConfig(Strict):
+    """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier selves.
+
+    `start` is the network file, or the name of an installed network, that is the parent. Each of `iterations` plays
+    `games`, half of them with each colour, moves drawn by probability ^ (1 / `temperature`), and makes one update of
+    them. `seed` decides everything. `recipe` is how the command named it, with its settings, for the card.
+    """
+
+    name: str
+    recipe: str = ""
+    kind: Literal["policy-gradient"] = "policy-gradient"
+    description: str = ""
+    seed: int = Field(0, ge=0)
+    start: str
+    iterations: int = Field(ge=1)
+    games: int = Field(128, ge=2)
+    temperature: Positive = 1.0
+    game: RlGameConfig = RlGameConfig()
+    pool: RlPoolConfig = RlPoolConfig()
+    learn: RlLearnConfig = RlLearnConfig()
+    evaluation: RlEvaluationConfig = RlEvaluationConfig()

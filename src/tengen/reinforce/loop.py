@@ -1,0 +1,284 @@
+"""A policy-gradient run: the second stage of AlphaGo (Silver et al. 2016), from a parent to a policy that beats it.
+
+Each update plays a batch of games between the current policy and an earlier self drawn from a pool, and learns from the
+results by REINFORCE. Everything is a function of the recipe: update i depends on (seed, i, weights, pool) alone, so a
+run that was killed goes on from its newest checkpoint, which every update writes, as the unbroken one.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from rich.progress import Progress, TaskID
+
+import tengen
+from tengen.data.planes import plane_set
+from tengen.disk import write_text
+from tengen.errors import RecipeError
+from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.protocol import Evaluator
+from tengen.match.batch import DuelResult, Opening, Terms, duel
+from tengen.match.batch_player import Player
+from tengen.networks.export import export
+from tengen.networks.load import load_module
+from tengen.reinforce.config import RlConfig
+from tengen.reinforce.folder import RlFolder
+from tengen.reinforce.learner import Learner, module_evaluator
+from tengen.reinforce.report import write_rl_report
+from tengen.reinforce.trajectories import trajectories
+from tengen.runs.events import Journal
+from tengen.runs.folder import check_kind
+from tengen.runs.log import read_log
+from tengen.runs.progress import new_bar
+from tengen.selfplay.folder import RunFolder
+from tengen.sgf import Result, SgfInfo, write_game
+from tengen.training.finish import check_agreement
+
+_OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # what a seed is for
+
+
+def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -> Path:
+    """Carry out a run in `folder`, or go on with the one that it holds; return the network file.
+
+    Raises RecipeError when the folder holds another run or another process works on it, NetworkError when the
+    parent cannot be trained on. A finished run returns its file at once.
+    """
+    if config.learn.threads:
+        torch.set_num_threads(config.learn.threads)
+    check_kind(folder, config.kind)
+    folder.mkdir(parents=True, exist_ok=True)
+    with RunFolder(folder).locked("lead") as free:
+        if not free:
+            raise RecipeError(f"{folder}: another process is at work on this run")
+        return _resume(config, folder, progress)
+
+
+def _resume(config: RlConfig, folder: Path, progress: bool) -> Path:
+    files = RlFolder(folder, config.name)
+    files.prepare(config, find_network(config.start))
+    learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
+    saved = files.load()
+    hours = 0.0
+    if saved is not None:
+        learner.restore(saved["learner"])
+        hours = float(saved["hours"])
+    journal = Journal(folder, learner.updates)
+    try:
+        return _Run(config, files, learner, journal, hours).go(progress)
+    finally:
+        journal.close()
+
+
+class _Judged(NamedTuple):
+    """What came of the games with the parent: by the best move after drawn openings, and with every move drawn."""
+
+    best: DuelResult
+    drawn: DuelResult
+
+
+class _Run:
+    def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, journal: Journal, hours: float) -> None:
+        self.config, self.files, self.learner, self.journal = config, files, learner, journal
+        game = config.game
+        self.terms = Terms(game.size, game.rules, game.komi, game.most_moves, game.settle)
+        self.parent = read_card(files.parent)
+        self.evaluations = {entry["step"]: entry for entry in read_log(journal.path) if entry["event"] == "evaluation"}
+        self._earlier, self._started = hours, time.perf_counter()
+        self._parent_evaluator: Evaluator | None = None
+        self._opponents: dict[int, Evaluator] = {}
+
+    @property
+    def hours(self) -> float:
+        """Of work, earlier starts of the run included."""
+        return self._earlier + (time.perf_counter() - self._started) / 3600
+
+    def go(self, progress: bool) -> Path:
+        """Update after update, with copies to the pool and evaluations at their times."""
+        done = next((entry for entry in read_log(self.journal.path) if entry["event"] == "final"), None)
+        if done is not None and self.files.result.exists():
+            return self.files.result
+        with new_bar(progress) as bar:
+            task = bar.add_task("starting", total=self.config.iterations, completed=self.learner.updates)
+            while True:
+                self._join_pool()
+                if self.learner.updates >= self.config.iterations:
+                    break
+                self._evaluate()
+                self._update(bar, task)
+        return self._finish()
+
+    def _update(self, bar: Progress, task: TaskID) -> None:
+        """One batch of games, one update, one checkpoint."""
+        config, number = self.config, self.learner.updates
+        opponent = self._draw_opponent()
+        began = time.perf_counter()
+        mine, other = self._player(self.learner.evaluator("current")), self._player(self._opponent(opponent))
+        played = duel(mine, other, self.terms, config.games, self._seed(_GAMES, number))
+        learning = time.perf_counter()
+        steps = trajectories(played.records, mine.evaluator, config.game.never_pass)
+        figures = self.learner.update(steps)
+        ended = time.perf_counter()
+        values = {
+            **{name: round(value, 5) for name, value in figures.items()},
+            "lr": self.learner.rate,
+            "opponent": opponent,
+            "score": round(played.tally.score, 4),
+            "length": round(float(played.lengths.mean()), 1),
+            "positions": len(steps),
+            "evaluations": played.evaluations,
+            "play_seconds": round(learning - began, 2),
+            "learn_seconds": round(ended - learning, 2),
+            "hours": round(self.hours, 4),
+        }
+        self.journal.write("train", self.learner.updates, values)
+        self.files.save({"learner": self.learner.state(), "hours": self.hours})
+        bar.update(task, completed=self.learner.updates, description=self._describe(values))
+
+    def _join_pool(self) -> None:
+        """Put the current policy into the pool when its time has come."""
+        path = self.files.self_after(self.learner.updates)
+        if self.learner.updates % self.config.pool.every == 0 and not path.exists():
+            export(self.learner.playing(), *self._widths(), path, self._card({}).metadata())
+
+    def _members(self) -> list[int]:
+        """The updates after which the members of the pool stood still."""
+        every, most = self.config.pool.every, self.config.pool.most
+        later = list(range(every, self.learner.updates + 1, every))
+        return [0, *later[len(later) - most if most is not None and len(later) > most else 0 :]]
+
+    def _draw_opponent(self) -> int:
+        members = self._members()
+        random = np.random.default_rng([self.config.seed, _OPPONENT, self.learner.updates])
+        return members[int(random.integers(len(members)))]
+
+    def _opponent(self, number: int) -> Evaluator:
+        """The evaluator of a member of the pool; the last few that were asked for stay in memory."""
+        if number not in self._opponents:
+            path = self.files.self_after(number)
+            if len(self._opponents) >= 8:
+                self._opponents.pop(next(iter(self._opponents)))
+            module = load_module(path)
+            self._opponents[number] = module_evaluator(module, path.stem, read_card(path).plane_set, self.config)
+        return self._opponents[number]
+
+    def _player(self, evaluator: Evaluator, temperature: float | None = None) -> Player:
+        drawn = self.config.temperature if temperature is None else temperature
+        return Player(evaluator, temperature=drawn, never_pass=self.config.game.never_pass)
+
+    def _seed(self, purpose: int, number: int) -> int:
+        return int(np.random.default_rng([self.config.seed, purpose, number]).integers(1 << 62))
+
+    def _evaluate(self) -> None:
+        """Let the policy play its parent when its time has come and that is not done yet."""
+        updates = self.learner.updates
+        if updates == 0 or updates % self.config.evaluation.every or updates in self.evaluations:
+            return
+        if self._parent_evaluator is None:
+            module = load_module(self.files.parent)
+            self._parent_evaluator = module_evaluator(module, "parent", self.parent.plane_set, self.config)
+        self._note("evaluation", self._judge(self.learner.evaluator("current"), self._parent_evaluator))
+
+    def _judge(self, current: Evaluator, parent: Evaluator) -> _Judged:
+        """Raw policies, no search; two of the games by the best move are kept."""
+        settings, updates = self.config.evaluation, self.learner.updates
+        openings = Opening(settings.opening_moves, settings.opening_temperature)
+        best, drawn = (
+            duel(
+                self._player(current, temperature),
+                self._player(parent, temperature),
+                self.terms,
+                settings.games,
+                self._seed(_EVALUATION, updates),
+                opening=opening,
+            )
+            for temperature, opening in ((0.0, openings), (1.0, Opening()))
+        )
+        self._keep_games(best)
+        return _Judged(best, drawn)
+
+    def _note(self, event: str, judged: _Judged) -> None:
+        """Log duels with the parent, and write ratings.json."""
+        updates, values = self.learner.updates, {**_figures(judged.best), "drawn": _figures(judged.drawn)}
+        self.journal.write(event, updates, values)
+        self.evaluations[updates] = {"step": updates, **values}
+        points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
+        write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
+        write_rl_report(self.files.path, self.config, self.parent.name)
+
+    def _keep_games(self, result: DuelResult) -> None:
+        for which, record in zip("ab", result.records, strict=False):
+            names = (self.config.name, self.parent.name)
+            black, white = names if which == "a" else names[::-1]
+            info = SgfInfo(black, white, result=Result(record.winner, record.score, record.ending))
+            path = self.files.game(self.learner.updates, which)
+            write_text(path, write_game(record.game(), info).decode())
+
+    def _finish(self) -> Path:
+        """Write the network file, let the file itself play its parent's, and write it again with the result."""
+        path, widths = self.files.result, self._widths()
+        network = self.learner.playing()
+        export(network, *widths, path, self._card({}).metadata())
+        check_agreement(network, path, *widths)
+        threads = self.config.learn.threads
+        judged = self._judge(
+            OpenVinoEvaluator(path, threads=threads), OpenVinoEvaluator(self.files.parent, threads=threads)
+        )
+        metrics: dict[str, Any] = {"games_against_parent": judged.best.tally.games}
+        for name, result in (("against_parent", judged.drawn), ("against_parent_best_move", judged.best)):
+            metrics[f"score_{name}"] = round(result.tally.score, 4)
+            metrics[f"score_{name}_interval"] = [round(end, 4) for end in result.tally.interval()]
+        export(network, *widths, path, self._card(metrics).metadata())
+        self._note("final", judged)
+        return path
+
+    def _widths(self) -> tuple[int, int]:
+        inputs = plane_set(self.parent.plane_set)
+        return len(inputs.planes), len(inputs.scalars)
+
+    def _card(self, metrics: dict[str, Any]) -> Card:
+        games = self.learner.updates * self.config.games
+        return self.parent.model_copy(
+            update={
+                "name": self.config.name,
+                "board_sizes": [self.config.game.size],
+                "rules": f"{self.config.game.rules}, komi {self.config.game.komi:g}",
+                "data": f"policy gradient from {self.parent.name} ({self.parent.data})",
+                "games": games,
+                "positions": 0,
+                "hours": round(self.hours, 2),
+                "hardware": f"{torch.get_num_threads()} CPU threads, {platform.machine()}",
+                "metrics": metrics,
+                "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
+                "created": datetime.now(UTC).date().isoformat(),
+                "version": tengen.__version__,
+            }
+        )
+
+    def _describe(self, values: dict[str, Any]) -> str:
+        last = max(self.evaluations, default=None)
+        judged = "" if last is None else f", {self.evaluations[last]['score']:.1%} against the parent after {last}"
+        return f"update {self.learner.updates}: entropy {values['entropy']:.2f}, KL {values['kl']:.3f}{judged}"
+
+
+def _figures(result: DuelResult) -> dict[str, Any]:
+    """A duel with the parent, as it is logged."""
+    low, high = result.tally.interval()
+    return {
+        **asdict(result.tally),
+        "score": round(result.tally.score, 4),
+        "low": round(low, 4),
+        "high": round(high, 4),
+        "as_black": round(result.black.score, 4),
+        "as_white": round(result.white.score, 4),
+        "length": round(float(result.lengths.mean()), 1),
+        "seconds": round(result.seconds, 1),
+    }

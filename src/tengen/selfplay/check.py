@@ -1,0 +1,117 @@
+"""What a recipe of a self-play run cannot ask for: told before the first game, with the numbers that clash."""
+
+from __future__ import annotations
+
+import os
+
+from tengen import _native
+from tengen.errors import RecipeError
+from tengen.rules import Rules
+from tengen.selfplay.anchors import check_networks
+from tengen.selfplay.config import SearchConfig, ZeroConfig
+from tengen.selfplay.generate import play_params, tree_bytes
+
+_BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
+_LEAST_TREE = 1 << 20
+
+
+def check(config: ZeroConfig) -> None:
+    """Raise RecipeError where the settings of a recipe clash, or clash with this machine."""
+    learn = config.learn
+    if learn.window.least < learn.batch_size:
+        raise RecipeError(
+            f"learn.window.least = {learn.window.least} positions is smaller than learn.batch_size = "
+            f"{learn.batch_size}: a batch would hold the same position twice; give a window of "
+            f"{8 * learn.batch_size} or more"
+        )
+    if learn.window.most < learn.window.least:
+        raise RecipeError(
+            f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
+        )
+    if learn.swa > (most := min(config.cycles, config.keep_networks)):
+        raise RecipeError(
+            f"learn.swa = {learn.swa} networks cannot be averaged with cycles = {config.cycles} and keep_networks = "
+            f"{config.keep_networks}: give {most} or fewer"
+        )
+    _check_network(config)
+    check_networks(config.rating.anchors)
+    _check_playing(config)
+    for cycle in sorted(config.stages):
+        try:
+            _check_playing(config.at(cycle))
+        except RecipeError as error:
+            raise RecipeError(f"from cycle {cycle} on, {error}") from error
+
+
+def _check_playing(config: ZeroConfig) -> None:
+    """What stages may change."""
+    _check_visits(config.search)
+    Rules.parse(config.game.rules)
+    _check_search(config)
+    _check_memory(config, config.game.edge)
+
+
+def _check_visits(search: SearchConfig) -> None:
+    """Full searches teach the policy: one visit, which is the raw policy, would leave nothing to learn from."""
+    if search.visits < 2:
+        raise RecipeError(
+            f"search.visits = {search.visits}: a search of one visit is the policy itself, which teaches nothing; give "
+            "2 or more"
+        )
+    if (search.cheap_share or search.decided) and search.cheap_visits >= search.visits:
+        raise RecipeError(
+            f"search.cheap_visits = {search.cheap_visits} is not below search.visits = {search.visits}: "
+            "a cheap search must be the smaller one, or set search.cheap_share=0 and search.decided=null"
+        )
+
+
+def _check_search(config: ZeroConfig) -> None:
+    """Full and cheap searches share a tree, and what they may not differ in only native code knows."""
+    params = play_params(config)
+    try:
+        _native.SelfPlay(params, 1)
+    except ValueError as error:
+        raise RecipeError(
+            f"search.params and search.full give full and cheap searches that cannot play: {error}"
+        ) from error
+
+
+def _check_network(config: ZeroConfig) -> None:
+    from tengen.networks import parse_config
+    from tengen.training.losses import check_heads
+
+    network = parse_config(config.network)
+    check_heads(network, config.learn.losses)
+    takes = getattr(network, "board_sizes", None)
+    if takes is None:
+        return
+    if wrong := [size for size in config.game.sizes if size not in takes]:
+        raise RecipeError(
+            f"game.sizes asks for {wrong[0]}x{wrong[0]}, but networks of the family {config.network['family']} take "
+            f"{', '.join(f'{size}x{size}' for size in takes)} alone: choose another family or size"
+        )
+
+
+def _check_memory(config: ZeroConfig, edge: int) -> None:
+    visits = config.search.visits
+    tree = max(_LEAST_TREE, tree_bytes(config, visits))
+    needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
+    there = available_memory()
+    if needed > there:
+        most = max(1, there // (tree + _BYTES_PER_SLOT))
+        raise RecipeError(
+            f"games_at_once = {config.games_at_once} with search.visits = {visits} on {edge}x{edge} needs about "
+            f"{needed / 2**30:.1f} GiB, and {there / 2**30:.1f} GiB are free: give games_at_once = {most} or fewer"
+        )
+
+
+def available_memory() -> int:
+    """Bytes that a process may still take."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

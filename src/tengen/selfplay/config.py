@@ -1,0 +1,309 @@
+"""The configuration of a self-play run: what a recipe says, checked and frozen."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from tengen.engine.params import SearchParams, set_params
+from tengen.selfplay.stages import StageConfig, changed
+from tengen.training.config import (
+    CardFacts,
+    Fraction,
+    LossWeights,
+    OptimizerConfig,
+    Positive,
+    Precision,
+    ScheduleConfig,
+    Strict,
+)
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+LEAST_TREE = 1 << 22
+"""Bytes that the tree of a search may take, at least."""
+
+
+class KomiConfig(Strict):
+    """How komi is drawn around the fair komi of the board, which the run learns from its own results.
+
+    `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
+    `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. From one
+    cycle to the next the fair komi moves by `step` points at the most: beginners win and lose by the whole board, and a
+    komi that follows them at once swings from end to end. With `learn` off it stays at `start`.
+    """
+
+    start: float = Field(7.0, ge=-400, le=400)
+    deviation: float = Field(1.0, ge=0, le=100)
+    tail: Share = 0.1
+    tail_deviation: float = Field(8.0, ge=0, le=100)
+    step: float = Field(1.0, gt=0, le=400)
+    whole: bool = False
+    learn: bool = True
+
+
+class GameConfig(Strict):
+    """What is played. `sizes` gives the share of each board size (5 to 19); komi `start` holds for all of them.
+
+    `most_moves` counts for the size of the board: a game that has 2 x size x size moves ends there unless given. With
+    `settle` a game ends when every point is beyond change (pass-alive), and a side passes only when it would. With
+    `forbid_pass` a side passes only when nothing else is legal (published 7x7 system).
+    """
+
+    sizes: dict[int, float] = Field({7: 1.0})
+    rules: str = "tromp-taylor"
+    komi: KomiConfig = KomiConfig()
+    most_moves: int | None = Field(None, ge=1)
+    settle: bool = True
+    forbid_pass: bool = False
+
+    @model_validator(mode="after")
+    def _sizes(self) -> "GameConfig":
+        for size, share in self.sizes.items():
+            if not 5 <= size <= 19:
+                raise ValueError(f"board size {size} is impossible: 5 to 19")
+            if not share > 0:
+                raise ValueError(f"the share of size {size} must be above 0, not {share:g}")
+        if not self.sizes:
+            raise ValueError("give at least one board size, such as {7: 1}")
+        return self
+
+    @property
+    def edge(self) -> int:
+        """Of the tensors: the largest board."""
+        return max(self.sizes)
+
+
+class OpeningConfig(Strict):
+    """How games are made to differ: the first moves drawn from the raw policy, and starts from hard positions.
+
+    Each game draws its number of policy moves from an exponential distribution of mean `moves_mean` (0: none), with
+    priors to the power 1 / `temperature`. A share `hard` of the games starts from an archived position of an earlier
+    game where the search was most surprised.
+    """
+
+    moves_mean: float = Field(2.0, ge=0, le=100)
+    temperature: Positive = 1.0
+    hard: Share = 0.0
+
+
+class ResignConfig(Strict):
+    """When a side gives up: its winrate was below the threshold for `turns` of its turns.
+
+    Nobody resigns before cycle `after`. The threshold is calibrated at every cycle: the largest at which at most
+    `false_positives` of the games that were played out would have been given up by their winner, but never above
+    `most` (a winrate). A share `played_out` of the games never ends by resignation.
+    """
+
+    after: int = Field(10, ge=0)
+    false_positives: Share = 0.03
+    most: Share = 0.1
+    turns: int = Field(3, ge=1)
+    played_out: Share = 0.2
+
+
+class DecidedConfig(Strict):
+    """When a game is decided: one side had a winrate of `winrate` or more at the last `turns` searched turns, of both.
+
+    From then on a share `cheap_share` of the moves is searched cheaply, until the other side comes back.
+    """
+
+    winrate: float = Field(0.95, gt=0.5, lt=1)
+    turns: int = Field(6, ge=1)
+    cheap_share: float = Field(0.75, gt=0, lt=1)
+
+
+class SearchConfig(Strict):
+    """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
+
+    A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none), and with `decided`
+    another share where the game is decided, so that less is spent on what teaches little. `params` are changes
+    to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
+    the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
+    `temperature_halflife` x size moves. With Gumbel search it is drawn by the improved policy, and is the one that the
+    search chose once t is below 0.1. With `reuse` the part of the tree below the move that was played is kept.
+    """
+
+    visits: int = Field(32, ge=1)
+    cheap_visits: int = Field(8, ge=1)
+    cheap_share: float = Field(0.0, ge=0, lt=1)
+    decided: DecidedConfig | None = None
+    params: dict[str, Any] = Field({})
+    full: dict[str, Any] = Field({})
+    temperature: float = Field(0.8, ge=0, le=10)
+    temperature_late: float = Field(0.2, ge=0, le=10)
+    temperature_halflife: Positive = 1.0
+    reuse: bool = True
+
+    def search_params(self, full: bool, memory: int = LEAST_TREE) -> SearchParams:
+        """The settings of a full or a cheap search, of `memory` unless they say; RecipeError for a wrong one."""
+        chosen = {**self.params, **(self.full if full else {})}
+        return set_params(SearchParams(memory=memory), {name: str(value) for name, value in chosen.items()})
+
+
+class WindowConfig(Strict):
+    """How many of the newest recorded positions are learnt from, as their total grows (KataGo, appendix C).
+
+    `size` = least + expand * (total^exponent - least^exponent) / (exponent * least^(exponent - 1)) once there are
+    `least`, and at most `most`.
+    """
+
+    least: int = Field(20_000, ge=1)
+    most: int = Field(2_000_000, ge=1)
+    exponent: float = Field(0.75, gt=0, le=1)
+    expand: float = Field(0.4, ge=0, le=1)
+
+
+class RecordsConfig(Strict):
+    """Records mixed into the batches: a share that falls in a straight line to 0 at cycle `until`.
+
+    They take the place of positions of self-play, which meanwhile are drawn less often than `reuse` says.
+    """
+
+    store: str
+    share: Share = 0.5
+    until: int = Field(10, ge=1)
+
+    def share_in(self, cycle: int) -> float:
+        """The share of the batches of a cycle."""
+        return self.share * max(0.0, 1 - cycle / self.until)
+
+
+class TargetConfig(Strict):
+    """What a position teaches. `surprise` is the share of the weight that follows the policy surprise of the search.
+
+    `value_mix` is the share of the search's root value in the value target; the rest is the result of the game.
+    """
+
+    surprise: Share = 0.5
+    value_mix: Share = 0.0
+
+
+class LearnConfig(Strict):
+    """How networks are made of games. `reuse` is how often each recorded position is drawn, on average, but for what
+    `records` take of the batches.
+
+    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle. The last network
+    of the run is the mean of the weights of its last `swa` networks (stochastic weight averaging).
+    """
+
+    batch_size: int = Field(128, ge=1)
+    reuse: Positive = 4.0
+    window: WindowConfig = WindowConfig()
+    optimizer: OptimizerConfig = OptimizerConfig()
+    schedule: ScheduleConfig = ScheduleConfig(decay=0.3)
+    losses: LossWeights = LossWeights()
+    targets: TargetConfig = TargetConfig()
+    clip: float | None = Field(None, gt=0)
+    ema: Fraction = 0.999
+    swa: int = Field(1, ge=1)
+    precision: Precision = "auto"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int = Field(0, ge=0)
+    records: RecordsConfig | None = None
+
+
+class GateConfig(Strict):
+    """A new network plays only after it beat the one that plays: `games` of raw policy or `visits` a move.
+
+    It passes with a score of `score` or more; with `confidence` (one-sided binomial test against one half of the games
+    that were not drawn) when the chance of so many wins is below 1 - `confidence`.
+    """
+
+    games: int = Field(128, ge=2)
+    visits: int = Field(1, ge=1)
+    score: Share = 0.5
+    confidence: float | None = Field(None, gt=0.5, lt=1)
+
+
+class RatingConfig(Strict):
+    """Games against anchors outside the run, every `every` cycles and at the end: `games` against each.
+
+    `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts` (also
+    `playouts@VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
+    before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
+    games are drawn from the network's policy. Programs think for themselves and take their time: against each of them
+    there are `program_games`, where given, but for the rating at the end. Searches are those with which the recipe
+    begins, whatever its stages say: all networks of a run are rated alike.
+    """
+
+    every: int = Field(5, ge=1)
+    games: int = Field(100, ge=2)
+    visits: int = Field(1, ge=1)
+    anchors: tuple[str, ...] = ("random", "early", "past")
+    opening: int = Field(4, ge=0, le=100)
+    program_games: int | None = Field(None, ge=2)
+
+    @field_validator("anchors")
+    @classmethod
+    def _known(cls, anchors: tuple[str, ...]) -> tuple[str, ...]:
+        from tengen.selfplay.anchors import check_anchors
+
+        check_anchors(anchors)
+        return anchors
+
+
+class ZeroConfig(Strict):
+    """A whole self-play recipe. `network` holds the fields of a network family's configuration.
+
+    A run is `cycles` times: `games_per_cycle` games, then learning. Games are played `games_at_once` in flight.
+    `start` is a network file to begin with; `seed` decides everything. `recipe` is how the command named it, with its
+    settings, for the card. `stages` change how games are played as the run goes on, each from a cycle until the run
+    ends or a later stage says otherwise: {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
+    """
+
+    name: str
+    recipe: str = ""
+    kind: Literal["zero"] = "zero"
+    description: str = ""
+    seed: int = 0
+    cycles: int = Field(ge=1)
+    games_per_cycle: int = Field(ge=1)
+    games_at_once: int = Field(256, ge=1)
+    overlap: bool = False
+    """Learn from a cycle while the next is played, with the network before: all cores work, one network late."""
+    workers: int = Field(0, ge=0)
+    """Threads that play, each with its share of the games in flight and an evaluator of its own; 0 is one a core."""
+    start: str | None = None
+    network: dict[str, Any]
+    game: GameConfig = GameConfig()
+    opening: OpeningConfig = OpeningConfig()
+    search: SearchConfig = SearchConfig()
+    stages: dict[int, StageConfig] = Field({})
+    resign: ResignConfig | None = None
+    learn: LearnConfig = LearnConfig()
+    gate: GateConfig | None = None
+    rating: RatingConfig = RatingConfig()
+    keep_networks: int = Field(20, ge=2)
+    """Networks of the past that stay in the run folder, beside those that were rated."""
+    card: CardFacts = CardFacts()
+
+    def playing_network(self, cycle: int) -> int:
+        """The number of the network that plays in a cycle."""
+        return max(0, cycle - 1) if self.overlap else cycle
+
+    @model_validator(mode="after")
+    def _stages(self) -> "ZeroConfig":
+        for cycle in self.stages:
+            if cycle < 1:
+                raise ValueError(f"a stage begins with cycle 1 or later, not {cycle}: say it in the recipe itself")
+            try:
+                self.at(cycle)
+            except ValidationError as error:
+                wrong = error.errors()[0]
+                place = ".".join(map(str, wrong["loc"]))
+                raise ValueError(f"the stage of cycle {cycle}: {place}: {wrong['msg']}") from error
+        return self
+
+    def at(self, cycle: int) -> "ZeroConfig":
+        """The recipe as it holds in a cycle, with the stages that have begun."""
+        begun = [stage for begin, stage in sorted(self.stages.items()) if begin <= cycle]
+        if not begun:
+            return self
+        settings = self.model_dump(exclude={"stages"})
+        for stage in begun:
+            settings = changed(settings, stage.model_dump(exclude_defaults=True))
+        return ZeroConfig.model_validate(settings)
+
+    def rated_cycles(self) -> list[int]:
+        """The networks that are rated, by the cycle in which they would play: every few, and the last."""
+        return sorted({*range(self.rating.every, self.cycles + 1, self.rating.every), self.cycles})

@@ -1,0 +1,267 @@
+"""Warnings in words when a run shows one of the known diseases of self-play, each with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from tengen.selfplay.config import LearnConfig, ZeroConfig
+from tengen.selfplay.events import Event, at, games, number
+from tengen.statistics import wilson
+
+YOUNG = 5
+"""Cycles before which a network may know nothing; what it must have learnt is not asked for earlier."""
+
+_LASTING = 3  # cycles in a row that show a disease which chance could show once
+_FEWEST = 30  # games below which a share says nothing
+_NO_CORRELATION = 0.1  # of root values and results; a sound network of a few cycles is above 0.3
+_CONSTANT = 0.01  # deviation of root values that are all the same
+_ONE_SIGN = 0.95  # share of values of one sign
+_DUPLICATES = 0.2  # share of the games
+_FEW_OPENINGS = 0.25  # distinct openings after ten moves, as a share of the games
+_FEW_BATCHES = 20  # batches that fit into the window
+_REUSE = 1.5  # times the reuse that was asked for
+_OVERFIT_VALUE = (1.5, 0.15)  # squared error on new games: this many times that on learnt ones, and this much above
+_OVERFIT_POLICY = 0.3  # nats of surprise on new games above those on learnt ones
+_BATCH, _MODE = 0.05, 0.1  # change of answers by batch or mode; bf16 of a sound network gives 0.002
+_RESIGN = 2.0  # times the false positives that were asked for
+_AT_LIMIT = 0.5  # share of the games
+_ONE_COLOUR = 0.9  # share of the games at the fair komi that one colour wins
+
+
+@dataclass(frozen=True)
+class RunWarning:
+    """A disease by name, what shows it, and what to do about it."""
+
+    kind: str
+    text: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.remedy}"
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def diagnose(history: Sequence[Event], config: ZeroConfig, only_itself: str | None = None) -> list[RunWarning]:
+    """The warnings after the last cycle of `history`, one event `cycle` each, oldest first.
+
+    `only_itself` is what the ratings say of a run that beats nobody but itself (`rating_book.only_beats_itself`).
+    Figures that an event lacks, or that are None, raise no warning.
+    """
+    if not history:
+        return []
+    found = [check(history, config) for check in _CHECKS] + [_only_itself(only_itself)]
+    return [warning for warning in found if warning is not None]
+
+
+def _value_collapse(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    recent = _recent(history)
+    if len(history) < YOUNG or len(recent) < _LASTING:
+        return None
+    movers = [number(event, 0.5, "statistics", "values", "mover_ahead") for event in recent]
+    if min(movers) > _ONE_SIGN:
+        sign = "the side to move is believed to be winning nearly everywhere, whoever it is"
+    elif max(movers) < 1 - _ONE_SIGN:
+        sign = "the side to move is believed to be losing nearly everywhere, whoever it is"
+    elif all(_one_sided(e) for e in recent):
+        ahead, won = (at(recent[-1], "statistics", *path) for path in (("values", "black_ahead"), ("black_share",)))
+        sign = f"Black is believed to be ahead at {ahead:.0%} of the moves, but won {won:.0%} of the games"
+    else:
+        correlations = [_correlation(event) for event in recent]
+        if max(correlations) >= _NO_CORRELATION or not _both_win(recent[-1]):
+            return None
+        sign = f"its values have nothing to do with who wins (correlation {correlations[-1]:.2f})"
+    return RunWarning(
+        "value collapse",
+        f"The value head has collapsed: {sign}, for {_LASTING} cycles.",
+        "Lower the learning rate, raise the weight of the value loss or the window, and see that komi gives both sides "
+        "a chance.",
+    )
+
+
+def _one_sided(event: Event) -> bool:
+    """Whether nearly all values favour one colour although the other wins games too."""
+    ahead = number(event, 0.5, "statistics", "values", "black_ahead")
+    won = number(event, 0.5, "statistics", "black_share")
+    return (ahead > _ONE_SIGN and won < 0.7) or (ahead < 1 - _ONE_SIGN and won > 0.3)
+
+
+def _correlation(event: Event) -> float:
+    """Of root values and results; 0 for values that are all the same, 1 where nothing is known."""
+    constant = number(event, 1.0, "statistics", "values", "deviation") < _CONSTANT
+    return 0.0 if constant else number(event, 1.0, "statistics", "values", "correlation")
+
+
+def _both_win(event: Event) -> bool:
+    return 0.05 < number(event, 0.0, "statistics", "black_share") < 0.95
+
+
+def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    last = history[-1]
+    same, repeated = (number(last, 0.0, "statistics", name) for name in ("duplicates", "repeated"))
+    openings = number(last, 1.0, "statistics", "distinct_openings", "10")
+    if games(last) < _FEWEST:
+        return None
+    if same > _DUPLICATES:
+        sign = f"{same:.0%} of the games of the cycle repeat another one move for move (up to symmetry)"
+    elif repeated > _DUPLICATES:
+        sign = f"{repeated:.0%} of the games were played before, move for move (up to symmetry)"
+    elif openings < _FEW_OPENINGS:
+        sign = f"its {games(last)} games have only {round(openings * games(last))} different openings of ten moves"
+    else:
+        return None
+    return RunWarning(
+        "duplicate openings",
+        f"The games are too much alike: {sign}.",
+        "Raise opening.moves_mean, opening.temperature or the temperature of the search, add root noise, or start a "
+        "share of the games from archived positions (opening.hard).",
+    )
+
+
+def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    last, batch = history[-1], config.learn.batch_size
+    positions, reuse = last.get("window_positions"), _reuse(last, config.learn)
+    if positions is not None and positions < _FEW_BATCHES * batch:
+        text = f"The window holds {positions:,} positions, only {positions / batch:.1f} batches of {batch}."
+        return RunWarning(
+            "starving window",
+            text,
+            "Play more games a cycle, raise learn.window.least, or make batches smaller; until then every batch "
+            "repeats the same few games.",
+        )
+    if reuse is not None and reuse > _REUSE * config.learn.reuse:
+        text = f"Every new position is drawn {reuse:.1f} times, not {config.learn.reuse:g} times as asked for."
+        return RunWarning("starving window", text, "Play more games a cycle or learn fewer steps.")
+    return None
+
+
+def _reuse(event: Event, learn: LearnConfig) -> float | None:
+    """How often each new position was drawn, on average: without the share of the batches that were records."""
+    steps, fresh = at(event, "steps"), at(event, "fresh_positions")
+    own = 1 - learn.records.share_in(int(event["cycle"])) if learn.records else 1.0
+    return None if steps is None or not fresh else own * steps * learn.batch_size / fresh
+
+
+def _overfit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    if len(history) < _LASTING or not all(map(_overfitted, _recent(history))):
+        return None
+    last = history[-1]
+    fresh, seen = last["fresh"], last["seen"]
+    return RunWarning(
+        "overfit",
+        "The network knows the games that it learnt from far better than new ones: value error "
+        f"{fresh['value']:.2f} on new games, {seen['value']:.2f} on learnt ones; policy surprise "
+        f"{fresh['surprise']:.2f} and {seen['surprise']:.2f} nats.",
+        "Lower learn.reuse, enlarge the window, play more games a cycle, or take a smaller network.",
+    )
+
+
+def _overfitted(event: Event) -> bool:
+    (value, policy), (learnt_value, learnt_policy) = (
+        [number(event, 0.0, part, name) for name in ("value", "surprise")] for part in ("fresh", "seen")
+    )
+    if at(event, "seen", "value") is None or at(event, "fresh", "value") is None:
+        return False  # nothing learnt yet
+    times, above = _OVERFIT_VALUE
+    return (value > times * learnt_value and value > learnt_value + above) or policy > learnt_policy + _OVERFIT_POLICY
+
+
+def _normalisation(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    batch, mode = (number(history[-1], 0.0, "normalisation", name) for name in ("batch", "training"))
+    if batch > _BATCH:
+        sign = f"its answers change by up to {batch:.2f} with what else is in the batch"
+    elif mode > _MODE:
+        sign = f"the network file and the network in training mode answer differently, by {mode:.2f} on average"
+    else:
+        return None
+    return RunWarning(
+        "normalisation mode",
+        f"The network's normalisation runs in the wrong mode: {sign}.",
+        "Take a family without batch statistics (residual standardises its weights instead), or estimate the running "
+        "statistics again before the export.",
+    )
+
+
+def _resign(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    if config.resign is None:
+        return None
+    share, played = (at(history[-1], "statistics", "resign", name) for name in ("false_positives", "played_out"))
+    asked = config.resign.false_positives
+    if share is None or not played or played < _FEWEST or share <= _RESIGN * asked:
+        return None
+    if wilson(share * played, played)[0] <= asked:
+        return None  # within what chance gives
+    return RunWarning(
+        "resign false positives",
+        f"{share:.1%} of the {played} games that were played out would have been given up by their winner; {asked:.1%} "
+        "are asked for.",
+        "Lower resign.most or raise resign.turns; won games that are given up teach wrong values.",
+    )
+
+
+def _move_limit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    ended = at(history[-1], "statistics", "endings", "move limit") or 0
+    played = games(history[-1])
+    if played < _FEWEST or ended <= _AT_LIMIT * played or len(history) < YOUNG:
+        return None
+    return RunWarning(
+        "move limit",
+        f"{ended / played:.0%} of the games end at the limit of moves, not by passes.",
+        "Turn game.settle on and game.forbid_pass off so that finished games end, or raise game.most_moves; games cut "
+        "short are counted with dead stones on the board.",
+    )
+
+
+def _one_colour(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+    recent = _recent(history)
+    if len(history) < YOUNG or len(recent) < _LASTING:
+        return None
+    for size, fair in (at(recent[-1], "statistics", "fair") or {}).items():
+        parts = [at(event, "statistics", "fair", size) or {} for event in recent]
+        played = sum(part.get("games") or 0 for part in parts)
+        wins = sum((part.get("black_share") or 0.0) * (part.get("games") or 0) for part in parts)
+        if played < _FEWEST or 1 - _ONE_COLOUR <= wins / played <= _ONE_COLOUR:
+            continue
+        winner, share = ("Black", wins / played) if wins > played / 2 else ("White", 1 - wins / played)
+        remedy = (
+            "The fair komi lags behind: draw komi more widely (game.komi.deviation, tail), or play more games a cycle."
+            if config.at(recent[-1]["cycle"]).game.komi.learn
+            else "Komi is fixed: turn game.komi.learn on, or give a game.komi.start that both sides can win at."
+        )
+        return RunWarning(
+            "one colour wins",
+            f"{winner} wins {share:.0%} of the {size}x{size} games at the komi believed fair ({fair['komi']:g}), so "
+            "results say little about moves.",
+            remedy,
+        )
+    return None
+
+
+def _only_itself(sign: str | None) -> RunWarning | None:
+    if not sign:
+        return None
+    return RunWarning(
+        "only beats itself",
+        f"{sign[0].upper()}{sign[1:].rstrip('.')}.",
+        "Make the games differ more (openings, noise, komi), and look at the sample games: such a run often plays one "
+        "line again and again.",
+    )
+
+
+_Check = Callable[[Sequence[Event], ZeroConfig], RunWarning | None]
+_CHECKS: tuple[_Check, ...] = (
+    _value_collapse,
+    _one_colour,
+    _duplicate_openings,
+    _starving_window,
+    _overfit,
+    _normalisation,
+    _resign,
+    _move_limit,
+)
+
+
+def _recent(history: Sequence[Event]) -> Sequence[Event]:
+    return history[-_LASTING:]

@@ -1,0 +1,226 @@
+"""The games of a cycle, played by worker threads that each have a native pool and an evaluator."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from queue import SimpleQueue
+from typing import TypeAlias
+
+from tengen import _native
+from tengen.engine.search import leaf_buffers, scatter
+from tengen.evaluators.protocol import Evaluator
+from tengen.selfplay.config import LEAST_TREE, ZeroConfig
+from tengen.selfplay.plan import GamePlan
+
+_SPARE = 4  # plans that wait in a pool, so that a game that ends is followed at once
+
+Finished: TypeAlias = list[_native.PlayedGame]
+
+_NODE_BYTES = 4.2  # of a tree, per visit and point of the board
+
+
+def tree_bytes(config: ZeroConfig, visits: int) -> int:
+    """About what the tree of a search of `visits` takes on the largest board."""
+    edge = config.game.edge
+    if config.search.search_params(full=True).full_games:
+        visits *= config.game.most_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
+    return int(_NODE_BYTES * visits * (edge * edge + 1))
+
+
+def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.PlayParams:
+    """How the games of a recipe are played; RecipeError for search settings that are wrong."""
+    params, search = _native.PlayParams(), config.search
+    memory = max(LEAST_TREE, 2 * tree_bytes(config, search.visits))  # what is kept of the last tree has room too
+    params.full = search.search_params(full=True, memory=memory).native()
+    params.cheap = search.search_params(full=False, memory=memory).native()
+    params.visits = search.visits
+    params.cheap_visits = search.cheap_visits
+    params.cheap_share = search.cheap_share
+    if search.decided is not None:
+        params.decided_winrate = search.decided.winrate
+        params.decided_turns = search.decided.turns
+        params.decided_cheap_share = search.decided.cheap_share
+    params.temperature = search.temperature
+    params.temperature_late = search.temperature_late
+    params.temperature_halflife = search.temperature_halflife
+    params.opening_temperature = config.opening.temperature
+    params.reuse = search.reuse
+    params.resign_winrate = resign_winrate
+    params.resign_turns = config.resign.turns if config.resign else 0
+    params.settle = config.game.settle
+    params.forbid_pass = config.game.forbid_pass
+    params.most_moves = config.game.most_moves or 0
+    return params
+
+
+class Generator:
+    """Plays games by a recipe. A game depends on its plan, the recipe and the network alone: not on the workers, on
+    how many games are in flight, or on when it is played.
+
+    There are `config.workers` threads (0: one a core), each with its share of `config.games_at_once`. Worker i uses
+    evaluator i, counted round: with as many evaluators as workers each has its own; with one evaluator for two workers
+    half of the games is evaluated while the other half gathers its next positions, as a graphics card wants it.
+    A side resigns below `resign_winrate` in games that may be resigned; 0 is never.
+    """
+
+    def __init__(self, config: ZeroConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
+        if not evaluators:
+            raise ValueError("a generator needs at least one evaluator")
+        workers = min(config.workers or len(os.sched_getaffinity(0)), config.games_at_once)
+        locks = [threading.Lock() for _ in evaluators]
+        params = play_params(config, resign_winrate)
+        self._workers = [
+            _Worker(
+                _native.SelfPlay(
+                    params, config.games_at_once * (i + 1) // workers - config.games_at_once * i // workers
+                ),
+                evaluators[i % len(evaluators)],
+                locks[i % len(evaluators)],
+                config.game.edge,
+            )
+            for i in range(workers)
+        ]
+        self._idle = True
+
+    @property
+    def workers(self) -> int:
+        return len(self._workers)
+
+    @property
+    def evaluations(self) -> int:
+        """Positions that the evaluators have seen, ever."""
+        return sum(worker.evaluations for worker in self._workers)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time that the workers spent, added up: in `tree` (search, encoding, play) and `evaluate` (waiting too).
+
+        `tree_cpu` is the processor time of `tree`, which other work on the machine does not lengthen.
+        """
+        return {
+            "tree": sum(worker.tree_seconds for worker in self._workers),
+            "tree_cpu": sum(worker.tree_cpu_seconds for worker in self._workers),
+            "evaluate": sum(worker.evaluate_seconds for worker in self._workers),
+        }
+
+    @property
+    def bytes(self) -> int:
+        """Of all games in flight, about; waits until the pools are between two calls."""
+        return sum(worker.pool.bytes() for worker in self._workers)
+
+    def play(self, plans: Iterable[GamePlan], stop: threading.Event | None = None) -> Iterator[Finished]:
+        """Finished games as they come, until all plans are played; once for a generator.
+
+        Plans are taken as there is room for games. After `stop` no more games come: those in flight are given up, as
+        they are when the iterator is closed. What a worker or `plans` raises is raised here.
+        """
+        if not self._idle:
+            raise RuntimeError("a generator plays once: make another for the next games")
+        self._idle = False
+        run = _Run(plans, stop)
+        threads = [
+            threading.Thread(target=worker.work, args=(run,), name=f"self-play {i}", daemon=True)
+            for i, worker in enumerate(self._workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            left = len(threads)
+            while left:
+                item = run.results.get()
+                if isinstance(item, BaseException):
+                    raise item
+                if item is None:
+                    left -= 1
+                else:
+                    yield item
+        finally:
+            run.close()
+            for thread in threads:
+                thread.join()
+
+
+class _Run:
+    """What the workers of one play() share: where plans come from, where games go to, and when to stop."""
+
+    def __init__(self, plans: Iterable[GamePlan], stop: threading.Event | None) -> None:
+        self.results: SimpleQueue[Finished | BaseException | None] = SimpleQueue()  # None: a worker is done
+        self._plans = iter(plans)
+        self._lock = threading.Lock()
+        self._stop = stop
+        self._closed = False
+
+    def next_plan(self) -> GamePlan | None:
+        with self._lock:
+            return next(self._plans, None)
+
+    def close(self) -> None:
+        self._closed = True
+
+    @property
+    def stopped(self) -> bool:
+        return self._closed or (self._stop is not None and self._stop.is_set())
+
+
+class _Worker:
+    """One thread's pool, evaluator and arrays. `lock` is held while the evaluator works."""
+
+    def __init__(self, pool: _native.SelfPlay, evaluator: Evaluator, lock: threading.Lock, edge: int) -> None:
+        self.pool = pool
+        self.evaluations = 0
+        self.tree_seconds = self.tree_cpu_seconds = self.evaluate_seconds = 0.0
+        self._evaluator = evaluator
+        self._lock = lock
+        self._slots = pool.slots()
+        self._arrays = leaf_buffers(evaluator, self._slots, edge)
+
+    def work(self, run: _Run) -> None:
+        try:
+            while not run.stopped and self._step(run):
+                pass
+        except BaseException as error:
+            run.results.put(error)
+        else:
+            run.results.put(None)
+
+    def _step(self, run: _Run) -> bool:
+        """One batch; False when there is nothing left to play."""
+        self._fill_queue(run)
+        start, cpu = time.perf_counter(), time.thread_time()
+        n = self.pool.gather(self._evaluator.plane_set, *self._arrays)
+        cpu = time.thread_time() - cpu
+        gathered = evaluated = time.perf_counter()
+        if n:
+            planes, scalars, mask = (array[:n] for array in self._arrays)
+            with self._lock:
+                result = self._evaluator.evaluate(planes, scalars, mask)
+            evaluated, scattering = time.perf_counter(), time.thread_time()
+            scatter(self.pool, self._evaluator, result, n)
+            cpu += time.thread_time() - scattering
+        if games := self.pool.take():
+            run.results.put(games)
+        self.evaluations += n
+        self.tree_cpu_seconds += cpu
+        self.evaluate_seconds += evaluated - gathered
+        self.tree_seconds += time.perf_counter() - evaluated + gathered - start
+        return n > 0 or self.pool.queued() > 0
+
+    def _fill_queue(self, run: _Run) -> None:
+        wanted = self._slots - self.pool.playing() + min(_SPARE, self._slots)
+        for _ in range(wanted - self.pool.queued()):
+            plan = run.next_plan()
+            if plan is None:
+                return
+            self.pool.add(
+                plan.index,
+                plan.seed,
+                plan.size,
+                plan.rules,
+                plan.komi,
+                list(plan.start),
+                plan.opening_moves,
+                plan.may_resign,
+            )

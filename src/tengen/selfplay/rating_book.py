@@ -1,0 +1,268 @@
+"""The ratings of a run: every pairing that was played, and what all of them together say. It lives in ratings.json."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tengen.disk import write_text
+from tengen.errors import TengenError
+from tengen.ratings.elo import Rating, Score, fit
+from tengen.statistics import Tally
+
+FILE = "ratings.json"
+_FORMAT = 1
+_ANCHORS = ("GNU Go level 10", "random")  # whose rating is 0: the first that took part
+_WINDOW = 5  # events over which a run is watched for beating itself alone
+_FEWEST = 3
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Standing(_Row):
+    """Elo with its 95% interval; an end that is None is beyond all bounds."""
+
+    elo: float
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, rating: Rating) -> Standing:
+        return cls(elo=round(rating.elo, 1), low=_finite(rating.low), high=_finite(rating.high))
+
+    def __str__(self) -> str:
+        low, high = ("?" if end is None else f"{end:+.0f}" for end in (self.low, self.high))
+        return f"{self.elo:+.0f} [{low} to {high}]"
+
+
+class Pairing(_Row):
+    """The games of a network against an anchor. `black`, `white`: the network's wins, draws, losses as that colour.
+
+    `own` says that the anchor is a network of the run too, the one of this `number`. `distinct` counts different games;
+    `trouble` says in words what else should be known.
+    """
+
+    player: str
+    anchor: str
+    word: str
+    own: bool
+    number: int | None = None
+    black: tuple[int, int, int]
+    white: tuple[int, int, int]
+    distinct: int
+    seconds: float = 0.0
+    trouble: str = ""
+
+    @property
+    def tally(self) -> Tally:
+        """The network's wins, draws and losses with both colours."""
+        return Tally(*(one + other for one, other in zip(self.black, self.white, strict=True)))
+
+    def scores(self) -> Iterator[Score]:
+        wins, draws, losses = self.black
+        yield Score(self.player, self.anchor, wins, draws, losses)
+        wins, draws, losses = self.white
+        yield Score(self.anchor, self.player, losses, draws, wins)
+
+    def figures(self) -> dict[str, Any]:
+        """Score with its 95% interval, and by colour."""
+        low, high = self.tally.interval()
+        return {
+            "score": round(self.tally.score, 4),
+            "low": round(low, 4),
+            "high": round(high, 4),
+            "games": self.tally.games,
+            "as_black": round(Tally(*self.black).score, 4),
+            "as_white": round(Tally(*self.white).score, 4),
+            "own": self.own,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.tally.interval()
+        share = f"{self.tally.score:.1%} [{low:.1%} to {high:.1%}]"
+        return f"{self.player} against {self.anchor}: {share} of {self.tally.games} games"
+
+
+class RatingEvent(_Row):
+    """One rating: network `number` of the run after `games` of self-play and `hours`, on a board with fair komi.
+
+    `elo` is fitted to all games of the run, `outside` to those against players outside it alone; both are of the newest
+    fit, to all events so far. `only_beats_itself`, `left_out` and `warnings` are sentences. `done` is False while
+    pairings are missing.
+    """
+
+    number: int
+    games: int
+    hours: float
+    player: str
+    size: int
+    komi: float
+    pairings: tuple[Pairing, ...] = ()
+    elo: Standing | None = None
+    outside: Standing | None = None
+    only_beats_itself: str | None = None
+    left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    done: bool = False
+
+    @property
+    def past(self) -> Pairing | None:
+        """The games against the network that was rated before."""
+        return next((pairing for pairing in self.pairings if pairing.word == "past"), None)
+
+    def point(self) -> dict[str, Any]:
+        """The event as plain figures, for logs and charts.
+
+        `cycle` is the one (from 0) that the rating followed, so `network` is the next number. `anchors` holds score and
+        95% interval (Wilson) by opponent; the network that was rated before is `past`, whichever it was.
+        """
+        fields = self.model_dump(include={"games", "hours", "player", "size", "komi", "left_out", "warnings"})
+        return {
+            "cycle": self.number - 1,
+            "network": self.number,
+            **fields,
+            **(self.elo.model_dump() if self.elo else {"elo": None, "low": None, "high": None}),
+            "outside": self.outside.model_dump() if self.outside else None,
+            "anchors": {
+                "past" if pairing.word == "past" else pairing.anchor: pairing.figures() for pairing in self.pairings
+            },
+            "only_beats_itself": self.only_beats_itself,
+        }
+
+    def __str__(self) -> str:
+        against = ", ".join(f"{pairing.tally.score:.0%} against {pairing.anchor}" for pairing in self.pairings)
+        return f"{self.player}: Elo {self.elo or 'unknown'}; {against or 'no games'}"
+
+
+class RatingBook(_Row):
+    """All events of a run, in order, and the ratings of the players that it met; `anchor` has 0.
+
+    The file also holds the `points` of the events that are done (`RatingEvent.point`), for whoever draws them.
+    """
+
+    format: int = _FORMAT
+    anchor: str | None = None
+    events: tuple[RatingEvent, ...] = ()
+    players: dict[str, Standing] = {}
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> RatingBook:
+        """The book in a run's folder, empty if there is none; TengenError for a file that is none."""
+        path = folder / FILE
+        if not path.exists():
+            return cls()
+        try:
+            book = cls.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise TengenError(f"{path} cannot be read as ratings: {error}; move it away to rate anew") from error
+        if book.format != _FORMAT:
+            raise TengenError(f"{path} has format {book.format}, this version reads {_FORMAT}")
+        return book
+
+    def write(self, folder: Path) -> None:
+        """Replace the file as a whole: a kill or a full disk leaves the old one. Raises TengenError on a full disk."""
+        path = folder / FILE
+        points = [event.point() for event in self.events if event.done]
+        try:
+            write_text(path, json.dumps({**self.model_dump(), "points": points}, indent=1) + "\n")
+        except OSError as error:
+            raise TengenError(f"{path} cannot be written: {error.strerror}") from error
+
+    @property
+    def alarm(self) -> str | None:
+        """What the newest rating that is done says of a run that only beats itself; None where all is well."""
+        done = [event for event in self.events if event.done]
+        return done[-1].only_beats_itself if done else None
+
+    def event(self, number: int) -> RatingEvent | None:
+        return next((event for event in self.events if event.number == number), None)
+
+    def networks(self) -> set[int]:
+        """Numbers of the run's networks that later ratings may need: those rated, and those met as anchors."""
+        met = (pairing.number for event in self.events for pairing in event.pairings)
+        return {event.number for event in self.events} | {number for number in met if number is not None}
+
+    def with_event(self, event: RatingEvent) -> RatingBook:
+        """The book with an event added or replaced; ratings as they were."""
+        others = [other for other in self.events if other.number != event.number]
+        events = tuple(sorted([*others, event], key=lambda event: event.number))
+        return self.model_copy(update={"events": events})
+
+    def fitted(self) -> RatingBook:
+        """The book with all ratings fitted to all its games."""
+        pairings = [pairing for event in self.events for pairing in event.pairings if pairing.tally.games]
+        if not pairings:
+            return self
+        met = [pairing.anchor for pairing in pairings if not pairing.own]
+        anchor = next(name for name in (*_ANCHORS, *met, pairings[0].anchor) if name in (*met, pairings[0].anchor))
+        whole = fit([score for pairing in pairings for score in pairing.scores()], anchor)
+        outside = None
+        if met:
+            apart = [score for pairing in pairings if not pairing.own for score in pairing.scores()]
+            outside = fit(apart, anchor, intervals=[event.player for event in self.events])
+        events = []
+        for event in self.events:
+            found = [None if ratings is None else ratings.get(event.player) for ratings in (whole, outside)]
+            elo, seen = (None if rating is None else Standing.of(rating) for rating in found)
+            events.append(event.model_copy(update={"elo": elo, "outside": seen}))
+        players = {rating.player: Standing.of(rating) for rating in whole.players}
+        fields = {"anchor": anchor, "events": tuple(events), "players": players, "warnings": whole.warnings}
+        return self.model_copy(update=fields)
+
+
+def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:
+    """A sentence when the run's networks beat each other and nobody else, else None.
+
+    What the last network gained on the first of the last events, by all games among networks of the run, is compared
+    with what players outside the run have seen of it: the alarm is given when even the high end of the latter is less
+    than half of the low end of the former. The steps from each network to the next do not suffice, since strength is
+    not transitive: their sum was +623 where the same networks had gained +224 on early ones (zero-7x7). Anchors that
+    every network beats, or that none does, see nothing, and give no alarm.
+    """
+    events = [event for event in history if event.pairings][-_WINDOW:]
+    while len(events) > 1 and any(event.past is None for event in events[1:]):
+        events = events[1:]
+    if len(events) < _FEWEST:
+        return None
+    first, last = events[0].player, events[-1].player
+    claimed, seen = (_gain(_scores(events, own), first, last) for own in (True, False))
+    if claimed is None or seen is None or claimed.low <= 0 or seen.high >= claimed.low / 2:
+        return None
+    return (
+        f"the last {len(events)} rated networks gained {claimed} Elo among networks of the run, but only "
+        f"{seen} against players outside the run: it learns to beat itself alone (more variety of openings, komi and "
+        "opponents helps)"
+    )
+
+
+def blunt_anchors(event: RatingEvent) -> str | None:
+    """A sentence when no player outside the run can tell its networks apart any more, being beaten every time."""
+    outside = [pairing.tally for pairing in event.pairings if not pairing.own and pairing.tally.games]
+    if outside and all(tally.points == tally.games for tally in outside):
+        return "every game against players outside the run was won: only stronger anchors could see progress"
+    return None
+
+
+def _scores(events: Sequence[RatingEvent], own: bool) -> list[Score]:
+    """Of the games against networks of the run, or against players outside it."""
+    pairings = [pairing for event in events for pairing in event.pairings if pairing.own == own]
+    return [score for pairing in pairings for score in pairing.scores()]
+
+
+def _gain(scores: Sequence[Score], first: str, last: str) -> Rating | None:
+    names = {name for score in scores if score.games for name in (score.black, score.white)}
+    if not {first, last} <= names:
+        return None
+    return fit(scores, first, intervals=[last]).get(last)
+
+
+def _finite(value: float) -> float | None:
+    return round(value, 1) if math.isfinite(value) else None

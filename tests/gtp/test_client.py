@@ -1,0 +1,165 @@
+"""The client against programs that misbehave: it says why, in time, and leaves no process behind."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from offspring import Offspring
+
+from tengen.gtp.client import GtpClient, ProgramError
+
+HOSTILE = Path(__file__).parents[1] / "hostile.py"
+
+
+def command_line(kind: str, move: int = 3) -> str:
+    return shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left(offspring: Offspring) -> Iterator[None]:
+    """Whatever a program did, its client has ended it and its children when the test is over."""
+    yield
+    assert offspring.gone(0.2)
+
+
+@pytest.mark.parametrize("kind", ["polite", "dos", "own-ids", "refuses:name", "refuses:list_commands"])
+def test_answers_with_ids_chatter_blank_lines_and_carriage_returns(kind: str) -> None:
+    with GtpClient(command_line(kind)) as client:
+        refused = "name" in kind
+        assert client.name == (sys.executable if refused else kind.partition(":")[0])
+        assert client.knows("genmove") == ("list" not in kind) and not client.knows("final_score")
+        assert client.ask("genmove b") == "pass"
+        assert client.ask("play b A1") == ""
+        assert client.last_words == (() if refused else ("some chatter",))
+
+
+def test_a_slow_start_is_waited_for() -> None:
+    with GtpClient(command_line("slow-start"), startup_seconds=30) as client:
+        assert client.ask("genmove w") == "pass"
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "reason", "says"),
+    [
+        ("hangs", 0.3, "timeout", "no answer to 'genmove b' in time"),
+        ("late", 0.3, "timeout", "no answer to 'genmove b' in time"),
+        ("dies", 20, "died", "ended with status 1 during 'genmove b'"),
+        ("kills-itself", 20, "died", "killed by signal 9 .Killed. during 'genmove b'"),
+        ("dies-and-leaves-a-child", 20, "died", "ended with status 1 during 'genmove b'"),
+        ("closes-stdout", 20, "died", "closed its output, but lives on, during 'genmove b'"),
+        ("refuses-to-move", 20, "refused", "'genmove b' was answered with '[?] cannot think'"),
+        ("nonsense", 0.3, "timeout", "no answer to 'genmove b' in time"),
+        ("floods-stdout", 60, "nonsense", "talked without end at 'genmove b'"),
+        ("floods-stdout-in-one-line", 60, "nonsense", "talked without end at 'genmove b'"),
+        ("floods-stderr-for-ever", 0.5, "timeout", "no answer to 'genmove b' in time"),
+        ("never-ends", 0.3, "timeout", "the answer to 'genmove b' has no empty line at its end in time"),
+        ("never-stops", 60, "nonsense", "talked without end at 'genmove b'"),
+        ("ignores-sigterm", 0.3, "timeout", "no answer"),
+    ],
+)
+def test_a_failure_has_a_reason_and_last_words(kind: str, seconds: float, reason: str, says: str) -> None:
+    with GtpClient(command_line(kind, 2), called="my bot") as client:
+        client.ask("genmove b")
+        with pytest.raises(ProgramError, match=f"my bot: .*{says}") as caught:
+            client.ask("genmove b", seconds)
+        error = caught.value
+        assert error.reason == reason
+        words = {
+            "hangs": "thinking deeply",
+            "dies": "out of memory, goodbye",
+            "kills-itself": "something is wrong",
+            "dies-and-leaves-a-child": "out of memory, goodbye",
+            "closes-stdout": "my pipe is gone",
+            "nonsense": "===== pass =====",
+        }
+        if kind in words:
+            assert words[kind] in error.last_words
+        assert len(error.last_words) <= 20 and all(len(line) <= 500 for line in error.last_words)
+        if reason == "refused":
+            assert client.ask("play b A1") == ""
+        else:
+            with pytest.raises(ProgramError, match=says):
+                client.ask("play b A1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "says"),
+    [
+        ("hangs-at-start", "timeout", "no answer to 'name'"),
+        ("dies-at-start", "died", "status 1 during 'name'; it said: out of memory, goodbye"),
+        ("kills-itself-at-start", "died", "signal 9 .*; it said: something is wrong"),
+        ("garbage-at-start", "nonsense", "without end"),
+        ("ignores-sigterm-at-start", "timeout", "no answer"),
+    ],
+)
+def test_a_program_that_does_not_come_up(kind: str, reason: str, says: str) -> None:
+    patience = 0.5 if reason == "timeout" else 60.0
+    with pytest.raises(ProgramError, match=says) as caught:
+        GtpClient(command_line(kind), startup_seconds=patience)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("kind", ["will-not-quit", "leaves-a-child", "leaves-a-daemon", "ignores-sigterm"])
+def test_no_process_outlives_the_client(kind: str, offspring: Offspring) -> None:
+    client = GtpClient(command_line(kind, 1))
+    if kind == "ignores-sigterm":
+        with pytest.raises(ProgramError):
+            client.ask("genmove b", 0.3)
+    else:
+        client.ask("genmove b")
+    begun = time.monotonic()
+    while len(offspring.alive()) < (2 if "leaves" in kind else 1):  # a process in the middle of its exec has no mark
+        assert time.monotonic() - begun < 20
+    begun = time.monotonic()
+    client.close()
+    assert offspring.alive() == []
+    client.close()
+    assert time.monotonic() - begun < 10
+
+
+def test_a_polite_program_is_not_waited_for() -> None:
+    client = GtpClient(command_line("polite"))
+    begun = time.monotonic()
+    client.close()
+    assert time.monotonic() - begun < 0.9  # less than the time that it is given to quit
+
+
+def test_a_flood_on_stderr_costs_no_memory() -> None:
+    with GtpClient(command_line("floods-stderr", 1)) as client:
+        assert client.ask("genmove b", seconds=60) == "pass"
+        assert client.remarks[-1] == client.last_words[-1] == "noise 199999"
+        assert len(client.remarks) <= 1000 and len(client.last_words) <= 20
+
+
+def test_remarks_are_of_the_last_command_alone() -> None:
+    with GtpClient(command_line("thinks-aloud")) as client:
+        for _ in range(20):
+            client.ask("genmove b")
+            assert client.remarks[0].startswith(" pass -> ") and len(client.remarks) == 2
+        client.ask("play b A1")
+        assert client.remarks == ()
+
+
+def test_what_was_not_asked_for_answers_nothing() -> None:
+    with GtpClient(command_line("twice", 1)) as client:
+        assert client.ask("genmove b") == "pass"
+        time.sleep(0.2)
+        assert client.ask("play b A1") == ""
+        assert "= E5" in client.last_words
+
+
+def test_garbage_before_an_answer_is_skipped() -> None:
+    with GtpClient(command_line("garbage", 1)) as client:
+        assert client.ask("genmove b", 20).startswith("\ufffd")
+
+
+@pytest.mark.parametrize("line", ["no-such-program --gtp", str(HOSTILE)])
+def test_a_program_that_cannot_be_started_is_named(line: str) -> None:
+    with pytest.raises(ProgramError, match=r"no-such-program|hostile.py") as caught:
+        GtpClient(line)
+    assert caught.value.reason == "not found"

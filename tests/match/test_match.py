@@ -1,0 +1,334 @@
+"""Whole matches: equal conditions, several at once, interruption, an end by itself, refusal before the first game."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from offspring import Offspring
+
+from tengen.errors import RecipeError, TengenError
+from tengen.match.folder import VERSION, Journal, read_folder
+from tengen.match.outcome import Outcome
+from tengen.match.runner import Watcher, games_at_once, play_match
+from tengen.match.settings import MatchSettings
+from tengen.match.sprt import Progress
+from tengen.sgf import read_game
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = Path(__file__).parents[1] / "hostile.py"
+TINY = {"size": 5, "komi": 0.5, "opening": 2}
+FAST = {**TINY, "turns": 4}
+FAST_WORDS = ["--size", "5", "--komi", "0.5", "--opening", "2", "--set", "conditions.turns=4"]
+
+
+def program(kind: str, name: str = "") -> str:
+    word = "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+    return f"{name}={word}" if name else word
+
+
+def match(*players: str, games: int = 2, conditions: dict[str, Any] = TINY, **more: Any) -> MatchSettings:
+    return MatchSettings.of(*players, games=games, conditions=conditions, **more)
+
+
+@pytest.fixture(autouse=True)
+def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spares the time of drawing, in all tests that are not about it."""
+    if "report" not in request.node.name:
+        monkeypatch.setattr("tengen.ratings.report.write_report", lambda folder: None)
+
+
+def play(settings: MatchSettings, folder: Path, workers: int = 1, watcher: Watcher | None = None) -> dict[str, Any]:
+    return play_match(settings, folder, workers, watcher)
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+
+
+def lines_so_far(folder: Path) -> int:
+    path = folder / "games.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tengen", "match", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
+
+
+def test_a_match_keeps_every_game_and_writes_a_report(tmp_path: Path) -> None:
+    folder = tmp_path / "match"
+    figures = play(match("random", "other=playouts@20", games=6), folder, workers=2)
+    (pairing,) = figures["pairings"]
+    assert figures["games"] == pairing["games"] == pairing["wins"] + pairing["draws"] + pairing["losses"] == 6
+    assert figures["complete"] and json.loads((folder / "summary.json").read_text()) == figures
+    assert "other" in (folder / "report.html").read_text()
+    about, outcomes = read_folder(folder)
+    assert about.names == ("random", "other") and (about.games, about.schedule["kind"]) == (6, "head-to-head")
+    assert about.conditions["size"] == 5 and about.players[1]["visits"] == 20
+    assert [row["index"] for row in map(asdict, outcomes)] == list(range(6))
+    assert [outcome.black for outcome in outcomes] == ["random", "other"] * 3
+    assert [outcome.white for outcome in outcomes] == ["other", "random"] * 3
+    assert [(outcome.pair, outcome.round) for outcome in outcomes] == [(0, 0), (0, 0), (1, 1), (1, 1), (2, 2), (2, 2)]
+    for outcome in outcomes:
+        game, info = read_game(folder / "games" / f"{outcome.index:05d}.sgf")
+        assert len(game.moves) == outcome.moves and str(info.result) == outcome.result
+        assert (info.black, info.white) == (outcome.black, outcome.white)
+
+
+def test_both_games_of_a_pair_begin_alike_and_all_pairings_play_the_same_openings(tmp_path: Path) -> None:
+    play(match("a=random", "b=random", "c=random", games=4, conditions=FAST), tmp_path)
+    begun = [tuple(read_game(tmp_path / "games" / f"{i:05d}.sgf")[0].moves[:2]) for i in range(12)]
+    assert len(set(begun[:6])) == len(set(begun[6:])) == 1 and begun[0] != begun[6]
+
+
+def test_a_second_run_goes_on_and_a_longer_one_adds(tmp_path: Path) -> None:
+    play(match("a=random", "b=random"), tmp_path)
+    first = (tmp_path / "games.jsonl").read_bytes()
+    with (tmp_path / "games.jsonl").open("ab") as file:
+        file.write(b'{"index": 2, "bla')  # killed while it wrote
+    play(match("a=random", "b=random", games=4), tmp_path)
+    assert (tmp_path / "games.jsonl").read_bytes().startswith(first)
+    assert sorted(row["index"] for row in lines(tmp_path)) == [0, 1, 2, 3]
+    assert play(match("a=random", "b=random"), tmp_path)["games"] == 2, "a shorter match of the same is a part of it"
+
+
+def test_another_match_does_not_mix_in(tmp_path: Path) -> None:
+    play(match("a=random", "b=random"), tmp_path)
+    for other, says in (
+        (match("a=random", "b=playouts"), "players 2: player = random, not playouts"),
+        (match("a=random", "b=random", "c=random"), "schedule: kind = head-to-head, not round-robin"),
+        (match("a=random", "b=random", conditions={**TINY, "komi": 1.5}), "conditions: komi = 0.5, not 1.5"),
+    ):
+        with pytest.raises(TengenError, match=says):
+            play(other, tmp_path)
+
+
+@pytest.mark.parametrize("there", ["games/manifest.json", "recipe.yaml", "report.html", "games.jsonl"])
+def test_a_folder_of_something_else_is_left_alone(there: str, tmp_path: Path) -> None:
+    path = tmp_path / "run" / there
+    path.parent.mkdir(parents=True)
+    path.write_text("of a run")
+    with pytest.raises(TengenError, match=rf"run holds {there.split('/')[0]} but no match\.json"):
+        play(match("a=random", "b=random"), tmp_path / "run")
+    assert [file for file in (tmp_path / "run").rglob("*") if file.is_file()] == [path]
+    assert path.read_text() == "of a run"
+
+
+def test_a_folder_that_was_only_just_made_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / ".lock").touch()
+    assert play(match("a=random", "b=random", conditions=FAST), tmp_path)["games"] == 2
+
+
+def test_two_processes_do_not_play_the_same_match(tmp_path: Path) -> None:
+    settings = match("a=random", "b=random")
+    with Journal(tmp_path) as journal:
+        journal.begin(settings.about())
+        with pytest.raises(TengenError, match="another process plays this match"):
+            play(settings, tmp_path)
+    assert play(settings, tmp_path)["games"] == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        (program("only-9x9", "picky"), "picky: .*unacceptable size"),
+        ("ghost=gtp:no-such-program", "ghost: .*no-such-program"),
+        ("ghost=no-such-network", "no-such-network"),
+    ],
+)
+def test_a_player_that_cannot_play_is_named_before_the_first_game(word: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match=says):
+        play(match("random", word), tmp_path / "match")
+    assert not (tmp_path / "match").exists()
+
+
+def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None:
+    figures = play(match("random", program("dies", "mortal"), games=4), tmp_path)
+    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by died": 4}
+    assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
+
+
+def test_a_program_that_is_gone_for_good_ends_the_match_with_what_was_played(tmp_path: Path) -> None:
+    once = tmp_path / "once.py"
+    kind = f"sys.argv[1:] = ['dies']; exec(open({str(HOSTILE)!r}).read())"
+    once.write_text(f"import os, sys\nos.remove(__file__)\n{kind}\n")
+    word = "mortal=gtp:" + shlex.join([sys.executable, str(once)])
+    with pytest.raises(TengenError, match="mortal could not begin 3 games one after the other"):
+        play(match("random", word, games=20), tmp_path / "match")
+    rows = lines(tmp_path / "match")
+    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"died"}
+    assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
+
+
+def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
+    kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
+    settings = match(*(program(kind, kind) for kind in kinds), games=2)
+    figures = play(settings, tmp_path, workers=2)
+    assert figures["games"] == 20 and figures["complete"]
+    assert {row["reason"] for row in lines(tmp_path)} >= {"died", "illegal", "nonsense"}
+    assert offspring.gone()
+
+
+def test_a_sequential_test_ends_the_match(tmp_path: Path) -> None:
+    settings = match("strong=playouts@60", "weak=random", games=400, conditions=TINY, sprt={"elo0": 0, "elo1": 300})
+    figures = play(settings, tmp_path, workers=2)
+    assert figures["sprt"]["accepted"] == "elo1" and figures["complete"] and figures["games"] < 100
+    before = (tmp_path / "games.jsonl").read_bytes()
+    assert play(settings, tmp_path)["sprt"] == figures["sprt"]
+    assert (tmp_path / "games.jsonl").read_bytes() == before, "a decided match plays no more"
+
+
+def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path) -> None:
+    players = ("strong=playouts@60", "equal=random", "weak=random")
+    schedule = {"kind": "gauntlet"}
+    settings = match(*players, games=60, conditions=TINY, schedule=schedule, within=12)
+    figures = play(settings, tmp_path, workers=2)
+    games = {pairing["a"]: pairing["games"] for pairing in figures["pairings"]}
+    assert figures["complete"] and games["strong"] < 50 <= games["equal"]
+    before = (tmp_path / "games.jsonl").read_bytes()
+    assert play(settings, tmp_path)["games"] == figures["games"]
+    assert (tmp_path / "games.jsonl").read_bytes() == before
+
+
+def test_killed_again_and_again_a_match_is_the_unbroken_one(tmp_path: Path, offspring: Offspring) -> None:
+    words = ["a=random", "b=random", "--games", "1000", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
+    broken = tmp_path / "broken"
+    for share in (0.2, 0.5, 0.8):
+        child = start(*words, str(broken))
+        deadline = time.monotonic() + 120
+        while lines_so_far(broken) < 1000 * share:
+            assert time.monotonic() < deadline and child.poll() is None
+            time.sleep(0.03)
+        os.kill(child.pid, signal.SIGKILL)
+        child.communicate()
+        assert lines_so_far(broken) < 1000, "the match must not have ended before it was killed"
+        assert offspring.gone(15), "the workers end with the match"
+    last = start(*words, str(broken))
+    report, errors = last.communicate(timeout=120)
+    assert (last.returncode, errors) == (0, "") and "by limit" in report
+    assert Counter(row["index"] for row in lines(broken)) == Counter(range(1000))
+    play(match("a=random", "b=random", games=1000, conditions=FAST), tmp_path / "whole", workers=2)
+    assert told(broken) == told(tmp_path / "whole")
+    for name in ("00000", "00499", "00999"):
+        records = [(folder / "games" / f"{name}.sgf").read_bytes() for folder in (broken, tmp_path / "whole")]
+        assert records[0] == records[1]
+
+
+def told(folder: Path) -> list[Outcome]:
+    """The games without what they took."""
+    return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
+
+
+def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring: Offspring) -> None:
+    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    assert child.stderr is not None and "2 games" in child.stderr.readline()
+    time.sleep(0.5)
+    os.killpg(child.pid, signal.SIGTERM)
+    child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert offspring.gone()
+
+
+class Killer:
+    """Kills a worker between two games."""
+
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+        pass
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+            process.join()
+
+
+def test_a_worker_that_dies_between_two_games_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="a worker of the match died"):
+        play(match("a=random", "b=random", games=20, conditions=FAST), tmp_path, 1, Killer())
+
+
+def test_a_folder_that_another_process_wrote_meanwhile_is_looked_at_again(tmp_path: Path) -> None:
+    settings = match("a=random", "b=random", games=4, conditions=FAST)
+    other = match("a=random", "b=random", games=4, conditions={**FAST, "komi": 3.5})
+    with Journal(tmp_path / "m") as late, Journal(tmp_path / "m") as stranger:
+        play(settings, tmp_path / "m")
+        late.begin(settings.about())
+        assert list(settings.left(late.outcomes)) == []
+        late.__exit__(None, None, None)
+        with pytest.raises(TengenError, match=r"conditions: komi = 0\.5, not 3\.5"):
+            stranger.begin(other.about())
+
+
+def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(tmp_path: Path, offspring: Offspring) -> None:
+    child = start("random", program("hangs"), "--games", "2", "--size", "7", "--out", str(tmp_path))
+    assert child.stderr is not None and "2 games" in child.stderr.readline()
+    time.sleep(0.5)
+    os.killpg(child.pid, signal.SIGINT)
+    report, errors = child.communicate(timeout=30)
+    assert (child.returncode, report) == (130, "")
+    assert errors == f"stopped; the games are in {tmp_path}, and the same command goes on with the rest\n"
+    assert offspring.gone()
+
+
+class Clicker:
+    """Sees three games and stops the match."""
+
+    def __init__(self) -> None:
+        self.seen: list[Outcome] = []
+
+    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+        self.earlier, self.workers = list(earlier), workers
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        self.seen.append(outcome)
+        if len(self.seen) == 3:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_match_has_figures_of_what_was_played(tmp_path: Path) -> None:
+    watcher = Clicker()
+    with pytest.raises(KeyboardInterrupt):
+        play(match("a=random", "b=random", games=8, conditions=FAST), tmp_path, 1, watcher)
+    figures = json.loads((tmp_path / "summary.json").read_text())
+    assert (figures["games"], figures["complete"], watcher.workers, watcher.earlier) == (3, False, 1, [])
+
+
+def test_players_under_a_time_limit_get_a_core_each() -> None:
+    free, timed = match("random", "default@10"), match("random", "default@2s")
+    assert games_at_once(free, cores=4) == games_at_once(timed, cores=4) == 4
+    assert (games_at_once(free, 9, cores=4), games_at_once(timed, 9, cores=4), games_at_once(timed, 2, cores=4)) == (
+        9,
+        4,
+        2,
+    )
+    threads = MatchSettings.of({"player": "default", "threads": 3}, "random")
+    assert (games_at_once(threads, cores=8), games_at_once(threads, cores=2)) == (2, 1)
+    with pytest.raises(RecipeError, match="workers must be 1 or more, not 0"):
+        games_at_once(free, 0)
+
+
+def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="holds no match"):
+        read_folder(tmp_path)
+    (tmp_path / "match.json").write_text('{"version": 1}')
+    with pytest.raises(TengenError, match=f"version 1; this Tengen knows {VERSION}"):
+        read_folder(tmp_path)
+    for text in ("[", "[]", "3", f'{{"version": {VERSION}}}'):
+        (tmp_path / "match.json").write_text(text)
+        with pytest.raises(TengenError, match="not what a match writes"):
+            read_folder(tmp_path)

@@ -1,0 +1,237 @@
+"""Programs at the table, good and bad: every game ends with a reason, and nothing is left behind."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from match.test_game import SMALL, Scripted
+from offspring import Offspring
+
+from tengen.engine.clock import TimeControl
+from tengen.game import Game
+from tengen.gtp.client import ProgramError
+from tengen.match.conditions import Conditions
+from tengen.match.game import Contest
+from tengen.match.outcome import Outcome
+from tengen.match.player import Player
+from tengen.match.program_player import ProgramPlayer
+from tengen.match.random_player import RandomPlayer
+from tengen.match.schedule import fixture
+from tengen.match.spec import PlayerSpec
+
+HOSTILE = Path(__file__).parents[1] / "hostile.py"
+GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin:/usr/local/bin")
+needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left(offspring: Offspring) -> Iterator[None]:
+    """Whatever a program did, it and its children are gone when the test is over."""
+    yield
+    assert offspring.gone(0.2)
+
+
+def hostile(kind: str, move: int = 3, **fields: Any) -> PlayerSpec:
+    line = shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
+    return PlayerSpec(player=f"gtp:{line}", name="the program", **fields)
+
+
+def against(kind: str, moves: list[str], move: int = 3, conditions: Conditions = SMALL, **fields: Any) -> Outcome:
+    """A game of A, who plays these moves as Black, with the program B."""
+    program = ProgramPlayer(hostile(kind, move, **fields))
+    try:
+        return Contest(conditions, fixture([("A", "B")], 0), {"A": Scripted(moves), "B": program}).play()
+    finally:
+        program.close()
+
+
+BOARD = ["A1", "B2", "C3", "D4", "E5"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "result", "says"),
+    [
+        ("dies", "died", "B+F", "ended with status 1"),
+        ("kills-itself", "died", "B+F", "killed by signal 9"),
+        ("dies-and-leaves-a-child", "died", "B+F", "ended with status 1"),
+        ("closes-stdout", "died", "B+F", "closed its output"),
+        ("stone-on-stone", "illegal", "B+F", "A1"),
+        ("off-the-board", "nonsense", "B+F", "'t19' is no move"),
+        ("nonsense-move", "nonsense", "B+F", "the one beside my cat"),
+        ("empty-move", "nonsense", "B+F", "'' is no move"),
+        ("garbage", "nonsense", "B+F", "is no move"),
+        ("floods-stdout", "nonsense", "B+F", "talked without end"),
+        ("never-stops", "nonsense", "B+F", "talked without end"),
+        ("refuses-to-move", "refused", "B+F", "cannot think"),
+        ("resigns", "resign", "B+R", ""),
+        ("leaves-a-child", "count", "B+24.5", ""),
+        ("leaves-a-daemon", "count", "B+24.5", ""),
+        ("floods-stderr", "count", "B+24.5", ""),
+        ("late", "count", "B+24.5", ""),
+    ],
+)
+def test_a_program_that_misbehaves_loses_with_the_reason(kind: str, reason: str, result: str, says: str) -> None:
+    outcome = against(kind, BOARD[: 2 if reason == "count" else 5])
+    assert (outcome.reason, outcome.result) == (reason, result)
+    assert says in outcome.detail
+    if kind.startswith("dies"):
+        assert outcome.last_words == ("some chatter", "out of memory, goodbye")
+
+
+@pytest.mark.parametrize("kind", ["hangs", "ignores-sigterm", "nonsense", "never-ends", "floods-stderr-for-ever"])
+def test_a_program_that_does_not_answer_loses_on_time(kind: str) -> None:
+    outcome = against(kind, BOARD, move_seconds=0.5)
+    assert (outcome.winner, outcome.reason, outcome.result) == ("A", "timeout", "B+T")
+    assert outcome.last_words
+
+
+def test_a_program_that_hangs_far_into_a_game_loses_on_time() -> None:
+    board = [f"{column}{row}" for column in "ABCDEFGHJ" for row in range(1, 6)]
+    outcome = against("hangs", board, 30, Conditions(size=9, opening=0), move_seconds=0.5)
+    assert (outcome.winner, outcome.reason, outcome.moves) == ("A", "timeout", 59)
+
+
+def test_a_program_that_hangs_when_it_is_told_a_move_loses_on_time() -> None:
+    assert against("hangs-at-play", BOARD, move_seconds=0.3).reason == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("plays", "moves", "says"),
+    [
+        ("E5,A1", ["A2", "B1", "C3"], "A1"),  # suicide of one stone
+        ("B1,B2,C3,D2,C2", ["C1", "B3", "E5", "C2", "D5"], "C2"),  # on a stone
+    ],
+)
+def test_an_illegal_move_loses(plays: str, moves: list[str], says: str) -> None:
+    outcome = against(f"plays:{plays}", moves)
+    assert (outcome.winner, outcome.reason, outcome.result) == ("A", "illegal", "B+F")
+    assert says in outcome.detail
+
+
+def test_a_program_that_retakes_a_ko_at_once_loses() -> None:
+    # Black's stones stand around C2, White's around C3: Black takes C2 from there.
+    outcome = against("plays:C2,B3,D3,C4,C2", ["B2", "C1", "D2", "E5", "C3"])
+    assert (outcome.reason, outcome.result) == ("illegal", "B+F")
+    assert "C2" in outcome.detail and "ko" in outcome.detail.lower()
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("only-9x9", "the program: 'boardsize 5' was answered with '[?] unacceptable size'"),
+        ("refuses:komi", "the program: 'komi 0.5' was answered with '[?] komi is unknown to me'"),
+        ("lacks:komi", "the program: 'komi 0.5'"),
+        ("refuses:clear_board", "clear_board"),
+        ("refuses:kata-set-rules", "the program: 'kata-set-rules chinese'"),
+        ("refuses:kgs-rules", "the program: 'kgs-rules chinese'"),
+        ("refuses:time_settings", "the program: 'time_settings 300 3 1'"),
+    ],
+)
+def test_what_a_program_refuses_is_said_before_its_first_move(kind: str, says: str) -> None:
+    player = ProgramPlayer(hostile(kind, time="5m+3s"))
+    with pytest.raises(ProgramError, match=says) as caught:
+        player.begin(SMALL.new_game(), 1)
+    assert caught.value.reason == "refused"
+    player.close()
+
+
+def test_without_komi_a_program_need_not_know_it() -> None:
+    player = ProgramPlayer(hostile("lacks:komi"))
+    player.begin(Game(5, "chinese", 0.0), 1)
+    player.close()
+
+
+def test_a_program_that_failed_is_started_afresh_for_the_next_game() -> None:
+    player = ProgramPlayer(hostile("dies", 1))
+    for index in (0, 1):
+        players: dict[str, Player] = {"A": Scripted(["C3"]), "B": player}
+        outcome = Contest(SMALL, fixture([("A", "B")], index), players).play()
+        assert (outcome.winner, outcome.reason) == ("A", "died")
+    player.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "dead", "score"),
+    [
+        ("polite", None, None),
+        ("names-nothing", frozenset(), None),
+        ("counts", None, 3.5),
+        ("counts-a-draw", None, 0.0),
+        ("dies-at-count", "ended with status 1", None),
+        ("hangs-at-count", "in time", None),
+        ("names-no-stones", "'E5' cannot be dead", None),
+        ("names-nonsense", "'all' is no move", None),
+        ("counts-nonsense", None, "'a good game' is no score"),
+    ],
+)
+def test_opinions_of_a_finished_game(kind: str, dead: object, score: object) -> None:
+    player = ProgramPlayer(hostile(kind, move_seconds=0.5 if "hangs" in kind else 20.0))
+    game = SMALL.new_game()
+    player.begin(game, 1)
+    for move in ("A1", "pass", "pass"):
+        game.play(move)
+    for wanted, ask in ((dead, player.dead), (score, player.score)):
+        if isinstance(wanted, str):
+            with pytest.raises(ProgramError, match=wanted):
+                ask(game)
+        elif not isinstance(dead, str):
+            assert ask(game) == wanted
+    player.close()
+
+
+def test_a_program_that_cannot_name_dead_stones_leaves_the_count_to_the_other() -> None:
+    outcome = against("polite", ["C3"])
+    assert (outcome.reason, outcome.counts) == ("count", {"A": 24.5})
+
+
+def test_what_a_program_says_of_its_moves_is_in_the_record() -> None:
+    program = ProgramPlayer(hostile("thinks-aloud"))
+    contest = Contest(SMALL, fixture([("A", "B")], 0), {"A": Scripted(["C3"]), "B": program})
+    outcome = contest.play()
+    program.close()
+    assert contest.comments[1] == "White wins 56.5%, 42 visits"
+    assert outcome.visits["B"] == 42.0
+
+
+@needs_gnugo
+def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
+    program = ProgramPlayer(PlayerSpec.parse("gtp:gnugo --mode gtp --level 1 --chinese-rules"))
+    assert program.name == "GNU Go level 1"
+    outcomes = []
+    try:
+        for index in range(2):
+            players: dict[str, Player] = {"A": RandomPlayer(), "B": program}
+            outcomes.append(Contest(Conditions(size=7, opening=0), fixture([("A", "B")], index), players).play())
+    finally:
+        program.close()
+    assert [outcome.winner for outcome in outcomes] == ["B", "B"]
+
+
+@needs_gnugo
+@pytest.mark.parametrize("time", ["3s+0", "2s+1s", "1s+0.1s", "0+3x1s", "0+1x0.5s", "2s+5/5s"])
+def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
+    spec = PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --chinese-rules@{time}")
+    program, game = ProgramPlayer(spec), Game(7)
+    assert spec.control is not None
+    program.begin(game, 1)
+    assert game.is_legal(program.choose(game, spec.control.start()).point)
+    program.close()
+
+
+def test_the_clock_of_the_match_bounds_what_a_program_may_take() -> None:
+    control = TimeControl.parse("0.5s+0")
+    for kind, reason in (("late", "time"), ("hangs", "timeout")):
+        program = ProgramPlayer(hostile(kind, 2, time=str(control)))
+        players: dict[str, Player] = {"A": Scripted(BOARD), "B": program}
+        begun = time.monotonic()
+        outcome = Contest(SMALL, fixture([("A", "B")], 0), players, {"B": control}).play()
+        program.close()
+        assert (outcome.winner, outcome.reason, outcome.result, outcome.moves) == ("A", reason, "B+T", 3)
+        assert time.monotonic() - begun < 30, "no longer than its clock and the allowance"

@@ -1,0 +1,153 @@
+"""Words and lines of YAML become players; what cannot be is refused with the word and what would be right."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from tengen.engine.clock import TimeControl
+from tengen.errors import RecipeError
+from tengen.match.spec import PlayerSpec, distinct
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "kind", "subject", "limits"),
+    [
+        ("random", "random", "random", "", (None, None, None)),
+        ("playouts", "playouts, 1000 visits", "playouts", "local", (1000, None, None)),
+        ("playouts:uniform@300", "playouts (uniform), 300 visits", "playouts", "uniform", (300, None, None)),
+        ("default", "default, 400 visits", "network", "default", (400, None, None)),
+        ("nets/old.onnx@2s", "old, 2 s", "network", "nets/old.onnx", (None, 2.0, None)),
+        ("default@0.5s", "default, 0.5 s", "network", "default", (None, 0.5, None)),
+        ("default@10m+5x30s", "default, 10m+5x30s", "network", "default", (None, None, "10m+5x30s")),
+        ("new=default@100", "new", "network", "default", (100, None, None)),
+        ("policy:default", "default, policy", "policy", "default", (None, None, None)),
+        ("raw:a/00007.onnx", "00007, raw policy", "raw", "a/00007.onnx", (None, None, None)),
+        ("raw:default@5m+0", "default, raw policy, 5m+0", "raw", "default", (None, None, "5m+0")),
+        ("./a=b.onnx", "a=b, 400 visits", "network", "./a=b.onnx", (400, None, None)),
+    ],
+)
+def test_words(word: str, name: str, kind: str, subject: str, limits: tuple[Any, ...]) -> None:
+    spec = PlayerSpec.parse(word)
+    assert (spec.name, spec.kind, spec.subject) == (name, kind, subject)
+    assert (spec.visits, spec.seconds, spec.time) == limits
+    assert PlayerSpec.of(json.loads(spec.model_dump_json())) == spec
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "command", "limits"),
+    [
+        ("gtp:gnugo --mode gtp --level 1 --chinese-rules", "GNU Go level 1", None, (None, None)),
+        ("gtp:/usr/games/gnugo --mode gtp --chinese-rules", "GNU Go level 10", None, (None, None)),
+        (
+            "gtp:gnugo --mode gtp --never-resign --level=3@90s+0",
+            "GNU Go level 3 --never-resign, 1m30s+0",
+            "gnugo --mode gtp --never-resign --level=3",
+            (None, "1m30s+0"),
+        ),
+        ("gtp:other --fast@2s", "other --fast, 2 s", "other --fast", (2.0, None)),
+        ("old one=gtp:other --level=3", "old one", "other --level=3", (None, None)),
+        ("gtp:ssh me@far katago", "ssh me@far katago", None, (None, None)),
+        ("gtp:ssh me@10.0.0.1 katago", "ssh me@10.0.0.1 katago", None, (None, None)),
+        (
+            "gtp:/opt/katago/katago gtp -model /opt/katago/models/g170-b6c96-s175395328-d26788732.bin.gz",
+            "katago gtp -model g170-b6c96-s175395328-d26788732.bin.gz",
+            None,
+            (None, None),
+        ),
+    ],
+)
+def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, ...]) -> None:
+    spec = PlayerSpec.parse(word)
+    assert (spec.name, spec.kind, spec.subject) == (name, "program", command or word.removeprefix("gtp:"))
+    assert (spec.seconds, spec.time) == limits and spec.visits is None
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("", "names no player"),
+        ("gtp:", "names no program"),
+        ("gtp:'open", "no command line"),
+        ("playouts:clever", "clever"),
+        ("playouts:uniform:300", "playouts@300"),
+        ("policy:", "names no player"),
+        ("default@fast", "@400"),
+        ("default@", "@400"),
+        ("default@0", "greater than or equal to 1"),
+        ("default@0s", "greater than 0"),
+        ("default@10m+5", "10m\\+5x30s"),
+        ("random@100", "no use for visits; it takes time"),
+        ("policy:default@2s", "no use for seconds"),
+        ("gtp:gnugo --mode gtp@400", "no use for visits"),
+        ("gtp:gnugo --mode gtp@5mm", "no limit"),
+        (" =default", "name"),
+        ("playouts=random", "no player can be called 'playouts'"),
+    ],
+)
+def test_words_that_name_nobody(word: str, says: str) -> None:
+    with pytest.raises(RecipeError, match=says) as caught:
+        PlayerSpec.parse(word)
+    assert str(caught.value).startswith(f"player {word!r}: ") and "\n" not in str(caught.value)
+
+
+def test_a_line_of_yaml_is_a_word_or_a_mapping() -> None:
+    lines = yaml.safe_load(
+        """
+        - random
+        - new=default@10m+25/5m
+        - {player: default, visits: 50, diversity: true, search: {c_puct: 2.5, virtual_loss: 2}, name: mobile}
+        - {player: "gtp:gnugo --mode gtp", startup_seconds: 5, time: 5m+3s}
+        - {player: playouts, preset: alphago}
+        """
+    )
+    random, new, mobile, gnugo, preset = (PlayerSpec.of(line) for line in lines)
+    assert random.kind == "random"
+    assert new.control == TimeControl.canadian(600, 300, 25)
+    assert (mobile.name, mobile.visits, mobile.diversity) == ("mobile", 50, True)
+    assert (mobile.params.c_puct, mobile.params.virtual_loss) == (2.5, 2)
+    assert (gnugo.startup_seconds, gnugo.control) == (5.0, TimeControl.fischer(300, 3))
+    assert preset.params.selection == "puct-alphago"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"visits": 3}, "needs the field player"),
+        ({"player": "default", "visit": 3}, "unknown field 'visit'; did you mean visits"),
+        ({"player": "default@400"}, "limits are visits, seconds or time"),
+        ({"player": "default", "search": {"cpuct": 1}}, "did you mean c_puct"),
+        ({"player": "default", "preset": "best"}, "preset 'best' is unknown"),
+        ({"player": "default", "threads": 0}, "threads: .*found 0"),
+        ({"player": "random", "diversity": True}, "no use for diversity"),
+        ({"player": "default", "seconds": float("inf")}, "seconds"),
+        ({"player": "default", "name": "a\nb"}, "cannot be a player's name"),
+    ],
+)
+def test_mappings_that_cannot_be(line: dict[str, Any], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        PlayerSpec.of(line)
+
+
+def test_defaults_go_to_those_who_can_use_them() -> None:
+    defaults = {"visits": 50, "move_seconds": 9, "symmetries": True}
+    words = ["random", "default", "default@2s", "playouts", "gtp:gnugo --mode gtp"]
+    random, plain, timed, playouts, gnugo = (PlayerSpec.parse(word, defaults) for word in words)
+    assert (plain.visits, plain.symmetries, timed.visits, playouts.visits) == (50, True, None, 50)
+    assert (random.name, gnugo.move_seconds) == ("random", 9.0)
+    seconds = [PlayerSpec.parse(word, {"seconds": 3}).seconds for word in words]
+    assert seconds == [None, 3.0, 2.0, 3.0, None]
+    times = [PlayerSpec.parse(word, {"time": "1m+0"}).time for word in words]
+    assert times == ["1m+0", "1m+0", None, "1m+0", "1m+0"]
+
+
+def test_names_are_made_distinct_or_refused() -> None:
+    specs = [PlayerSpec.parse(word) for word in ("random", "random", "x=random", "random")]
+    assert [spec.name for spec in distinct(specs)] == ["random", "random (2)", "x", "random (3)"]
+    chosen = [PlayerSpec.parse(word) for word in ("random", "random=default", "random")]
+    assert [spec.name for spec in distinct(chosen)] == ["random (2)", "random", "random (3)"]
+    with pytest.raises(RecipeError, match="two players are called 'x'"):
+        distinct([PlayerSpec.parse("x=random"), PlayerSpec.parse("x=default")])

@@ -1,0 +1,87 @@
+"""Figures and lines of a match, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from tengen.match.display import Display
+from tengen.match.outcome import Outcome, Reason
+from tengen.match.schedule import fixture
+from tengen.match.settings import MatchSettings
+from tengen.match.summary import game_line, pairing_line, report, score_line, summarize, tally
+
+TWO = MatchSettings.of("one=random", "two=random", games=4)
+
+
+def outcome(index: int, winner: str | None, result: str, reason: Reason, moves: int, **more: Any) -> Outcome:
+    """The game of this number between `one` and `two`."""
+    game = fixture([("one", "two")], index)
+    return Outcome(**asdict(game), winner=winner, result=result, reason=reason, moves=moves, **more)
+
+
+GAMES = [
+    outcome(0, "one", "B+R", "resign", 101, seconds={"one": 3.0, "two": 4.0}, visits={"one": 400.0}),
+    outcome(1, "one", "W+2.5", "count", 250, score=-2.5, counts={"one": -2.5, "two": 1.5}, disputed=True),
+    outcome(2, None, "Draw", "count", 260, score=0, counts={"one": 0, "two": 0}),
+    outcome(3, "two", "B+T", "timeout", 11),
+]
+
+
+def test_figures() -> None:
+    figures = summarize(TWO, GAMES)
+    (pairing,) = figures["pairings"]
+    assert (pairing["wins"], pairing["draws"], pairing["losses"], pairing["score"]) == (2, 1, 1, 0.625)
+    assert (pairing["a_as_black"]["points"], pairing["a_as_white"]["points"]) == (1.5, 1)
+    assert [(player["name"], player["points"]) for player in figures["players"]] == [("one", 2.5), ("two", 1.5)]
+    assert [(player["seconds"], player["mean_visits"]) for player in figures["players"]] == [(3.0, 400.0), (4.0, None)]
+    assert figures["endings"] == {"draw by count": 1, "one by count": 1, "one by resign": 1, "two by timeout": 1}
+    assert (figures["counted"], figures["counted_apart"], figures["disputed"]) == (2, [1], [1])
+    assert figures["complete"] and not summarize(TWO, GAMES[:3])["complete"]
+
+
+def test_lines() -> None:
+    assert score_line(tally(GAMES, "one")).startswith("2.5 - 1.5, 62.5% [")
+    assert pairing_line("one", "two", tally(GAMES, "one")).endswith("stronger with probability 68.8%")  # 11 of 16
+    assert game_line(GAMES[0]) == "game 0: B+R (resign), one - two, 101 moves, 7 s"
+    assert "differ" in game_line(GAMES[1])
+    told = report(summarize(TWO, GAMES))
+    assert "as Black 1.5 of 2, as White 1 of 2" in told
+    assert "\n2 games were counted; " in told
+    assert "\n1 game was counted; " in report(summarize(TWO, GAMES[:2]))
+    assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in told
+
+
+def shown(settings: MatchSettings, games: list[Outcome], terminal: bool) -> str:
+    console = Console(width=200, force_terminal=terminal, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    with Display(settings, console) as display:
+        display.started([], 2)
+        for game in games:
+            display.played(game, None)
+        if terminal:
+            console.print(display.panel())
+    return console.export_text()
+
+
+def test_the_display_shows_the_standing_on_a_terminal_and_is_quiet_elsewhere() -> None:
+    quiet = shown(TWO, GAMES, terminal=False).splitlines()
+    assert quiet[0] == "4 games, 2 at once: head-to-head, one - two"
+    assert len(quiet) == 2 and quiet[1].startswith("game 1: W+2.5") and "name different winners" in quiet[1]
+    live = shown(TWO, GAMES[:3], terminal=True)
+    assert "3 of 4 games, 0 left" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
+
+
+def test_the_display_of_a_tournament_is_a_table() -> None:
+    three = MatchSettings.of("one=random", "two=random", "three=random", games=2)
+    live = shown(three, [outcome(0, "two", "W+R", "resign", 9)], terminal=True)
+    rows = [line.split() for line in live.splitlines()]
+    assert [row[0] for row in rows if row and row[0] in ("one", "two", "three")][-3:] == ["two", "three", "one"]
+
+
+def test_what_is_not_known_within_the_points_asked_for_is_told() -> None:
+    settings = MatchSettings.of("one=random", "two=random", games=60, within=20)
+    assert "known within 20 points: 1 of 1 pairings" in report(summarize(settings, GAMES * 10))
+    few = report(summarize(settings, GAMES))
+    assert "known within 20 points: 0 of 1 pairings; one - two within " in few and f"after {len(GAMES)} games" in few

@@ -1,0 +1,191 @@
+"""The ratings of a pool: closed forms, and simulated pools whose truth is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from tengen.errors import RecipeError
+from tengen.ratings.elo import Rating, Score, fit
+from tengen.statistics import elo
+
+FLAT = 1e6  # a prior that is none
+
+
+def test_two_players_have_the_logit_of_the_score() -> None:
+    ratings = fit([Score("a", "b", 30, 5, 10), Score("b", "a", 20, 5, 30)], "b", deviation=FLAT)
+    assert ratings["a"].elo == pytest.approx(elo((30 + 30 + 5) / 100), abs=0.01)
+    assert (ratings["b"].elo, ratings["b"].low, ratings["b"].high) == (0, 0, 0)
+    assert (ratings["a"].games, ratings["a"].points) == (100, 65)
+    assert [rating.player for rating in ratings.players] == ["a", "b"]
+    assert ratings.warnings == ()
+
+
+def test_the_interval_of_two_players_is_where_the_likelihood_ratio_says() -> None:
+    ratings = fit([Score("a", "b", 70, 0, 30)], "b", deviation=FLAT)
+
+    def likelihood(rating: float) -> float:
+        p = 1 / (1 + 10 ** (-rating / 400))
+        return 70 * math.log(p) + 30 * math.log(1 - p)
+
+    for end in (ratings["a"].low, ratings["a"].high):
+        assert 2 * (likelihood(elo(0.7)) - likelihood(end)) == pytest.approx(1.96**2, abs=0.01)
+    assert ratings["a"].low < elo(0.7) < ratings["a"].high
+
+
+def test_a_chain_adds_up() -> None:
+    scores = [Score("a", "b", 60, 0, 40), Score("b", "c", 60, 0, 40), Score("d", "c", 25, 50, 25)]
+    ratings = fit(scores, "c", deviation=FLAT)
+    assert ratings["a"].elo == pytest.approx(2 * elo(0.6), abs=0.01)
+    assert ratings["d"].elo == pytest.approx(0, abs=0.01)
+    # Errors of independent matches add up in squares.
+    width = [(ratings[name].high - ratings[name].low) / 2 for name in "ab"]
+    assert width[0] == pytest.approx(width[1] * math.sqrt(2), rel=0.02)
+
+
+def test_the_intervals_of_a_pool_are_those_of_a_slow_twin() -> None:
+    rng = np.random.default_rng(2)
+    names = ["anchor", "b", "c", "d", "e"]
+    scores = [Score(i, j, *map(int, rng.integers(0, 9, 3))) for i in names for j in names if i != j]
+    ratings = fit(scores, "anchor", first_move=True, deviation=FLAT, first_move_deviation=FLAT)
+
+    def chance(score: Score, values: list[float]) -> float:
+        """That Black wins, by the Elo [4] above the anchor and of the first move."""
+        elos = dict(zip(names, [0.0, *values[:4]], strict=True))
+        return float(1 / (1 + 10 ** (-(elos[score.black] - elos[score.white] + values[4]) / 400)))
+
+    def deviance(values: list[float]) -> float:
+        """Minus twice the log likelihood, game by game."""
+        total = 0.0
+        for score in scores:
+            p = chance(score, values)
+            total += (score.wins + score.draws / 2) * math.log(p) + (score.losses + score.draws / 2) * math.log(1 - p)
+        return -2 * total
+
+    def lowest(held: int | None, at: float) -> float:
+        def free(x: np.ndarray) -> float:
+            values = list(100 * x)
+            return deviance(values if held is None else [*values[:held], at, *values[held:]])
+
+        return float(minimize(free, np.zeros(5 - (held is not None)), method="BFGS").fun)
+
+    assert ratings.first_move is not None
+    found = [*(ratings[name].elo for name in names[1:]), ratings.first_move.elo]
+    variance = sum(score.games * chance(score, found) * (1 - chance(score, found)) for score in scores)
+    noise = 1 - sum(score.draws for score in scores) / 4 / (variance + 1 / 2)
+    least = lowest(None, 0.0)
+    for i, rating in enumerate([*(ratings[name] for name in names[1:]), ratings.first_move]):
+        for end in (rating.low, rating.high):
+            assert (lowest(i, end) - least) / noise == pytest.approx(1.96**2, abs=0.02)
+
+
+def test_the_anchor_only_shifts() -> None:
+    scores = [Score("a", "b", 9, 1, 4), Score("b", "c", 3, 3, 6), Score("c", "a", 5, 0, 5)]
+    by_b, by_c = fit(scores, "b"), fit(scores, "c")
+    for name in "abc":
+        assert by_b[name].elo - by_b["c"].elo == pytest.approx(by_c[name].elo, abs=0.01)
+    assert by_b["c"].low == pytest.approx(-by_c["b"].high, abs=0.5)
+
+
+def test_the_first_move_is_told_apart_from_strength() -> None:
+    # Both directions of a pairing: logit(p) = d + m and logit(q) = -d + m give both in closed form.
+    ratings = fit(
+        [Score("a", "b", 80, 0, 20), Score("b", "a", 60, 0, 40)],
+        "b",
+        first_move=True,
+        deviation=FLAT,
+        first_move_deviation=FLAT,
+    )
+    assert ratings.first_move is not None
+    assert ratings["a"].elo == pytest.approx((elo(0.8) - elo(0.6)) / 2, abs=0.01)
+    assert ratings.first_move.elo == pytest.approx((elo(0.8) + elo(0.6)) / 2, abs=0.01)
+    assert ratings.first_move.low < ratings.first_move.elo < ratings.first_move.high
+
+
+def test_who_always_had_the_same_colour_is_rated_less_surely() -> None:
+    # Nothing in the games tells White's strength from the loss of the first move; 300 Elo of it are one deviation.
+    games = [Score("a", "b", 50, 0, 50), Score("a", "c", 50, 0, 50), Score("c", "a", 50, 0, 50)]
+    without, with_ = fit(games, "a"), fit(games, "a", first_move=True)
+    assert abs(with_["b"].elo) < 20
+    assert with_["b"].high - with_["b"].low > 1.2 * (without["b"].high - without["b"].low)
+    alone = fit(games[:1], "a", first_move=True)
+    assert alone["b"].high == pytest.approx(1.96 * 300, rel=0.1)
+
+
+def test_who_never_lost_stays_finite_and_is_told() -> None:
+    ratings = fit([Score("a", "b", 50), Score("b", "a", 0, 0, 50), Score("b", "c", 5, 0, 5)], "b")
+    a = ratings["a"]
+    # The lowest rating that is not refused: 100 wins of 100 with half of 1.96 squared of log likelihood below the best.
+    assert a.low == pytest.approx(elo(math.exp(-(1.96**2) / 2 / 100)), abs=60)
+    assert a.low < 800 < a.elo < a.high
+    assert (a.open_low, a.open_high) == (False, True)
+    assert (ratings["c"].open_low, ratings["c"].open_high) == (False, False)
+    assert len(ratings.warnings) == 1 and ratings.warnings[0].startswith("a: ") and "low end" in ratings.warnings[0]
+    loser = fit([Score("a", "b", 50), Score("b", "c", 5, 0, 5)], "a")
+    assert "b; c: " in loser.warnings[0] and "high end" in loser.warnings[0]
+    assert (loser["c"].open_low, loser["c"].open_high) == (True, False)
+
+
+def test_who_is_joined_by_points_that_go_neither_way_is_a_guess() -> None:
+    # Both beat the same third player: nothing says who of them is the better one.
+    ratings = fit([Score("a", "c", 9), Score("b", "c", 9)], "a")
+    assert (ratings["b"].open_low, ratings["b"].open_high) == (True, True)
+    assert any(warning.startswith("b: ") and "guess" in warning for warning in ratings.warnings)
+    # One draw between them is a point each way.
+    joined = fit([Score("a", "c", 9), Score("b", "c", 9), Score("a", "b", 0, 1, 0)], "a")
+    assert (joined["b"].open_low, joined["b"].open_high) == (False, False)
+
+
+def test_players_without_games_to_the_anchor_are_left_out_in_words() -> None:
+    ratings = fit([Score("a", "b", 3, 0, 4), Score("x", "y", 3, 0, 4)], "a")
+    assert "x" not in ratings and "b" in ratings
+    assert ratings.warnings == ("x; y: no chain of games leads to a, not rated",)
+    with pytest.raises(KeyError):
+        ratings["x"]
+
+
+def test_impossible_input_is_named() -> None:
+    with pytest.raises(RecipeError, match=r"'gnugo' cannot be the anchor.*there are a, b"):
+        fit([Score("a", "b", 1, 0, 1)], "gnugo")
+    with pytest.raises(RecipeError, match="against itself"):
+        fit([Score("a", "a", 1, 0, 1)], "a")
+    with pytest.raises(RecipeError, match="fewer than no games"):
+        fit([Score("a", "b", -1, 0, 1)], "a")
+
+
+@pytest.mark.parametrize("drawn", [0.0, 0.5, 1.0])
+def test_intervals_cover_the_truth_about_as_often_as_they_say(drawn: float) -> None:
+    """Four players, both colours, 15 games each; of those between equals the share `drawn` / 2 is a draw."""
+    rng = np.random.default_rng(11)
+    truth = {"anchor": 0.0, "b": -150.0, "c": 120.0, "d": 350.0}
+    names, first = list(truth), 40.0
+    inside = {name: 0 for name in (*names[1:], "first move")}
+    pools = 160
+    for _ in range(pools):
+        scores = []
+        for one in names:
+            for other in names:
+                if one != other:
+                    chance = 1 / (1 + 10 ** (-(truth[one] - truth[other] + first) / 400))
+                    scores.append(Score(one, other, *simulated(chance, drawn, 15, rng)))
+        ratings = fit(scores, "anchor", first_move=True)
+        assert ratings.first_move is not None
+        inside["first move"] += ratings.first_move.low <= first <= ratings.first_move.high
+        for name in names[1:]:
+            inside[name] += ratings[name].low <= truth[name] <= ratings[name].high
+    assert 0.93 <= sum(inside.values()) / (4 * pools) <= 0.975, inside
+    assert min(inside.values()) / pools >= 0.90, inside
+
+
+def simulated(chance: float, drawn: float, games: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Wins, draws and losses of games whose expected score is `chance`: a draw has the chance 2 drawn p (1 - p)."""
+    half = drawn * chance * (1 - chance)
+    wins, draws, losses = map(float, rng.multinomial(games, [chance - half, 2 * half, 1 - chance - half]))
+    return wins, draws, losses
+
+
+def test_a_rating_in_words_has_no_zero_below_zero() -> None:
+    assert str(Rating("A", -0.3, -12.4, math.inf, 9, 4)) == "+0 [-12 to +inf]"

@@ -1,0 +1,171 @@
+"""Which games are rated together, and who is one player and who two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_matches import game, series, write_match
+
+from tengen.errors import RecipeError, SgfError, TengenError
+from tengen.game import Game
+from tengen.ratings.duplicate_games import repeated
+from tengen.ratings.elo import Score
+from tengen.ratings.pool import Lot, Pool, Terms, match_lot, match_lots
+from tengen.ratings.sgf_games import sgf_lots
+from tengen.sgf import Result, SgfInfo, write_game
+
+
+def test_every_game_of_a_match_is_a_score_for_the_right_colour(tmp_path: Path) -> None:
+    outcomes = [game(0, "a", "b", "a"), game(1, "b", "a", "a"), game(2, "a", "b", None), game(3, "b", "a", "b")]
+    outcomes.append(game(4, "a", "b", None, reason="cycle", result="Void"))
+    lot = match_lot(write_match(tmp_path / "m", outcomes, komi=6.5))
+    assert lot.terms == Terms(5, "chinese", 6.5)
+    assert lot.scores == (
+        Score("a", "b", wins=1),
+        Score("b", "a", losses=1),
+        Score("a", "b", draws=1),
+        Score("b", "a", wins=1),
+        Score("a", "b", draws=1),  # void counts half
+    )
+    assert [outcome.index for outcome in lot.outcomes] == [0, 1, 2, 3, 4]
+
+
+def test_a_winner_who_did_not_play_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TengenError, match="game 7 was won by 'c'"):
+        match_lot(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
+
+
+def test_matches_are_found_one_level_down(tmp_path: Path) -> None:
+    write_match(tmp_path / "two", series("b", "c", 1, 1))
+    write_match(tmp_path / "one", series("a", "b", 1, 1))
+    pool = Pool.of(match_lots(tmp_path))
+    assert [lot.source.name for lot in pool.lots] == ["one", "two"]
+    assert pool.players == ["a", "b", "c"]
+    assert match_lots(tmp_path / "one" / "games") == []
+
+
+def test_sizes_are_kept_apart_and_terms_counted(tmp_path: Path) -> None:
+    write_match(tmp_path / "1", series("a", "b", 3, 1))
+    write_match(tmp_path / "2", series("a", "b", 1, 1), komi=7.5)
+    write_match(tmp_path / "3", series("a", "b", 5, 1), size=7)
+    pool = Pool.of(match_lots(tmp_path))
+    assert pool.sizes == [5, 7]
+    assert pool.at(7).terms == {Terms(7, "chinese", 0.5): 6}
+    assert list(pool.at(5).terms.values()) == [4, 2]
+    assert sum(score.games for score in pool.at(5).scores) == 6
+
+
+def test_players_of_one_name_that_are_known_to_differ_are_told_apart(tmp_path: Path) -> None:
+    new = {"player": "runs/2/net.onnx"}
+    write_match(tmp_path / "monday", series("net", "gnugo", 1, 1), players={"net": {"player": "runs/1/net.onnx"}})
+    write_match(tmp_path / "tuesday", series("net", "gnugo", 1, 1), players={"net": new})
+    write_match(tmp_path / "wednesday", series("net", "gnugo", 1, 1), players={"net": {**new, "threads": 2}})
+    pool = Pool.of(match_lots(tmp_path))
+    assert pool.players == ["gnugo", "net (monday)", "net (tuesday)"]
+    assert len(pool.notes) == 1 and pool.notes[0].startswith("net is not the same player everywhere")
+    last = pool.lots[2].outcomes[0]
+    assert (last.black, last.winner, set(last.seconds)) == ("net (tuesday)",) * 2 + ({"net (tuesday)", "gnugo"},)
+
+
+def test_a_network_file_that_changed_is_another_player(tmp_path: Path) -> None:
+    for day, digest in (("monday", "aa"), ("tuesday", "bb")):
+        fields = {"net": {"player": "policy:net.onnx"}}
+        write_match(tmp_path / day, series("net", "x", 1, 1), players=fields, files={"net.onnx": digest})
+    assert Pool.of(match_lots(tmp_path)).players == ["net (monday)", "net (tuesday)", "x"]
+
+
+def test_a_player_spelled_in_two_ways_is_one(tmp_path: Path) -> None:
+    for day, word, path in (("monday", "gnugo --level 10 --mode gtp", "nets/a.onnx"), ("tuesday", "gnugo", "a.onnx")):
+        fields = {"GNU Go level 10": {"player": f"gtp:{word} --chinese-rules"}, "net": {"player": path}}
+        write_match(tmp_path / day, series("net", "GNU Go level 10", 1, 1), players=fields, files={path: "aa"})
+    assert Pool.of(match_lots(tmp_path)).players == ["GNU Go level 10", "net"]
+
+
+def test_what_a_name_stands_for_may_depend_on_the_board(tmp_path: Path) -> None:
+    for size, digest in ((7, "aa"), (9, "bb")):
+        fields = {"default": {"player": "default"}}
+        games = series("default", "x", 1, 1)
+        write_match(tmp_path / str(size), games, players=fields, size=size, files={"default": digest})
+    assert Pool.of(match_lots(tmp_path)).players == ["default", "x"]
+
+
+def test_a_match_that_ended_by_itself_is_over_whatever_its_players_are_called(tmp_path: Path) -> None:
+    outcomes = []
+    for index in range(6 * 37):
+        first, second = (("a", "b"), ("a", "c"), ("b", "c"))[index // 2 % 3]
+        black, white = (second, first) if index % 2 else (first, second)
+        outcomes.append(game(index, black, white, first, round=index // 6))
+    write_match(tmp_path / "m", outcomes, games=400, within=5)
+    lots = match_lots(tmp_path)
+    assert Pool.of(lots).lots[0].left == Pool.of(lots, {"a": "c"}).lots[0].left == 0
+
+
+def test_a_player_under_two_names_can_be_made_one(tmp_path: Path) -> None:
+    write_match(tmp_path / "1", series("a", "gnugo", 1, 1))
+    write_match(tmp_path / "2", series("b", "GNU Go level 10", 1, 1))
+    lots = match_lots(tmp_path)
+    assert Pool.of(lots, {"gnugo": "GNU Go level 10"}).players == ["GNU Go level 10", "a", "b"]
+    with pytest.raises(RecipeError, match="nobody is called 'pachi'; there are GNU Go level 10; a; b; gnugo"):
+        Pool.of(lots, {"pachi": "x"})
+
+
+def test_records_of_other_programs_are_read_by_their_headers(tmp_path: Path) -> None:
+    def write(
+        name: str, result: Result, size: int = 9, komi: float = 7.5, black: str = "Pachi", stones: int = 0
+    ) -> None:
+        info = SgfInfo(black, "Fuego", komi=komi, rules="chinese", result=result, handicap=stones)
+        (tmp_path / f"{name}.sgf").write_bytes(write_game(Game(size, "chinese", komi).play(0), info))
+
+    write("won", Result(0, None, "resign"))
+    write("lost", Result(1, -3.5, "count"))
+    write("drawn", Result(2, 0.0, "draw"), komi=7)
+    write("large", Result(0, None, "time"), size=19)
+    write("open", Result())
+    write("nameless", Result(0, None, "resign"), black="")
+    write("handicap", Result(0, None, "resign"), stones=2)
+    (tmp_path / "broken.sgf").write_bytes(b"nothing")
+    lots, notes = sgf_lots(tmp_path)
+    pool = Pool.of(lots)
+    assert pool.sizes == [9, 19]
+    scores = {lot.terms: lot.scores for lot in lots}
+    one, other = Score("Pachi", "Fuego", losses=1), Score("Pachi", "Fuego", wins=1)
+    assert scores[Terms(9, "chinese", 7.5)] == (one, other)
+    assert scores[Terms(9, "chinese", 7)] == (Score("Pachi", "Fuego", draws=1),)
+    assert len(notes) == 4 and all(": 1 left out, " in note for note in notes), notes
+
+
+def test_copies_of_records_are_those_with_moves_and_the_same_result(tmp_path: Path) -> None:
+    def write(name: str, winner: int, *moves: int) -> None:
+        played = Game(9)
+        for move in moves:
+            played.play(move)
+        info = SgfInfo(black=name, white="Fuego", rules="chinese", result=Result(winner, None, "resign"))
+        (tmp_path / f"{len(list(tmp_path.iterdir()))}.sgf").write_bytes(write_game(played, info))
+
+    for _ in range(3):
+        write("Pachi", 0, 40, 41)
+        write("unknown", 0)
+    write("Pachi", 1, 40, 41)
+    for name in "abcdef":
+        write(name, 0, 3)
+        write(name, 0, 3)
+    told = repeated(Pool.of(sgf_lots(tmp_path)[0]))
+    assert told[0].startswith(
+        "only 2 of 4 games between Fuego and Pachi differ: their interval is too narrow (the same"
+    )
+    assert len(told) == 6 and told[-1] == "2 more pairings have games that are copies of others"
+
+
+def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SgfError, match="no game records"):
+        sgf_lots(tmp_path)
+
+
+def test_renaming_a_lot_changes_it_everywhere() -> None:
+    outcome = game(0, "a", "b", "a", counts={"a": 1.5, "b": 0.5, "playouts": 1.5}, visits={"b": 9.0})
+    lot = Lot(Path("x"), Terms(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
+    new = lot.renamed({"a": "c"})
+    assert (new.scores[0].black, new.identities) == ("c", {"c": "?"})
+    assert (new.outcomes[0].black, new.outcomes[0].winner, new.outcomes[0].loser) == ("c", "c", "b")
+    assert set(new.outcomes[0].counts) == {"c", "b", "playouts"} and set(new.outcomes[0].seconds) == {"c", "b"}

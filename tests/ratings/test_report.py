@@ -1,0 +1,178 @@
+"""The page of a match: whole, honest about what went wrong, and nobody's name is markup."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import urllib.parse
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from made_matches import game, series, write_match
+
+from tengen.errors import TengenError
+from tengen.ratings.pool import Pool, match_lots
+from tengen.ratings.report import write_pool_report, write_report
+from tengen.ratings.standings import standings
+
+EVIL = '<b onload=x>&"Pachi"\'</b> $x_1$'
+
+
+class Page(HTMLParser):
+    """Text and links of a page, and whether its tags are in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name == "href" and tag == "a"]
+        if tag not in ("meta", "br", "path", "circle", "rect", "stop", "use"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        elif tag in self.open:
+            raise AssertionError(f"</{tag}> closes {self.open[-3:]}")
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A round robin of three, in which much goes wrong."""
+    outcomes = [
+        *series("net, 400 visits", EVIL, 9, 3),
+        *series("net, 400 visits", "random", 6, 0, start=12),
+        *series(EVIL, "random", 3, 1, start=18),
+        game(
+            22, EVIL, "random", "random", reason="died", result="W+F", detail="it <died>", last_words=("a & b", "<x>")
+        ),
+        game(23, "random", EVIL, EVIL, reason="illegal", result="W+F", detail="random: A1 is taken"),
+        game(24, "random", EVIL, None, reason="cycle", result="Void"),
+        game(
+            25, EVIL, "random", EVIL, reason="count", result="B+1.5", score=1.5, disputed=True,
+            counts={EVIL: 1.5, "random": -4.5, "playouts": 1.5}, visits={EVIL: 77.0},
+        ),
+    ]  # fmt: skip
+    path = write_match(tmp_path_factory.mktemp("matches") / "a & b", outcomes, games=10)
+    assert write_report(path) == path / "report.html"
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_stands_alone_and_is_well_formed(folder: Path, page: Page) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", text)
+    assert page.open == ["html", "body"] or page.open == []
+    assert "prefers-color-scheme:dark" in text
+    for heading in ("Ratings", "Who beat whom", "How they played", "Lost by failure", "Counted differently", "Games"):
+        assert f"<h2>{heading}</h2>" in text
+
+
+def test_no_name_becomes_markup(folder: Path, page: Page) -> None:
+    assert "<b onload" not in (folder / "report.html").read_text(encoding="utf-8")
+    assert EVIL in page.text
+
+
+def test_every_game_is_linked_to_its_record(folder: Path, page: Page) -> None:
+    found = {(folder / urllib.parse.unquote(link)).resolve() for link in page.links}
+    assert found == {path.resolve() for path in (folder / "games").glob("*.sgf")}
+
+
+def test_what_went_wrong_is_listed_with_the_last_words(page: Page) -> None:
+    assert "it <died>" in page.text and "a & b <x>" in page.text
+    assert "random: A1 is taken" in page.text
+    assert "random: W+4.5; playouts: B+1.5" in page.text and "different winners" in page.text
+    assert "lost by failure 2" in page.text
+    assert "counts differ 1 of 1 1 on the winner" in page.text
+
+
+def test_the_games_as_csv(folder: Path) -> None:
+    rows = list(csv.DictReader((folder / "games.csv").open(encoding="utf-8")))
+    assert len(rows) == 26
+    last = rows[-1]
+    assert (last["black"], last["winner"], last["result"], last["score"]) == (EVIL, EVIL, "B+1.5", "1.5")
+    assert json.loads(last["counts"])["random"] == -4.5
+    assert (last["black_visits"], last["white_visits"], last["size"], last["komi"]) == ("77.0", "", "5", "0.5")
+    assert rows[24]["winner"] == ""
+
+
+def test_the_picture_is_a_png(folder: Path) -> None:
+    assert (folder / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert not list(folder.glob("*.partial"))
+
+
+def test_the_same_games_give_the_same_page(folder: Path) -> None:
+    before = (folder / "report.html").read_bytes(), (folder / "report.png").read_bytes()
+    write_report(folder)
+    assert ((folder / "report.html").read_bytes(), (folder / "report.png").read_bytes()) == before
+
+
+def test_copies_of_games_are_told(tmp_path: Path) -> None:
+    outcomes = series("a", "b", 3, 3)
+    folder = write_match(tmp_path / "m", outcomes)
+    for i in range(4):
+        (folder / "games" / f"{i:05d}.sgf").write_bytes((folder / "games" / "00005.sgf").read_bytes())
+    path = write_report(folder)
+    assert path is not None
+    assert "only 2 of 6 games between a and b differ" in Page(path.read_text(encoding="utf-8")).text
+
+
+def test_a_match_of_two_says_who_is_stronger(tmp_path: Path) -> None:
+    path = write_report(write_match(tmp_path / "m", series("new", "old", 30, 10), games=100, kind="head-to-head"))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "new against old" in text and "40 of 100 games" in text
+    assert "score 75.0% new: " in text and "Elo of the score +191" in text and "is stronger 99.9%" in text
+
+
+def test_a_sequential_test_is_shown_with_its_end(tmp_path: Path) -> None:
+    test = {"elo0": 0, "elo1": 100, "alpha": 0.05, "beta": 0.05}
+    outcomes = series("new", "old", 60, 0)
+    path = write_report(write_match(tmp_path / "m", outcomes, games=1000, kind="head-to-head", sprt=test))
+    assert path is not None
+    text = Page(path.read_text(encoding="utf-8")).text
+    assert "new: SPRT of Elo 0 against 100 accepts 100: LLR" in text and "Log likelihood ratio, m" in text
+    assert "stopped after" not in text, "it is over"
+
+
+def test_a_match_that_ended_by_its_interval_is_over(tmp_path: Path) -> None:
+    over = write_report(write_match(tmp_path / "m", series("new", "old", 74, 0), games=1000, within=5))
+    going = write_report(write_match(tmp_path / "n", series("new", "old", 40, 0), games=1000, within=5))
+    assert over is not None and going is not None
+    assert "stopped after" not in over.read_text(encoding="utf-8")
+    assert "n stopped after 40 of at most 1000 games" in going.read_text(encoding="utf-8")
+
+
+def test_a_match_without_a_finished_game_has_no_report_and_a_folder_without_one_is_an_error(tmp_path: Path) -> None:
+    assert write_report(write_match(tmp_path / "m", [])) is None
+    with pytest.raises(TengenError, match="holds no match"):
+        write_report(tmp_path)
+
+
+def test_a_report_of_several_folders_links_into_each(tmp_path: Path) -> None:
+    write_match(tmp_path / "in" / "one", series("a", "b", 3, 1))
+    write_match(tmp_path / "in" / "two", series("b", "c", 3, 1), size=7)
+    (tmp_path / "in" / "two" / "games" / "00000.sgf").unlink()  # a lost record costs its picture alone
+    pool = Pool.of(match_lots(tmp_path / "in"))
+    path = write_pool_report(pool, [standings(pool, size) for size in pool.sizes], tmp_path / "out" / "x", "both")
+    page = Page(path.read_text(encoding="utf-8"))
+    assert "5x5" in page.words and "7x7" in page.words
+    found = {(path.parent / urllib.parse.unquote(link)).resolve() for link in page.links}
+    assert {file.resolve() for file in (tmp_path / "in").glob("*/games/*.sgf")} < found

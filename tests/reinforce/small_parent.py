@@ -1,0 +1,44 @@
+"""A small network that knows nothing, and a recipe of a few seconds that starts from it."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tengen.data.planes import plane_set
+from tengen.evaluators.network_file import Card
+from tengen.networks import build, parse_config
+from tengen.networks.export import export
+from tengen.reinforce.config import RlConfig
+
+
+def write_parent(path: Path, size: str = "b1c16", seed: int = 0) -> Path:
+    torch.manual_seed(seed)
+    config = parse_config({"family": "residual", "size": size, "stem": 3})
+    inputs = plane_set(config.plane_set)
+    widths = len(inputs.planes), len(inputs.scalars)
+    card = Card(
+        name="knows nothing",
+        family="residual",
+        config=config.model_dump(mode="json"),
+        plane_set=config.plane_set,
+        board_sizes=[5],
+        licence="MIT",
+    )
+    export(build(config, *widths), *widths, path, card.metadata())
+    return path
+
+
+def small_config(start: Path, **changes: Any) -> RlConfig:
+    """Six updates of eight games on 5x5, a copy every second one."""
+    recipe: dict[str, Any] = {
+        "name": "small",
+        "start": str(start),
+        "iterations": 6,
+        "games": 8,
+        "game": {"size": 5, "komi": 0.5},
+        "pool": {"every": 2},
+        "learn": {"threads": 1, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}},
+        "evaluation": {"every": 3, "games": 10, "opening_moves": 3},
+    }
+    return RlConfig.model_validate({**recipe, **changes})

@@ -1,0 +1,223 @@
+"""Runs of a policy gradient: they learn, and go on after anything as if nothing had happened."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
+
+from small_parent import small_config, write_parent  # noqa: E402
+
+from tengen.errors import RecipeError  # noqa: E402
+from tengen.evaluators import load_evaluator  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.networks.load import load_module  # noqa: E402
+from tengen.recipes import load_recipe  # noqa: E402
+from tengen.reinforce import learner as rl_learner  # noqa: E402
+from tengen.reinforce import loop as policy_gradient
+from tengen.reinforce.config import RlConfig  # noqa: E402
+from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
+from tengen.reinforce.report import write_rl_report  # noqa: E402
+from tengen.runs.log import read_log  # noqa: E402
+from tengen.selfplay.folder import RunFolder  # noqa: E402
+from tengen.sgf import read_game  # noqa: E402
+
+_CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
+
+
+@pytest.fixture(scope="module")
+def parent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_parent(tmp_path_factory.mktemp("parent") / "parent.onnx")
+
+
+@pytest.fixture(scope="module")
+def unbroken(parent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unbroken") / "run"
+    run_policy_gradient(small_config(parent), folder, progress=False)
+    return folder
+
+
+def told(folder: Path) -> list[dict[str, object]]:
+    """The log without its clocks."""
+    return [_without_clocks(entry) for entry in read_log(folder / "log.jsonl")]
+
+
+def _without_clocks(entry: dict[str, Any]) -> dict[str, object]:
+    return {k: _without_clocks(v) if isinstance(v, dict) else v for k, v in entry.items() if k not in _CLOCKS}
+
+
+def weights(path: Path) -> list[bytes]:
+    return [parameter.detach().numpy().tobytes() for parameter in load_module(path).parameters()]
+
+
+def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Path, parent: Path) -> None:
+    card = read_card(unbroken / "nets" / "small.onnx")
+    assert (card.name, card.board_sizes, card.games) == ("small", [5], 48)
+    assert card.metrics["games_against_parent"] == 10
+    assert "knows nothing" in card.data
+    assert sorted(path.name for path in (unbroken / "pool").iterdir()) == [f"{n:05d}.onnx" for n in (0, 2, 4, 6)]
+    assert (unbroken / "pool" / "00000.onnx").read_bytes() == parent.read_bytes()
+    ratings = json.loads((unbroken / "ratings.json").read_text())
+    assert [point["step"] for point in ratings["points"]] == [3, 6]
+    for told_of in (*ratings["points"], *(point["drawn"] for point in ratings["points"])):
+        assert told_of["wins"] + told_of["draws"] + told_of["losses"] == 10
+    assert read_game((unbroken / "games" / "00006-a.sgf").read_bytes())[0].moves
+    assert "Score against the parent" in (unbroken / "report.html").read_text()
+    load_evaluator(unbroken / "nets" / "small.onnx")
+    seen = torch.load(unbroken / "checkpoint.pt", weights_only=True)["learner"]["scalars"]
+    assert torch.isinf(seen["lowest"]).all(), "its parent looked at all scalars, so it knows them"
+    assert weights(unbroken / "pool" / "00002.onnx") != weights(parent)
+
+
+def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
+    unbroken: Path, parent: Path, tmp_path: Path
+) -> None:
+    entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_log(unbroken / "log.jsonl")]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    (tmp_path / "recipe.yaml").write_text("name: small\n")
+    text = write_rl_report(tmp_path, small_config(parent), "mother").read_text()
+    assert "against mother, best moves" in text and "against mother, moves drawn" not in text
+
+
+def test_opponents_are_earlier_selves(unbroken: Path) -> None:
+    drawn = [int(str(entry["opponent"])) for entry in told(unbroken) if entry["event"] == "train"]
+    assert all(number % 2 == 0 and number <= update for update, number in enumerate(drawn))
+    assert len(set(drawn)) > 1
+
+
+def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path) -> None:
+    before = told(unbroken)
+    assert run_policy_gradient(small_config(parent), unbroken, progress=False) == unbroken / "nets" / "small.onnx"
+    assert told(unbroken) == before
+
+
+def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
+    with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
+        run_policy_gradient(small_config(parent, games=16), unbroken, progress=False)
+    changed = {"threads": 2, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}}
+    run_policy_gradient(small_config(parent, learn=changed), unbroken, progress=False)
+    with pytest.raises(RecipeError, match="holds a run with learn"):
+        run_policy_gradient(small_config(parent, learn={**changed, "passes": 2}), unbroken, progress=False)
+
+
+def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with RunFolder(tmp_path / "run").locked("lead"), pytest.raises(RecipeError, match="another process"):
+        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+
+
+@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
+def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
+    where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of a step leaves what kill -9 leaves, since nothing is saved on the way out."""
+    calls = 0
+    real = getattr(policy_gradient, where)
+
+    def interrupted(*given: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(policy_gradient, where, interrupted)
+        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+    run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+    same_run(tmp_path / "run", unbroken)
+
+
+def same_run(found: Path, expected: Path) -> None:
+    assert told(found) == told(expected)
+    for name in ("pool/00004.onnx", "pool/00006.onnx", "nets/small.onnx"):
+        assert weights(found / name) == weights(expected / name), name
+    one, two = (torch.load(folder / "checkpoint.pt", weights_only=True)["learner"] for folder in (found, expected))
+    torch.testing.assert_close(one, two, rtol=0, atol=0)
+
+
+def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(unbroken: Path, parent: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    recipe = small_config(parent).model_dump_json()
+    program = (
+        "import sys; from pathlib import Path; from tengen.reinforce.config import RlConfig; "
+        "from tengen.reinforce.loop import run_policy_gradient; "
+        "run_policy_gradient(RlConfig.model_validate_json(sys.argv[1]), Path(sys.argv[2]), False)"
+    )
+    killed = 0
+    for wait in (0.01, 0.2, 0.05):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, recipe, str(folder)], stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        seen = (folder / "log.jsonl").read_text().count("\n") if (folder / "log.jsonl").exists() else 0
+        until = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < until:
+            log = folder / "log.jsonl"
+            if log.exists() and log.read_text().count("\n") > seen:
+                time.sleep(wait)
+                break
+            time.sleep(0.01)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert killed >= 2
+    run_policy_gradient(small_config(parent), folder, progress=False)
+    same_run(folder, unbroken)
+
+
+def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
+    config = small_config(
+        parent,
+        iterations=20,
+        games=64,
+        pool={"every": 10},
+        learn={"threads": 1, "batch_size": 512, "optimizer": {"name": "adamw", "lr": 0.003}},
+        evaluation={"every": 100, "games": 100, "opening_moves": 3},
+    )
+    run_policy_gradient(config, tmp_path / "run", progress=False)
+    final = read_log(tmp_path / "run" / "log.jsonl")[-1]
+    assert final["event"] == "final"
+    assert final["score"] > 0.65
+    assert final["drawn"]["score"] > 0.65
+    card = read_card(tmp_path / "run" / "nets" / "small.onnx")
+    assert card.metrics["score_against_parent"] == final["drawn"]["score"]
+    assert card.metrics["score_against_parent_best_move"] == final["score"]
+
+
+def test_the_recipe_of_the_package_is_one() -> None:
+    config = load_recipe("alphago-rl-9x9", model=RlConfig)
+    assert (config.start, config.game.size, config.games) == ("tygem-b8c64", 9, 128)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"iterations": 0}, "iterations"),
+        ({"games": 1}, "games"),
+        ({"game": {"size": 4}}, "size"),
+        ({"temperature": 0}, "temperature"),
+        ({"learn": {"baseline": "guess"}}, "baseline"),
+        ({"pool": {"evry": 3}}, "evry"),
+    ],
+)
+def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        RlConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_half_precision_is_for_processors_that_have_it(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
+    config = load_recipe("alphago-rl-9x9", model=RlConfig)
+    for asked, found in (("auto", native), ("bf16", True), ("f32", False)):
+        learn = config.learn.model_copy(update={"precision": asked})
+        with rl_learner._autocast(config.model_copy(update={"learn": learn})):
+            assert torch.is_autocast_enabled("cpu") == found

@@ -1,0 +1,74 @@
+"""The loss of a policy gradient against sums written out, and its limits."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
+
+from tengen.networks import NetOutput  # noqa: E402
+from tengen.reinforce.losses import advantages, divergence, log_policy, policy_surrogate  # noqa: E402
+
+GENERATOR = torch.Generator().manual_seed(1)
+LOGITS = torch.randn(6, 10, generator=GENERATOR)
+ALLOWED = torch.rand(6, 10, generator=GENERATOR) < 0.6
+ALLOWED[:, 0] = True
+
+
+def output(logits: torch.Tensor) -> NetOutput:
+    rows = len(logits)
+    return NetOutput(logits, torch.zeros(rows, 3), torch.zeros(rows), torch.zeros(rows, 3, 3))
+
+
+@pytest.mark.parametrize("temperature", [0.67, 1.0])
+def test_probabilities_are_those_that_moves_are_drawn_by(temperature: float) -> None:
+    from tengen.match.move_choice import move_weights
+
+    policy = torch.softmax(LOGITS, 1).numpy()
+    weights = move_weights(policy, ALLOWED.numpy(), temperature)
+    found = log_policy(output(LOGITS), ALLOWED, temperature).exp().numpy()
+    np.testing.assert_allclose(found, weights / weights.sum(1, keepdims=True), atol=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.2])
+def test_at_the_policy_that_played_the_gradient_is_that_of_reinforce(ratio: float | None) -> None:
+    advantage = torch.tensor([1.0, -1.0, 0.5, 0.0, -0.2, 2.0])
+    move = ALLOWED.float().argmax(1)
+    logits = LOGITS.clone().requires_grad_()
+    logs = log_policy(output(logits), ALLOWED, 1.0)
+    made = logs.gather(1, move[:, None]).squeeze(1)
+    policy_surrogate(made, made.detach(), advantage, ratio).backward()
+    # d log p(move) / d logit = 1[move] - p, written out row by row.
+    for row in range(6):
+        p = logs[row].detach().exp()
+        expected = -advantage[row] * (torch.nn.functional.one_hot(move[row], 10) - p) * ALLOWED[row] / 6
+        torch.testing.assert_close(logits.grad[row], expected)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("advantage", "change", "teaches"),
+    [(1.0, 1.1, True), (1.0, 1.3, False), (1.0, 0.5, True), (-1.0, 0.9, True), (-1.0, 0.7, False), (-1.0, 1.5, True)],
+)
+def test_a_move_that_has_changed_enough_in_the_wanted_direction_teaches_no_more(
+    advantage: float, change: float, teaches: bool
+) -> None:
+    now = torch.tensor([np.log(0.3 * change)], requires_grad=True)
+    policy_surrogate(now, torch.tensor([np.log(0.3)]), torch.tensor([advantage]), 0.2).backward()
+    assert (now.grad.abs().item() > 0) == teaches  # type: ignore[union-attr]
+
+
+def test_divergence_against_its_definition() -> None:
+    before, now = (torch.log_softmax(LOGITS[rows], 1) for rows in (slice(0, 3), slice(3, 6)))
+    expected = np.mean([sum(p * np.log(p / q) for p, q in zip(*pair, strict=True))
+                        for pair in zip(before.exp().tolist(), now.exp().tolist(), strict=True)])  # fmt: skip
+    assert float(divergence(before, now)) == pytest.approx(expected, abs=1e-6)
+    assert float(divergence(before, before)) == 0
+
+
+def test_baselines() -> None:
+    outcome = torch.tensor([1.0, 1.0, -1.0, -1.0, -1.0])
+    black = torch.tensor([True, True, True, False, False])
+    logits = torch.tensor([[0.0, 0.0, 0.0]] * 4 + [[np.log(3.0), 0.0, 0.0]])
+    assert advantages(outcome, black, logits, "none").tolist() == outcome.tolist()
+    torch.testing.assert_close(advantages(outcome, black, logits, "mean"), torch.tensor([2, 2, -4, 0, 0]) / 3)
+    # The last row expects 3/5 - 1/5.
+    torch.testing.assert_close(advantages(outcome, black, logits, "value"), torch.tensor([1, 1, -1, -1, -1.4]))

@@ -1,0 +1,90 @@
+"""The run folder: one run each, and never half a file."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tengen.errors import RecipeError
+from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.folder import RunFolder
+from tengen.selfplay.stages import StageConfig
+
+CONFIG = ZeroConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
+
+
+def mark_learnt(folder: RunFolder, cycles: int) -> None:
+    folder.network(cycles).parent.mkdir(exist_ok=True)
+    folder.network(cycles).touch()
+
+
+def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    other = CONFIG.model_copy(update={"search": CONFIG.search.model_copy(update={"visits": 99})})
+    with pytest.raises(RecipeError, match=r"search\.visits = 32, not 99"):
+        folder.prepare(other)
+    with pytest.raises(RecipeError, match=r"network\.size = b2c16, not b4c32"):
+        folder.prepare(CONFIG.model_copy(update={"network": {"family": "residual", "size": "b4c32"}}))
+
+
+def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3}))
+
+
+def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    mark_learnt(folder, 2)
+    edited = yaml.safe_load(folder.recipe.read_text())
+    edited["stages"] = {1: {"game": {}, "opening": {}, "search": {"visits": 64}}}
+    folder.recipe.write_text(yaml.safe_dump(edited))
+    folder.prepare(CONFIG.model_copy(update={"stages": {1: StageConfig(search={"visits": 64})}}))
+    with pytest.raises(RecipeError, match=r"stages\.1 = .*64.*, not None"):
+        folder.prepare(CONFIG)
+
+
+def test_stages_to_come_may_change(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
+    mark_learnt(folder, 3)
+    later = {3: StageConfig(search={"visits": 99}), 5: StageConfig(opening={"moves_mean": 1})}
+    folder.prepare(CONFIG.model_copy(update={"stages": later}))
+    mark_learnt(folder, 4)
+    with pytest.raises(RecipeError, match=r"stages\.3\.search\.visits = 99, not 64"):
+        folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
+
+
+def test_what_an_older_version_wrote_and_left_empty_says_nothing(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare(CONFIG)
+    old = yaml.safe_load(folder.recipe.read_text())
+    del old["stages"]
+    old["search"]["visits_from"] = {}
+    folder.recipe.write_text(yaml.safe_dump(old))
+    folder.prepare(CONFIG)
+    old["search"]["visits_from"] = {3: 64}
+    folder.recipe.write_text(yaml.safe_dump(old))
+    with pytest.raises(RecipeError, match=r"search\.visits_from = .*64.*, not None"):
+        folder.prepare(CONFIG)
+
+
+def test_one_leader(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.locked("lead") as first, folder.locked("lead") as second, folder.locked("rate") as other:
+        assert (first, second, other) == (True, False, True)
+    with folder.locked("lead") as again:
+        assert again
+
+
+def test_tidying_keeps_the_first_the_newest_and_the_rated(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for cycle in range(10):
+        for path in (folder.network(cycle), folder.checkpoint(cycle)):
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+    folder.tidy(9, 2, {4})
+    assert [cycle for cycle, _ in folder.networks()] == [0, 4, 8, 9]
+    assert [cycle for cycle, _ in folder.checkpoints()] == [9]

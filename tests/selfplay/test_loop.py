@@ -1,0 +1,454 @@
+"""Whole runs, small ones: from the rules to a network file, stopped, killed and gone on with."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tengen.data.planes import encode_game
+from tengen.data.store import Store
+from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import read_card
+from tengen.game import Game
+from tengen.networks.load import load_module
+from tengen.recipes import load_recipe
+from tengen.runs.interruption import Stop
+from tengen.runs.log import read_log
+from tengen.selfplay import helpers
+from tengen.selfplay.anchors import early_numbers
+from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.folder import RunFolder
+from tengen.selfplay.loop import Run, hours_of, kept_networks
+from tengen.selfplay.network_checks import draw_probe, judge
+from tengen.selfplay.pending import PendingGames
+from tengen.selfplay.rating_book import RatingBook, RatingEvent
+from tengen.selfplay.watcher import Nobody
+
+RECIPE = """
+kind: zero
+cycles: 3
+games_per_cycle: 24
+games_at_once: 8
+workers: 2
+network: {family: residual, size: b1c8, reply: true, soft: true}
+game:
+  sizes: {5: 2, 6: 1}
+  komi: {start: 5, deviation: 2}
+search:
+  visits: 6
+  cheap_visits: 2
+  cheap_share: 0.4
+  full: {noise_weight: 0.25}
+opening: {moves_mean: 1, hard: 0.2}
+resign: {after: 1, played_out: 0.5}
+learn:
+  batch_size: 32
+  reuse: 2
+  window: {least: 200}
+  ema: 0.9
+  threads: 1
+  losses: {policy: 1, value: 1, reply: 0.15, soft: 1}
+gate: {games: 8, score: 0.4}
+rating: {every: 2, games: 4, anchors: [random, early]}
+"""
+
+
+SMALL = (
+    "cycles=2",
+    "games_per_cycle=8",
+    "game.sizes={5: 1}",
+    "gate=null",
+    "learn.batch_size=8",
+    "rating={games: 2, anchors: [random]}",
+)
+"""Changes that make the run shorter still: two cycles, rated once at the end."""
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recipe") / "micro.yaml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("unbroken") / "run"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(out.parent / "cache"))
+        run(recipe, out)
+    return out
+
+
+def run(recipe: Path, out: Path, *settings: str) -> Path:
+    config = load_recipe(str(recipe), settings, model=ZeroConfig)
+    with Stop() as stop:
+        return Run(config, out, Nobody(), stop).go()
+
+
+def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tengen", "zero", str(recipe), "--out", str(out), "--quiet", *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def what_was_made(out: Path) -> dict[str, Any]:
+    """Everything that a run is: its games and the learner's last state."""
+    store = Store.open(out / "games")
+    (_, checkpoint) = RunFolder(out).checkpoints()[-1]
+    saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    return {
+        "games": [
+            (g.source, g.size, g.komi, g.score, g.winner, g.moves.tolist(), [v.tolist() for v in g.visits or ()])
+            for g in store
+        ],
+        "weights": {name: value.numpy() for name, value in saved["state_dict"].items()},
+        "step": saved["global_step"],
+        "cycles": [
+            {k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "window_positions", "resign_winrate")}
+            for e in events_of(out)
+        ],
+    }
+
+
+def events_of(out: Path) -> list[dict[str, Any]]:
+    """The cycles of a run's log."""
+    return [entry for entry in read_log(out / "log.jsonl") if entry["event"] == "cycle"]
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found["games"] == expected["games"]
+    assert found["step"] == expected["step"]
+    assert found["cycles"] == expected["cycles"]
+    for name, value in expected["weights"].items():
+        np.testing.assert_array_equal(found["weights"][name], value, err_msg=name)
+
+
+def test_a_run_ends_with_a_network_and_all_its_games(unbroken: Path) -> None:
+    assert len(Store.open(unbroken / "games")) == 3 * 24
+    card = read_card(unbroken / "nets" / "micro.onnx")
+    assert card.board_sizes == [5, 6] and card.games == 72
+    assert card.data == "72 games of its own, from nothing but the rules"
+    assert re.fullmatch(r"1 CPU thread, \w+; \d+ CPU cores? plays?", card.hardware)
+    assert 0 < card.hours == pytest.approx(hours_of(events_of(unbroken)), rel=0.005)  # of playing and learning
+    assert not list((unbroken / "pending").glob("*"))
+    assert [event["cycle"] for event in events_of(unbroken)] == [0, 1, 2]
+    assert {(event["played_here"], event["played_before"]) for event in events_of(unbroken)} == {(24, 0)}
+    assert (unbroken / "report.html").stat().st_size > 10_000
+    assert (unbroken / "ratings.json").exists()
+
+
+def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: Path) -> None:
+    network = load_evaluator(unbroken / "nets" / "micro.onnx")
+    found = {}
+    for rules, komi in (("tromp-taylor", 7.0), ("chinese", 7.0), ("aga", 7.0), ("japanese", 7.0), ("chinese", 3.0)):
+        planes, scalars, mask = encode_game(network.plane_set, Game(5, rules, komi))
+        found[rules, komi] = network.evaluate(planes[None], scalars[None], mask[None]).policy.tobytes()
+    assert len({found[rules, 7.0] for rules, komi in found if komi == 7.0}) == 1
+    assert found["chinese", 3.0] != found["chinese", 7.0]
+
+
+def test_what_the_recipe_says_of_the_network_may_change_afterwards(
+    recipe: Path, unbroken: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(unbroken, again)
+    path = run(recipe, again, "card.search={c_puct: 0.7}", "card.data=games of its own")
+    card, before = read_card(path), read_card(unbroken / "nets" / "micro.onnx")
+    assert (card.search, card.data) == ({"c_puct": 0.7}, "games of its own")
+    assert (
+        card.reproduce == "tengen zero micro.yaml --set 'card.search={c_puct: 0.7}' --set 'card.data=games of its own'"
+    )
+    same = {name: getattr(before, name) for name in ("search", "data", "reproduce")}
+    assert card.model_copy(update=same) == before
+
+
+def test_networks_of_a_run_leave_nothing_in_the_cache_of_the_user(unbroken: Path) -> None:
+    """Games, figures, gate and ratings made them by the dozen, each to be asked for some minutes."""
+    assert not [path for path in (unbroken.parent / "cache").rglob("*") if path.is_file()]
+
+
+def test_the_games_are_what_the_recipe_asks_for(unbroken: Path) -> None:
+    games = list(Store.open(unbroken / "games"))
+    assert {game.size for game in games} == {5, 6}
+    assert len({game.komi for game in games}) > 5
+    searched = [v for game in games for v in game.visits or ()]
+    recorded = [v for v in searched if len(v)]
+    assert 0.4 < len(recorded) / len(searched) < 0.75  # a share of 0.4 is searched cheaply, openings not at all
+    assert all((v >> 16).sum() <= 6 for v in recorded)
+    for game in games:
+        game.game()  # legal to the last move
+        assert len(game.moves) <= 2 * game.size**2
+        assert (game.score is None) == (game.ending in ("resign", "void"))
+
+
+def test_a_finished_run_is_left_as_it_is(unbroken: Path, recipe: Path) -> None:
+    before = what_was_made(unbroken)
+    run(recipe, unbroken)
+    assert_same(what_was_made(unbroken), before)
+
+
+def test_learning_beside_the_games_makes_all_games_and_another_run(recipe: Path, tmp_path: Path) -> None:
+    """Two runs that learn while they play are the same, one network late."""
+    for name in ("one", "two"):
+        run(recipe, tmp_path / name, "overlap=true")
+    found = what_was_made(tmp_path / "one")
+    assert_same(what_was_made(tmp_path / "two"), found)
+    assert len(found["games"]) == 3 * 24 and len(found["cycles"]) == 3
+    assert_seen_is_what_was_learnt(tmp_path / "one")
+
+
+def assert_seen_is_what_was_learnt(out: Path) -> None:
+    """Beside the games of cycle 2 plays network 1, which has learnt from cycle 0 alone."""
+    seen = [event["seen"] for event in events_of(out)]
+    assert seen[0]["policy"] is None and seen[1]["policy"] is None
+    network = load_evaluator(RunFolder(out).network(1))
+    assert seen[2] == pytest.approx(
+        judge(network, draw_probe(Store.open(out / "games"), "tengen", 0, 24, seed=2)), abs=1e-3
+    )
+
+
+def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    run(recipe, tmp_path / "run", "workers=1", "games_at_once=5")
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+def _go(recipe: Path, out: Path, setting: str) -> None:
+    """In a process of its own, which may be killed."""
+    torch.set_num_threads(1)
+    run(recipe, out, setting)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("overlap", [False, True])
+def test_killed_again_and_again_it_ends_as_the_unbroken_run(
+    overlap: bool, unbroken: Path, recipe: Path, tmp_path: Path
+) -> None:
+    out, setting = tmp_path / "run", f"overlap={overlap}".lower()
+    expected = unbroken
+    if overlap:
+        expected = tmp_path / "unbroken"
+        run(recipe, expected, setting)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino"])
+    moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
+    kept = kills = 0
+    for _ in range(60):
+        process = context.Process(target=_go, args=(recipe, out, setting))
+        process.start()
+        # Longer and longer, so that a machine on which nothing gets anywhere in seconds comes to the end too.
+        process.join((0.3 + 2.5 * moments.random()) * 1.1**kills)
+        if not process.is_alive():
+            break
+        process.kill()
+        process.join()
+        kills += 1
+        games = len(Store.open(out / "games")) if (out / "games" / "manifest.json").exists() else 0
+        assert games >= kept
+        kept = games
+    assert process.exitcode == 0
+    assert kills >= 3
+    assert_same(what_was_made(out), what_was_made(expected))
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    process = start(recipe, tmp_path / "run")
+    until = time.monotonic() + 60
+    while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    run(recipe, tmp_path / "run")
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+@pytest.mark.timeout(120)
+def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    lead = start(recipe, tmp_path / "run")
+    while not (tmp_path / "run" / "recipe.yaml").exists():
+        time.sleep(0.05)
+    helper = start(recipe, tmp_path / "run", "--role", "generate")
+    assert lead.wait(timeout=100) == 0, lead.stderr and lead.stderr.read().decode()
+    assert helper.wait(timeout=30) == 0, helper.stderr and helper.stderr.read().decode()
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+
+
+def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+    """It begins with a trained network, and records are mixed into what it learns from."""
+    network = unbroken / "nets" / "micro.onnx"
+    records = f"learn.records={{store: {unbroken / 'games'}, share: 0.5, until: 2}}"
+    run(recipe, tmp_path / "run", f"start={network}", records, "cycles=2", "gate=null", "rating.games=2")
+    first, last = (load_evaluator(tmp_path / "run" / "nets" / f"cycle-0000{cycle}.onnx") for cycle in (0, 2))
+    game = Game(5, "tromp-taylor", 5.0).play("C3")
+    planes, scalars, mask = (part[None] for part in encode_game("tengen", game))
+    found = [evaluator.evaluate(planes, scalars, mask).policy for evaluator in (load_evaluator(network), first, last)]
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
+    assert np.abs(found[2] - found[1]).max() > 5e-4  # a few steps, most of them of the warm-up
+
+
+def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tmp_path: Path) -> None:
+    """A helper holds the duty of rating and has found that the run only beats itself."""
+    out = tmp_path / "run"
+    out.mkdir()
+    said = RatingEvent(
+        number=1, games=8, hours=0, player="1", size=5, komi=5, done=True, only_beats_itself="it beats itself alone"
+    )
+    RatingBook(events=(said,)).write(out)
+    with RunFolder(out).locked("rate"):
+        run(recipe, out, *SMALL)
+    kinds = [[warning["kind"] for warning in event["warnings"]] for event in events_of(out)]
+    assert len(kinds) == 2 and all("only beats itself" in warnings for warnings in kinds)
+
+
+def test_a_rating_counts_the_hours_of_its_own_cycle(unbroken: Path) -> None:
+    """It stands after the games and the learning of the cycle that made its network, and before its own games."""
+    seconds = [event["seconds"] for event in events_of(unbroken)]
+    points = json.loads((unbroken / "ratings.json").read_text())["points"]
+    assert [point["network"] for point in points] == [2, 3]
+    for point in points:
+        *before, own = seconds[: point["network"]]
+        begun = sum(sum(parts.values()) for parts in before)
+        assert begun + own["generate"] + own["learn"] <= 3600 * point["hours"] + 0.01
+        assert 3600 * point["hours"] <= begun + sum(own.values()) - own["rate"] + 0.01
+
+
+def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
+    unbroken: Path, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another `rating.every` than before asks for networks that were tidied; the last cycle's event comes late."""
+    out = tmp_path / "run"
+    shutil.copytree(unbroken, out)
+    (out / "ratings.json").unlink()
+    for number in (1, 2):
+        RunFolder(out).network(number).unlink()
+    log = (out / "log.jsonl").read_text().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(log) if '"event": "cycle"' in line)
+    (out / "log.jsonl").write_text("".join(log[:last]))
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        (out / "log.jsonl").write_text("".join(log))
+
+    monkeypatch.setattr(helpers, "time", SimpleNamespace(sleep=sleep))
+    config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
+    with Stop() as stop:
+        helpers.help_rate(config, out, Nobody(), stop)
+    (rated,) = RatingBook.read(out).events
+    assert len(waits) == 1 and rated.number == 3
+    assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
+
+
+def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:
+    gate = "gate={games: 2, score: 1, confidence: 0.9999}"
+    made = run(recipe, tmp_path / "run", *SMALL, "cycles=3", gate)
+    events = events_of(tmp_path / "run")
+    assert [event["gate"]["passed"] for event in events] == [False] * 3
+    assert [event["seen"]["policy"] for event in events] == [None] * 3, "the first network plays, which knows no game"
+    assert read_card(made).name == "micro"
+
+
+def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, tmp_path: Path) -> None:
+    """Of the networks that the same run makes without."""
+    plain = run(recipe, tmp_path / "plain", *SMALL)
+    mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
+    before, last = (load_module(RunFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
+    found = load_module(mean).state_dict()
+    assert any(not torch.equal(before[name], last[name]) for name in found)
+    bias = [name for name in found if name.endswith("bias")]  # filters are kept at norm 1, with a gain
+    assert bias
+    for name in bias:
+        torch.testing.assert_close(found[name], (before[name] + last[name]) / 2)
+    assert read_card(mean).name == read_card(plain).name
+    assert not [w for event in events_of(tmp_path / "mean") for w in event["warnings"] if "normalis" in str(w)]
+
+
+def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) -> None:
+    before = (unbroken / "recipe.yaml").read_bytes()
+    with pytest.raises(RecipeError, match="has 3 cycles behind it, and cycles = 1 asks for fewer"):
+        run(recipe, unbroken, "cycles=1")
+    assert (unbroken / "recipe.yaml").read_bytes() == before
+
+
+def test_pending_games_that_are_in_the_store_already_are_cleared(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(pending: PendingGames) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as moment, pytest.raises(KeyboardInterrupt):
+        moment.setattr(PendingGames, "clear", killed)
+        run(recipe, tmp_path / "run", *SMALL, "cycles=1")
+    assert len(Store.open(tmp_path / "run" / "games")) == 8
+    assert list((tmp_path / "run" / "pending").iterdir())
+    run(recipe, tmp_path / "run", *SMALL, "cycles=1")
+    assert len(Store.open(tmp_path / "run" / "games")) == 8
+    assert not list((tmp_path / "run" / "pending").iterdir())
+    (event,) = events_of(tmp_path / "run")
+    assert (event["evaluations"], event["played_here"], event["played_before"]) == (0, 0, 8)
+
+
+def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:
+    """Two hundred cycles that are rated once, at the end: the last network then meets networks 1 and 64."""
+    config = load_recipe(str(recipe), ["cycles=200", "rating.every=1000"], model=ZeroConfig)
+    kept = kept_networks(config, RunFolder(tmp_path))
+    assert set(early_numbers(200, range(201))) == {1, 64}
+    assert kept == {1, 4, 16, 64, 200}
+    for number in range(1, 201):
+        assert set(early_numbers(number, range(number + 1))) <= kept
+    nobody = load_recipe(str(recipe), ["cycles=200", "rating={every: 1000, anchors: [random]}"], model=ZeroConfig)
+    assert kept_networks(nobody, RunFolder(tmp_path)) == {1, 200}
+
+
+def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="holds 6x6 games, the largest board of the run is 5x5"):
+        run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind network")])
+def test_a_folder_of_something_else_stays_as_it_is(recipe: Path, tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / name).write_text("name: mine\n", encoding="utf-8")
+    with pytest.raises(RecipeError, match=f"holds {reason}"):
+        run(recipe, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, recipe: Path) -> None:
+    with pytest.raises(RecipeError, match=r"search\.visits = 6, not 7"):
+        run(recipe, unbroken, "search.visits=7")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("start=nonesuch", "no network 'nonesuch'"),
+        ("learn.records={store: nowhere}", "nowhere is no game store"),
+        ("games_at_once=100000000", "are free: give games_at_once"),
+        ("game.rules=nonsense", "unknown rules 'nonsense'"),
+        ("search.full={policy_temperature: 1.3}", "settings that share a tree must agree"),
+        ("search.visits=1", "give 2 or more"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_written(
+    setting: str, words: str, recipe: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(TengenError, match=words):
+        run(recipe, tmp_path / "run", setting)
+    assert not (tmp_path / "run" / "recipe.yaml").exists()
+    assert not (tmp_path / "run" / "games").exists()

@@ -1,0 +1,243 @@
+"""Rating a network of a run: who is met, what is said, and that a killed rating goes on as the unbroken one."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from selfplay.made_up import Passer
+
+from tengen.errors import NetworkError
+from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
+from tengen.evaluators.uniform import UniformEvaluator
+from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
+from tengen.selfplay.rate import Load, match_of, pairing_seed, rate, rated_size
+from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
+
+HOSTILE = Path(__file__).parents[1] / "hostile.py"
+NETWORKS = {k: Path(f"{k:05d}.onnx") for k in range(9)}
+
+
+def program(kind: str) -> str:
+    return "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
+
+
+def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> ZeroConfig:
+    return ZeroConfig(
+        name="tiny",
+        seed=seed,
+        cycles=8,
+        games_per_cycle=4,
+        network={"family": "residual"},
+        game=GameConfig(sizes={5: 1.0}, komi=KomiConfig(start=0.5)),
+        search=SearchConfig(params={"selection": "gumbel"}, full={"noise_weight": 0.25}),
+        rating=RatingConfig(games=games, visits=visits, anchors=anchors, opening=2),
+    )
+
+
+class Centred(UniformEvaluator):
+    """Likes the centre, the more so the higher its number: networks of a run that differ."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        found = super().evaluate(planes, scalars, mask)
+        size = mask.shape[1]
+        distance = np.abs(np.arange(size) - size // 2)
+        weight = np.exp(-self._number * np.add.outer(distance, distance) / 4).ravel()
+        policy = found.policy * np.append(weight, 0.01)
+        policy /= policy.sum(axis=1, keepdims=True)
+        return Evaluation(policy.astype(np.float32), found.value, found.score, found.ownership)
+
+
+def load(path: Path) -> Evaluator:
+    return Centred(int(path.stem)) if path in NETWORKS.values() else UniformEvaluator()
+
+
+def without_times(book: RatingBook) -> dict[str, object]:
+    events = [
+        event.model_copy(update={"pairings": tuple(p.model_copy(update={"seconds": 0}) for p in event.pairings)})
+        for event in book.events
+    ]
+    return book.model_copy(update={"events": tuple(events)}).model_dump()
+
+
+def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
+    config = recipe("random", "playouts@20", "early", "past", program("polite"))
+    rate(tmp_path, config, 2, NETWORKS, 0.5, load=load)
+    event = rate(tmp_path, config, 8, NETWORKS, 0.5, games=32, hours=0.1, load=load)
+    assert [pairing.anchor for pairing in event.pairings] == [
+        "random",
+        "playouts, 20 visits",
+        "network 2, raw policy",
+        f"{Path(sys.executable).name} hostile.py polite",
+        "network 1, raw policy",
+        "network 4, raw policy",
+    ]
+    assert all(sum(pairing.black) == sum(pairing.white) == 3 for pairing in event.pairings)
+    assert event.past is not None and event.past.number == 2
+    assert (event.games, event.hours, event.size, event.komi, event.done) == (32, 0.1, 5, 0.5, True)
+    assert event.elo is not None and event.outside is not None
+    book = RatingBook.read(tmp_path)
+    assert book.anchor == "random" and book.events[-1] == event
+    assert book.networks() == {1, 2, 4, 8}
+
+
+class CountingPasser(Passer):
+    """Always passes, and counts the positions in which it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self.asked += len(mask)
+        return super().evaluate(planes, scalars, mask)
+
+
+@pytest.mark.parametrize("forbid", [False, True])
+def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, tmp_path: Path) -> None:
+    """Two networks that like nothing but to pass: two games of two moves each, or full boards."""
+    config, passer = recipe("past", games=2), CountingPasser()
+    game, rating = config.game, config.rating
+    update = {
+        "game": game.model_copy(update={"forbid_pass": forbid}),
+        "rating": rating.model_copy(update={"opening": 0}),
+    }
+    config = config.model_copy(update=update)
+    for number in (7, 8):
+        rate(tmp_path, config, number, NETWORKS, 0.5, load=lambda path: passer)
+    assert (passer.asked > 4) == forbid and passer.asked >= 4
+
+
+class Mortal(Centred):
+    """Stops the run, as Ctrl-C would, when all of an attempt have evaluated for the `left`-th time."""
+
+    def __init__(self, number: int, left: list[int]) -> None:
+        super().__init__(number)
+        self._left = left
+
+    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+        self._left[0] -= 1
+        if self._left[0] < 0:
+            raise KeyboardInterrupt
+        return super().evaluate(planes, scalars, mask)
+
+
+def mortals(left: list[int]) -> Load:
+    return lambda path: Mortal(int(path.stem), left)
+
+
+def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_path: Path) -> None:
+    config = recipe("random", "playouts@20", "early", "past", visits=8)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    for number in (1, 8):
+        rate(whole, config, number, NETWORKS, 0.5, load=load)
+    kills, patience = 0, 20
+    for number in (1, 8):
+        while True:
+            left = [patience]
+            try:
+                rate(broken, config, number, NETWORKS, 0.5, load=mortals(left))
+                break
+            except KeyboardInterrupt:
+                kills, patience = kills + 1, patience + 40
+                assert kills < 100
+    assert kills >= 5
+    assert without_times(RatingBook.read(broken)) == without_times(RatingBook.read(whole))
+
+
+def test_a_wish_to_stop_is_heard_before_the_next_batch(tmp_path: Path) -> None:
+    asked = []
+
+    def check() -> None:
+        asked.append(None)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rate(tmp_path, recipe(program("polite")), 1, NETWORKS, 0.5, load=load, check=check)
+    assert len(asked) >= 5
+    assert rate(tmp_path, recipe(program("polite")), 1, NETWORKS, 0.5, load=load).pairings[0].tally.games == 6
+
+
+def test_programs_play_fewer_games_but_at_the_end(tmp_path: Path) -> None:
+    config = recipe("random", program("polite"))
+    config = config.model_copy(update={"rating": config.rating.model_copy(update={"program_games": 2})})
+    found = [rate(tmp_path, config, number, NETWORKS, 0.5, load=load) for number in (7, 8)]
+    assert [[pairing.tally.games for pairing in event.pairings] for event in found] == [[6, 2], [6, 6]]
+
+
+def test_what_is_complete_is_not_played_again(tmp_path: Path) -> None:
+    config = recipe("random")
+    event = rate(tmp_path, config, 1, NETWORKS, 0.5, load=load)
+    before = (tmp_path / FILE).read_bytes()
+
+    def nobody(path: Path) -> Evaluator:
+        raise AssertionError("nothing is left to play")
+
+    assert rate(tmp_path, config, 1, NETWORKS, 0.5, load=nobody) == event
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_who_is_not_there_is_left_out_with_the_reason_and_the_rest_is_played(tmp_path: Path) -> None:
+    config = recipe("gtp:no-such-program", "no-such-network", program("only-9x9"), "random")
+    event = rate(tmp_path, config, 1, NETWORKS, 0.5, load=load)
+    assert [pairing.anchor for pairing in event.pairings] == ["random"]
+    text = "\n".join(event.left_out)
+    assert (
+        "no program 'no-such-program'" in text
+        and "no network 'no-such-network'" in text
+        and "unacceptable size" in text
+    )
+    assert len(event.left_out) == 3
+
+
+def test_a_program_that_dies_does_not_stop_the_rating_and_is_named(tmp_path: Path) -> None:
+    event = rate(tmp_path, recipe(program("dies"), "random"), 3, NETWORKS, 0.5, load=load)
+    died, random = event.pairings
+    assert random.tally.games == 6
+    assert died.tally.games < 6
+    assert any("do not count, the program failed" in warning and "goodbye" in warning for warning in event.warnings)
+
+
+def test_games_that_are_all_alike_are_told(tmp_path: Path) -> None:
+    config = recipe("past", games=8)
+    config = config.model_copy(update={"rating": config.rating.model_copy(update={"opening": 0})})
+    rate(tmp_path, config, 7, NETWORKS, 0.5, load=load)
+    event = rate(tmp_path, config, 8, NETWORKS, 0.5, load=load)
+    assert event.pairings[0].distinct <= 2
+    assert any(warning.startswith(f"only {event.pairings[0].distinct} of 8 games") for warning in event.warnings)
+
+
+def test_a_network_that_cannot_be_loaded_is_an_error(tmp_path: Path) -> None:
+    def broken(path: Path) -> Evaluator:
+        raise NetworkError(f"{path} is no network file")
+
+    with pytest.raises(NetworkError, match=r"00001\.onnx"):
+        rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=broken)
+
+
+def test_seeds_differ_by_run_network_and_anchor() -> None:
+    seeds = {pairing_seed(*words) for words in ((1, 1, "a"), (2, 1, "a"), (1, 2, "a"), (1, 1, "b"))}
+    assert len(seeds) == 4
+    assert pairing_seed(1, 1, "a") == pairing_seed(1, 1, "a")
+
+
+def test_rated_at_the_usual_size_by_the_sober_search() -> None:
+    assert rated_size(GameConfig(sizes={5: 1, 7: 3, 9: 3})) == 9
+    match = match_of(recipe("random", visits=50), 0.5)
+    assert (match.params.selection, match.params.gumbel_scale, match.params.noise_weight) == ("gumbel", 0.0, 0.0)
+    assert (match.terms.size, match.terms.komi, match.visits, match.games, match.opening) == (5, 0.5, 50, 6, 2)
+
+
+def test_an_event_in_words() -> None:
+    event = RatingEvent(number=1, games=1, hours=0, player="network 1", size=5, komi=0)
+    assert str(event) == "network 1: Elo unknown; no games"

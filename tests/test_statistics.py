@@ -1,0 +1,64 @@
+"""Closed forms, published values and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from tengen.statistics import Tally, beta_above_half, elo, wilson
+
+
+def test_wilson_against_published_values() -> None:
+    # Newcombe 1998, table I: 81 of 263, and 0 of 20, method 3.
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert all(wilson(0, n)[0] == 0 and wilson(n, n)[1] == 1 for n in range(1, 200))
+
+
+@pytest.mark.parametrize("games", [30, 100, 400])
+@pytest.mark.parametrize(("truth", "drawn"), [(0.5, 0), (0.8, 0), (0.5, 0.5), (0.6, 0.9), (0.8, 1)])
+def test_an_interval_covers_the_truth_of_2000_simulated_matches_about_as_often_as_it_says(
+    games: int, truth: float, drawn: float
+) -> None:
+    """A game is drawn with the chance 2 drawn p (1 - p): at 1 a game is two halves that are won one by one."""
+    half = drawn * truth * (1 - truth)
+    matches = np.random.default_rng(7).multinomial(games, [truth - half, 2 * half, 1 - truth - half], size=2000)
+    ends = np.array([Tally(*match).interval() for match in matches.tolist()])
+    assert 0.935 <= np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) <= 0.975
+    if drawn:
+        blind = np.array([wilson(wins + draws / 2, games) for wins, draws, _ in matches.tolist()])
+        assert np.all(blind[:, 0] <= ends[:, 0]) and np.all(ends[:, 1] <= blind[:, 1]), "draws make it narrower"
+
+
+def test_nothing_but_draws_leaves_a_doubt_that_shrinks() -> None:
+    # In none of n games a winner: the share of decided games may still be 3 / n, by the rule of three.
+    for games in (10, 100, 1000):
+        low, high = Tally(draws=games).interval()
+        assert low == pytest.approx(1 - high)
+        assert 0.5 * 1.96 * math.sqrt(3 / games / 4 / games) < high - 0.5 < 2 * 1.96 * math.sqrt(3 / games / 4 / games)
+
+
+def test_elo() -> None:
+    assert elo(0.5) == 0
+    assert elo(10 / 11) == pytest.approx(400)
+    assert elo(0.24) == pytest.approx(-elo(0.76))
+    assert elo(1.0) == math.inf and elo(0.0) == -math.inf
+
+
+def test_superiority_is_the_integral_of_the_beta_density() -> None:
+    a, b, steps = 9, 4, 20_000
+    density = [((i + 0.5) / steps) ** (a - 1) * (1 - (i + 0.5) / steps) ** (b - 1) for i in range(steps)]
+    assert beta_above_half(a, b) == pytest.approx(sum(density[steps // 2 :]) / sum(density), abs=1e-6)
+    for wins, losses in ((1, 1), (1, 30), (60, 41), (800, 900)):
+        assert beta_above_half(wins, losses) == pytest.approx(float(beta.sf(0.5, wins, losses)), rel=1e-9)
+
+
+def test_a_tally() -> None:
+    tally = Tally(wins=7, draws=2, losses=1)
+    assert (tally.games, tally.points, tally.score) == (10, 8.0, 0.8)
+    assert tally.superiority() == pytest.approx(1 - Tally(wins=1, losses=7).superiority())
+    assert Tally().interval() == (0.0, 1.0)
+    assert Tally().score == 0.5
