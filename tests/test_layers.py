@@ -16,12 +16,13 @@ SOURCE = ROOT / "src" / "tengen"
 NATIVE = ROOT / "native"
 
 # A part of the package, and the parts that it may import besides itself.
-RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk"}
+RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk", "plugins"}
 ENGINE = RULES | {"engine", "evaluators", "data"}
 ALLOWED: dict[str, set[str]] = {
     "__init__": RULES | {"engine"},  # the engine on demand only: see the test of `import tengen`
     "_native": set(),
     "errors": set(),
+    "plugins": {"errors"},
     "disk": set(),
     "coords": {"errors"},
     "rules": {"errors", "_native"},
@@ -29,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "game": {"_native", "coords", "rules", "handicap", "errors"},
     "sgf": RULES,
     "data": RULES,
-    "networks": {"errors", "disk"},
+    "networks": {"errors", "disk", "plugins"},
     "statistics": set(),
     "runs": RULES | {"statistics"},
     "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},

@@ -3,6 +3,9 @@
 Each message names the offending value and says what would be right; commands print it in one line.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class TengenError(Exception):
     """Base of all errors that a user of Tengen can cause and mend."""
@@ -38,3 +41,14 @@ class MissingExtra(TengenError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         how = f"pip install 'tengen[{extra}]', in a clone make .venv/developer"
         super().__init__(f"{feature} needs the extra [{extra}]: {how}")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
+    """The message for a name that does not exist: the nearest known name if one is near, else all of them.
+
+    Of a dotted name (`learn.window.size`) the last part is compared.
+    """
+    names = list(known)
+    near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+    return f"unknown {kind} {name!r}; {hint}"
