@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "web": ENGINE,
-    "match": ENGINE | {"gtp", "runs", "statistics"},
+    "match": ENGINE | {"gtp", "ratings", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
@@ -48,7 +48,7 @@ TOP = {"cli", "recipes", "__main__"}
 
 # The heavy libraries, and where alone each may be imported.
 HEAVY = {
-    "torch": ("networks/", "training/", "selfplay/", "evaluators/torch.py"),
+    "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
     "lightning": ("training/", "selfplay/"),
     "onnx": ("networks/", "training/", "evaluators/torch.py"),
     "openvino": ("evaluators/",),

@@ -21,7 +21,7 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
 from tengen.reinforce import learner as rl_learner  # noqa: E402
-from tengen.reinforce import loop as policy_gradient
+from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import RlConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_rl_report  # noqa: E402

@@ -21,7 +21,7 @@ from rich.progress import Progress, TaskID
 
 import tengen
 from tengen.data.planes import plane_set
-from tengen.disk import write_text
+from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -39,7 +39,6 @@ from tengen.runs.events import Journal
 from tengen.runs.folder import check_kind
 from tengen.runs.log import read_log
 from tengen.runs.progress import new_bar
-from tengen.selfplay.folder import RunFolder
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.training.finish import check_agreement
 
@@ -56,7 +55,7 @@ def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -
         torch.set_num_threads(config.learn.threads)
     check_kind(folder, config.kind)
     folder.mkdir(parents=True, exist_ok=True)
-    with RunFolder(folder).locked("lead") as free:
+    with locked(folder / ".lead.lock") as free:
         if not free:
             raise RecipeError(f"{folder}: another process is at work on this run")
         return _resume(config, folder, progress)
