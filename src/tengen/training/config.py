@@ -20,7 +20,8 @@ class DataConfig(Strict):
 
     `validation_store` None sets `validation_fraction` of the games of `store` apart, by hash; given, all of `store` is
     trained on and all of that other store may be judged on. `vary_rules` trains on half of the positions under the
-    other scoring rule, and on counted games under other komi too (see Sampler). `threads` encode a batch; `ahead` batches wait ready.
+    other scoring rule, and on counted games under other komi too (see Sampler). `threads` encode a batch; `ahead`
+    batches wait ready.
     """
 
     store: str
