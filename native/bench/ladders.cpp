@@ -63,8 +63,8 @@ void bench_ladders(const std::vector<Record>& records) {
                                   }));
             } else {
                 ladders[i] = std::min(ladders[i], best_seconds(1, [&] {
-                                          Facts facts(game);
-                                          facts.ladders();
+                                          FeatureContext context(game);
+                                          context.ladders();
                                       }));
             }
         }
