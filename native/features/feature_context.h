@@ -1,4 +1,4 @@
-// What plane sets are made of: facts about one position, each found when first asked for.
+// What plane sets are made of: features of one position. Each is computed when a plane first asks for it.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace tengen {
 
-// Legal moves of the side to move by what they do; a set each.
-struct MoveFacts {
+// Legal moves of the side to move by their effect.
+struct MoveEffects {
     PointSet captures_one, captures_more;  // stones taken
     PointSet leaves_one, leaves_two;       // liberties of the mover's chain afterwards
 };
 
 // A view of a game that must outlive it, seen by one side. Not to be shared between threads.
-class Facts {
+class FeatureContext {
   public:
-    explicit Facts(const Game& game) : Facts(game, game.to_play()) {}
+    explicit FeatureContext(const Game& game) : FeatureContext(game, game.to_play()) {}
     // Seen by `own` even when the game says that it is the other's turn (records hold moves out of turn).
-    Facts(const Game& game, Color own) : game(game), board(game.board()), own(own), other(opponent(own)) {}
+    FeatureContext(const Game& game, Color own) : game(game), board(game.board()), own(own), other(opponent(own)) {}
 
     const Game& game;
     const Board& board;
@@ -29,10 +29,10 @@ class Facts {
     const PointSet& stones(Color color) const { return board.stones(color); }
     // Stones of the chains with that many liberties, 1 to 3, or with 4 and more.
     const PointSet& with_liberties(Color color, int liberties);
-    const MoveFacts& moves();
-    const PointSet& bans();  // empty points where ko or superko forbids a move that were legal without it
+    const MoveEffects& effects();
+    const PointSet& ko_bans();  // empty points where ko or superko forbids a move that were legal without it
     const Ladders& ladders();
-    const PassAlive& alive(Color color);
+    const PassAlive& pass_alive_of(Color color);
     PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none
     bool was_pass(int back) const;    // false before the first move
     // Stones as they lay 1 or 2 moves ago, passes counted; none where the game is younger.
@@ -47,8 +47,8 @@ class Facts {
     const Move* last(int back) const;
 
     std::optional<Liberties> liberties_;
-    std::optional<MoveFacts> moves_;
-    std::optional<PointSet> bans_;
+    std::optional<MoveEffects> effects_;
+    std::optional<PointSet> ko_bans_;
     std::optional<Ladders> ladders_;
     std::array<std::optional<PassAlive>, 2> alive_;
     std::optional<std::array<std::array<PointSet, 2>, 2>> before_;
