@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from tengen.disk import try_lock
@@ -15,11 +16,15 @@ class Lock:
     """
 
     def __init__(self, path: Path) -> None:
-        lock = try_lock(path.with_name(f".{path.name}.lock"))
+        self._path = path.with_name(f".{path.name}.lock")
+        lock = try_lock(self._path)
         if lock is None:
             raise StoreError(f"{path}: another process is writing this store; wait for it to end")
         self._lock = lock
 
     def release(self) -> None:
-        """Let others write."""
-        self._lock.release()
+        """Let others write, and remove the file: a holder that opened it before locks a new one."""
+        if self._lock.is_locked:
+            with suppress(OSError):  # Windows keeps a file that is open
+                self._path.unlink()
+            self._lock.release()
