@@ -1,4 +1,4 @@
-#include "search/arena.h"
+#include "search/node_pool.h"
 
 #include <algorithm>
 #include <new>
@@ -8,16 +8,16 @@ namespace tengen {
 namespace {
 
 constexpr std::size_t kGranule = 32;
-constexpr std::size_t kFirstChunk = std::size_t{32} << 10, kLargestChunk = std::size_t{1} << 20;
-constexpr std::size_t kLargestClass = 512;  // in granules: 16 KB, more than any node or list of links
+constexpr std::size_t kMinChunk = std::size_t{32} << 10, kMaxChunk = std::size_t{1} << 20;
+constexpr std::size_t kLargestClass = 512;  // in granules: 16 KB, more than any node or list of edges
 
 std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
 
 }  // namespace
 
-Arena::Arena(std::size_t limit) : limit_(limit), free_(kLargestClass + 1, nullptr) {}
+NodePool::NodePool(std::size_t limit) : limit_(limit), free_(kLargestClass + 1, nullptr) {}
 
-void* Arena::take(std::size_t bytes) {
+void* NodePool::take(std::size_t bytes) {
     const std::size_t wanted = granules(bytes), size = wanted * kGranule;
     void* block = from_free_list(wanted, wanted, wanted);
     if (!block && (rest_ >= size || add_chunk(size))) {
@@ -30,20 +30,20 @@ void* Arena::take(std::size_t bytes) {
     return block;
 }
 
-void Arena::give(void* block, std::size_t bytes) {
+void NodePool::give(void* block, std::size_t bytes) {
     const std::size_t size = granules(bytes) * kGranule;
     used_ -= size;
     release(static_cast<std::byte*>(block), size);
 }
 
-void Arena::trim(void* block, std::size_t before, std::size_t after) {
+void NodePool::trim(void* block, std::size_t before, std::size_t after) {
     const std::size_t kept = granules(after) * kGranule, rest = granules(before) * kGranule - kept;
     if (rest == 0) return;
     used_ -= rest;
     release(static_cast<std::byte*>(block) + kept, rest);
 }
 
-void Arena::clear() {
+void NodePool::clear() {
     std::fill(free_.begin(), free_.end(), nullptr);
     if (chunks_.size() > 1) {
         const auto largest = std::max_element(chunks_.begin(), chunks_.end(),
@@ -57,7 +57,7 @@ void Arena::clear() {
 }
 
 // The first free block of the given sizes; what it has over `wanted` goes back to the lists.
-void* Arena::from_free_list(std::size_t first_class, std::size_t last_class, std::size_t wanted) {
+void* NodePool::from_free_list(std::size_t first_class, std::size_t last_class, std::size_t wanted) {
     for (std::size_t size = first_class; size <= last_class; ++size) {
         Free* const block = free_[size];
         if (!block) continue;
@@ -69,9 +69,8 @@ void* Arena::from_free_list(std::size_t first_class, std::size_t last_class, std
     return nullptr;
 }
 
-bool Arena::add_chunk(std::size_t bytes) {
-    const std::size_t wanted =
-        std::clamp(held_, kFirstChunk, kLargestChunk);  // small trees stay small, large ones grow
+bool NodePool::add_chunk(std::size_t bytes) {
+    const std::size_t wanted = std::clamp(held_, kMinChunk, kMaxChunk);  // small trees stay small, large ones grow
     const std::size_t size = std::min(wanted, limit_ - held_) / kGranule * kGranule;
     if (size < bytes) return false;
     while (rest_ >= kGranule) {  // what is left of the old chunk serves smaller blocks
@@ -87,7 +86,7 @@ bool Arena::add_chunk(std::size_t bytes) {
     return true;
 }
 
-void Arena::release(std::byte* block, std::size_t bytes) {
+void NodePool::release(std::byte* block, std::size_t bytes) {
     Free*& list = free_[bytes / kGranule];
     list = new (block) Free{list};
 }

@@ -7,10 +7,10 @@
 
 namespace tengen {
 
-class Arena {
+class NodePool {
   public:
     // `limit`: bytes that may be held in all, counted in chunks.
-    explicit Arena(std::size_t limit);
+    explicit NodePool(std::size_t limit);
 
     // A block of at least `bytes`, aligned to 16, or nullptr where the limit leaves none.
     void* take(std::size_t bytes);

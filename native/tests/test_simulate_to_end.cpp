@@ -11,14 +11,14 @@ namespace {
 constexpr int kArea = 25;
 constexpr Point kGood = 12, kBad = 7;  // Black's first moves, with priors 3/4 and 1/4
 
-SearchParams full_games() {
+SearchParams simulate_to_end() {
     SearchParams params;
     params.selection = Selection::puct_alphago;
-    params.full_games = true;
+    params.simulate_to_end = true;
     params.c_puct = 1;
     params.score_weight = 0;
     params.fpu = params.root_fpu = FirstPlay::absolute;
-    params.memory = kLeastMemory;
+    params.memory = kMinMemory;
     return params;
 }
 
@@ -62,16 +62,16 @@ Game four_moves() {
 
 bool near(float a, double b) { return std::abs(a - b) < 1e-5; }
 
-const Link& link_to(const Node& node, Point move) {
-    for (int i = 0; i < node.link_count; ++i)
-        if (node.edges()[i].move == move) return node.links[i];
-    throw std::logic_error("no such link");
+const EdgeStats& merged_stats(const Node& node, Point move) {
+    for (int i = 0; i < node.edge_count; ++i)
+        if (node.moves()[i].point == move) return node.edges[i];
+    throw std::logic_error("no such edge");
 }
 
 }  // namespace
 
 TEST(full_games_count_what_is_computed_by_hand) {
-    Search search(full_games(), 1);
+    Search search(simulate_to_end(), 1);
     search.set_root(four_moves());
     for (std::size_t depth = 0; depth < 4; ++depth) {
         const auto games = step(search);
@@ -82,15 +82,15 @@ TEST(full_games_count_what_is_computed_by_hand) {
     CHECK(step(search).empty());  // the fourth move ends the game
     CHECK_EQ(search.root_visits(), 1u);
     const Node& root = *search.tree().root().node;
-    const Link& good = link_to(root, kGood);
+    const EdgeStats& good = merged_stats(root, kGood);
     CHECK_EQ(good.visits, 2u);  // 0.4 two moves later, and the loss
     CHECK(near(good.value, (0.4 - 1) / 2) && near(good.utility, -0.3) && near(good.square, (0.16 + 1) / 2));
-    const Link& answer = link_to(*good.node, 0);
+    const EdgeStats& answer = merged_stats(*good.node, 0);
     CHECK_EQ(answer.visits, 2u);  // White's -0.6 two moves later, and the win
     CHECK(near(answer.value, (-0.6 + 1) / 2));
-    const Link& third = link_to(*answer.node, 1);
+    const EdgeStats& third = merged_stats(*answer.node, 1);
     CHECK(third.visits == 1 && near(third.value, -1));
-    const Link& fourth = link_to(*third.node, 2);
+    const EdgeStats& fourth = merged_stats(*third.node, 2);
     CHECK(fourth.visits == 1 && near(fourth.value, 1) && near(fourth.score, 0.5));
     CHECK(near(search.root_value(), -(0.2 - 0.6 + 1) / 3));
 
@@ -98,7 +98,7 @@ TEST(full_games_count_what_is_computed_by_hand) {
     for (std::size_t depth = 1; depth < 4; ++depth) CHECK_EQ(step(search)[0].moves()[0].point, kBad);
     CHECK(step(search).empty());
     CHECK_EQ(search.root_visits(), 2u);
-    CHECK(link_to(root, kBad).visits == 2 && near(link_to(root, kBad).value, (-0.2 - 1) / 2));
+    CHECK(merged_stats(root, kBad).visits == 2 && near(merged_stats(root, kBad).value, (-0.2 - 1) / 2));
     CHECK(near(search.root_value(), -((0.2 - 0.6 + 1) / 3 + (-0.5 + 0.8 + 1) / 3) / 2));
 
     // -0.3 + 3/4 sqrt(4) / 3 is the most, and so is White's 0.2 + sqrt(2) / 3; then -1 + 1/2 is less than a draw.
@@ -120,7 +120,7 @@ TEST(full_games_count_what_is_computed_by_hand) {
 
 TEST(full_games_in_batches_leave_nothing_pending) {
     for (const int limit : {1, 3, 8}) {
-        Search search(full_games(), 1);
+        Search search(simulate_to_end(), 1);
         Game game(5, {}, 0.5f);
         game.set_move_limit(12);
         search.set_root(game);
@@ -143,13 +143,13 @@ TEST(full_games_in_batches_leave_nothing_pending) {
         CHECK_EQ(search.root_visits(), 100u);
         search.set_root(game);
         CHECK_EQ(search.tree().root().pending, 0u);
-        for (int i = 0; i < search.tree().root().node->link_count; ++i)
-            CHECK_EQ(search.tree().root().node->links[i].pending, 0u);
+        for (int i = 0; i < search.tree().root().node->edge_count; ++i)
+            CHECK_EQ(search.tree().root().node->edges[i].pending, 0u);
     }
 }
 
 TEST(full_games_go_on_with_a_full_memory) {
-    Search search(full_games(), 1);
+    Search search(simulate_to_end(), 1);
     search.set_root(Game(19, {}, 7.5f));
     const std::vector<float> policy(362, 1.0f), zeros(361, 0.0f);
     for (int rounds = 0; search.root_visits() < 50; ++rounds) {
@@ -162,16 +162,16 @@ TEST(full_games_go_on_with_a_full_memory) {
 }
 
 TEST(full_games_refuse_what_they_cannot_do) {
-    SearchParams params = full_games();
+    SearchParams params = simulate_to_end();
     params.selection = Selection::puct;
     CHECK_THROWS(Search(params, 1));
-    params = full_games();
+    params = simulate_to_end();
     params.transpositions = true;
     CHECK_THROWS(Search(params, 1));
 }
 
 TEST(search_passes_where_nothing_else_is_left) {
-    SearchParams params = full_games();
+    SearchParams params = simulate_to_end();
     params.forbid_pass = true;
     Search search(params, 1);
     Game game(5, {}, 0.5f);

@@ -140,7 +140,7 @@ def test_moves_are_drawn_in_proportion_to_what_they_heard() -> None:
     ],
 )
 def test_what_cannot_go_to_the_end_is_refused(setting: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="full_games needs"):
+    with pytest.raises(ValueError, match="simulate_to_end needs"):
         SearchParams(**{**FULL.model_dump(), **setting})
 
 

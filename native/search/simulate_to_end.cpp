@@ -12,26 +12,26 @@
 
 namespace tengen {
 
-int Search::gather_full_games(const std::function<void(int, const Game&)>& visit, int limit) {
+int Search::gather_to_end(const std::function<void(int, const Game&)>& visit, int limit) {
     Simulation& sim = *simulations_[0];
     int done = waiting();  // the root may wait for its ownership
     // True when no simulation of this gather can go on from the root.
     const auto go_on = [&](bool is_new) {
         const End end = advance(sim);
         if (end == End::waiting) visit(waiting() - 1, sim.game);
-        if (end == End::finished) finish(sim);
-        if (end != End::blocked) return false;
+        if (end == End::terminal) finish(sim);
+        if (end != End::collision) return false;
         if (sim.path.empty()) return true;
         // Its last step leads to a position that waits for another simulation: a new one begins again later.
         sim.path.pop_back();
-        if (!is_new) add_pending(sim.path, 1), under_way_.push_back(sim.path);
+        if (!is_new) add_pending(sim.path, 1), in_progress_.push_back(sim.path);
         return is_new;
     };
     std::vector<Path> held;
-    held.swap(under_way_);
+    held.swap(in_progress_);
     for (Path& path : held) {
         if (done++ >= limit) {
-            under_way_.push_back(std::move(path));
+            in_progress_.push_back(std::move(path));
             continue;
         }
         start(sim);
@@ -39,7 +39,7 @@ int Search::gather_full_games(const std::function<void(int, const Game&)>& visit
         add_pending(sim.path, -1);
         go_on(false);
     }
-    while (done++ < limit && root_visits() < kMostVisits) {
+    while (done++ < limit && root_visits() < kMaxVisits) {
         start(sim);
         if (go_on(true)) break;
     }
@@ -50,11 +50,11 @@ int Search::gather_full_games(const std::function<void(int, const Game&)>& visit
 // game. A full memory ends a simulation where it would need more.
 Search::End Search::advance(Simulation& sim) {
     const End end = descend(sim);
-    if (end != End::open) return end;
-    begin(sim);
-    explore(sim);
-    Node* const node = place(sim);
-    if (!node || node->ready) return End::finished;
+    if (end != End::leaf) return end;
+    prepare_leaf(sim);
+    examine_leaf(sim);
+    Node* const node = add_node(sim);
+    if (!node || node->ready) return End::terminal;
     add_pending(sim.path, 1);
     waiting_.push_back({sim.path, node, sim.outcome, sim.key, false});
     return End::waiting;
@@ -74,13 +74,13 @@ void Search::finish(const Simulation& sim) {
         own.value += outcome.value, own.score += outcome.score;
     };
     for (std::size_t depth = sim.path.size(); depth-- > 0;) {
-        Link& link = sim.path[depth].link();
-        if (const Node* const node = link.node) {
+        EdgeStats& stats = sim.path[depth].stats();
+        if (const Node* const node = stats.node) {
             hear(depth + 1, {node->value, node->score});
             if (node->terminal) hear(depth, {-node->value, -node->score});
         }
         const Sums& own = sums[depth % 2];
-        link.add_sums(own.count, own.utility, own.square, own.value, own.score);
+        stats.add_sums(own.count, own.utility, own.square, own.value, own.score);
     }
     const Node& root = *tree_.root().node;
     if (sums[1].count == 0) hear(1, {-root.value, -root.score});  // nothing may be tried
@@ -94,9 +94,9 @@ bool Search::is_long_enough(const Game& game) {
     return game.move_limit() == 0 && static_cast<int>(game.moves().size()) >= 2 * game.board().points();
 }
 
-void Search::give_up_full_games() {
-    for (const Path& path : under_way_) add_pending(path, -1);
-    under_way_.clear();
+void Search::drop_in_progress() {
+    for (const Path& path : in_progress_) add_pending(path, -1);
+    in_progress_.clear();
 }
 
 }  // namespace tengen

@@ -1,6 +1,6 @@
 """Network calls for self-play as the AlphaGo-Zero-like 7x7 system of cody2007 searched, and as one searches else.
 
-    python benchmarks/full_games.py [--games 2] [--simulations 100] [--turns 32]
+    python benchmarks/simulate_to_end.py [--games 2] [--simulations 100] [--turns 32]
 
 Plays games of 32 turns a side with an untrained network and counts the positions that it is asked about: once with
 simulations to the end of the game (preset cody-7x7), once with the same search stopping at its leaves. Both make that
@@ -31,7 +31,7 @@ from tengen.networks.export import export
 
 BATCH = 128  # games of the published figures
 FULL = SearchParams.preset("cody-7x7").model_copy(update={"memory": 1 << 27})
-WAYS = {"full_games": FULL, "leaves": FULL.model_copy(update={"full_games": False})}
+WAYS = {"simulate_to_end": FULL, "leaves": FULL.model_copy(update={"simulate_to_end": False})}
 
 
 def untrained(folder: Path) -> Evaluator:
@@ -69,14 +69,14 @@ def main() -> None:
 
 def measure(evaluator: Evaluator, games: int, simulations: int, turns: int) -> dict[str, float | int | str]:
     moves = 2 * turns
-    figures: dict[str, float | int | str] = {"benchmark": "full_games", "games": games, "simulations": simulations}
+    figures: dict[str, float | int | str] = {"benchmark": "simulate_to_end", "games": games, "simulations": simulations}
     figures["every_position"] = BATCH * simulations * moves * (moves + 1) // 2
     for name, params in WAYS.items():
         started = time.perf_counter()
         asked = play(evaluator, params, games, simulations, turns)
         figures[name] = round(asked * BATCH / games)
         figures[f"{name}_seconds"] = round(time.perf_counter() - started, 1)
-    figures["full_games_against_leaves"] = round(float(figures["full_games"]) / float(figures["leaves"]), 1)
+    figures["full_games_against_leaves"] = round(float(figures["simulate_to_end"]) / float(figures["leaves"]), 1)
     return figures
 
 
