@@ -10,7 +10,7 @@ from web_engine import FakeEngine
 
 from tengen.engine import Count, Engine, Limits, SearchResult
 from tengen.errors import NetworkError
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.conductor import ANALYSIS_VISITS, Conductor
 from tengen.web.levels import custom_level

@@ -64,7 +64,8 @@ class Counter:
         found = evaluator.infer(evaluator.encoded([game])).ownership
         if found is None:
             return None
-        return found[0] if game.to_play == BLACK else -found[0]
+        mine: Ownership = found[0]
+        return mine if game.to_play == BLACK else -mine
 
 
 def _before_passes(game: Game) -> Game:

@@ -28,9 +28,9 @@ class SearchPool:
     `seed` + i, or the i-th of a list of seeds. Boards may differ in size: the tensors have the edge of the largest that
     their evaluator plays, or `edge` where that is more. A game without a root rests.
 
-    Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. One
-    thread at a time, but for questions; to evaluate one half of the games while the other gathers, step two pools in two
-    threads.
+    Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. Not for
+    two threads at once, except that the questions of SearchView may be asked while another thread is in it. To evaluate
+    one half of the games while the other half gathers, step two pools in two threads.
     """
 
     def __init__(
@@ -97,6 +97,8 @@ class SearchPool:
         wanted = np.minimum(self.batch_per_game if limits is None else limits, self.batch_per_game)
         if wanted.ndim and len(wanted) != len(self):
             raise ValueError(f"a pool of {len(self)} games needs as many limits, not {len(wanted)}")
+        if not self._inputs:
+            raise RuntimeError("no game of the pool has a root yet: call set_root first")
         evaluated = 0
         for chosen, inputs in self._inputs.items():
             mine = np.array([one is chosen for one in self._chosen])

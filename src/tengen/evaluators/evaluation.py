@@ -55,7 +55,8 @@ class InputBatch:
     @property
     def sizes(self) -> NDArray[np.intp]:
         """The board size [N] of each position."""
-        return (self.mask[:, 0] > 0).sum(axis=1)
+        sizes: NDArray[np.intp] = (self.mask[:, 0] > 0).sum(axis=1)
+        return sizes
 
     def __len__(self) -> int:
         return len(self.mask)
@@ -112,8 +113,12 @@ class Evaluation:
 
     def rows(self, chosen: Rows) -> Evaluation:
         """The chosen rows: views of a slice, copies for an array of rows."""
-        columns = (getattr(self, field.name) for field in fields(self))
-        return Evaluation(*(None if column is None else column[chosen] for column in columns))
+        return Evaluation(
+            self.policy[chosen],
+            self.value[chosen],
+            None if self.score is None else self.score[chosen],
+            None if self.ownership is None else self.ownership[chosen],
+        )
 
     def write(self, chosen: Rows, source: Evaluation) -> None:
         """Replace the chosen rows. An output that `source` lacks becomes NaN."""

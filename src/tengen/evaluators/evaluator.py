@@ -33,6 +33,22 @@ class Evaluator(ABC):
     def wrapped(self, wrap: Callable[[BatchEvaluator], BatchEvaluator]) -> Evaluator:
         """This evaluator with `wrap` around whatever evaluates: `evaluator.wrapped(SymmetricEvaluator)`."""
 
+    def infer(self, batch: InputBatch) -> Evaluation:
+        """Evaluate encoded positions, each by the evaluator of its board size; illegal moves may have mass.
+
+        Raises NetworkError when one of these evaluators has another encoding.
+        """
+        result, sizes = Evaluation.zeros(len(batch), batch.edge), batch.sizes
+        for size in np.unique(sizes):
+            chosen, rows = self.on(int(size)), np.flatnonzero(sizes == size)
+            if chosen.plane_set != batch.plane_set:
+                raise NetworkError(
+                    f"network {chosen.name} for {size}x{size} reads plane set {chosen.plane_set!r}, "
+                    f"not {batch.plane_set!r}"
+                )
+            result.write(rows, chosen.infer(batch[rows]))
+        return result
+
     def evaluate(self, positions: Sequence[Position]) -> Evaluation:
         """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
 
@@ -109,9 +125,10 @@ class BatchEvaluator(Evaluator):
         n, edge = len(result), round((result.policy.shape[1] - 1) ** 0.5)
         score = np.zeros(n, np.float32) if result.score is None else result.score
         ownership = np.zeros((n, edge, edge), np.float32) if result.ownership is None else result.ownership
-        arrays = (np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score, ownership))
+        parts = (result.policy, result.value, score, ownership)
+        policy, value, score, ownership = (np.ascontiguousarray(part, np.float32) for part in parts)
         try:
-            native.scatter(*arrays, n)
+            native.scatter(policy, value, score, ownership, n)
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 
@@ -157,7 +174,9 @@ class BySizeEvaluator(Evaluator):
 class UniformEvaluator(BatchEvaluator):
     """Gives every point of the board and pass the same probability, and 0 for value, score and ownership."""
 
-    name = "uniform"
+    def __init__(self, plane_set: str = "tengen") -> None:
+        self.name = "uniform"
+        self.plane_set = plane_set
 
     def infer(self, batch: InputBatch) -> Evaluation:
         result = Evaluation.zeros(len(batch), batch.edge)

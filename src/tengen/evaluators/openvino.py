@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import read_card
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.network_file import read_card
 
 Precision = Literal["auto", "bf16", "f32"]
 OUTPUTS = ("policy", "value", "score", "ownership")

@@ -34,12 +34,12 @@ class SymmetricEvaluator(WrappingEvaluator):
         if self._mode == "random":
             return infer_under(self.inner, batch, self._choose(batch))
         parts = [infer_under(self.inner, batch, np.full(len(batch), s)) for s in range(SYMMETRIES)]
-        means = {
-            name: np.mean([getattr(part, name) for part in parts], axis=0, dtype=np.float32)
-            for name in ("policy", "value", "score", "ownership")
-            if getattr(parts[0], name) is not None
-        }
-        return Evaluation(**means)
+
+        def mean(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if columns[0] is None else np.mean(columns, axis=0, dtype=np.float32)
+
+        return Evaluation(mean("policy"), mean("value"), mean("score"), mean("ownership"))
 
     def _choose(self, batch: InputBatch) -> NDArray[np.intp]:
         """One symmetry a row, from a checksum of its content."""

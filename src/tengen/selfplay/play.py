@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.protocol import Evaluator
 from tengen.runs.interruption import Stop
 from tengen.selfplay.config import ZeroConfig
 from tengen.selfplay.folder import RunFolder

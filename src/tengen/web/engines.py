@@ -8,9 +8,9 @@ import threading
 
 from tengen.engine import Engine
 from tengen.engine.params import SearchParams, playout_params
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
-from tengen.evaluators.protocol import Evaluator
 
 NO_NETWORK = ("none", "uniform")
 # Without a network each position that a level looks at is worth so many playouts.
