@@ -20,9 +20,10 @@ class Layout {
     std::array<std::int16_t, kMaxPoints> at_;
 };
 
-// Writes the position of `facts` into planes [C, edge, edge], scalars [S] and mask [edge, edge] (1 on the board); what
-// lies off the board is 0.
-void encode(const PlaneSet& set, Facts& facts, const Layout& layout, float* planes, float* scalars, float* mask);
+// Writes the position of `context` into planes [C, edge, edge], scalars [S] and mask [edge, edge] (1 on the board);
+// what lies off the board is 0.
+void encode(const PlaneSet& set, FeatureContext& context, const Layout& layout, float* planes, float* scalars,
+            float* mask);
 
 // The same for the side to move of `game`.
 void encode(const PlaneSet& set, const Game& game, int symmetry, int edge, float* planes, float* scalars, float* mask);

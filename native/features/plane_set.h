@@ -6,19 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include "features/facts.h"
+#include "features/feature_context.h"
 
 namespace tengen {
 
 struct Plane {
     std::string name;
-    PointSet (*points)(Facts&);           // where the plane is 1; it is 0 elsewhere
-    PointSet (*minus)(Facts&) = nullptr;  // where it is -1
+    PointSet (*points)(FeatureContext&);           // where the plane is 1; it is 0 elsewhere
+    PointSet (*minus)(FeatureContext&) = nullptr;  // where it is -1
 };
 
 struct Scalar {
     std::string name;
-    float (*value)(Facts&);
+    float (*value)(FeatureContext&);
 };
 
 struct PlaneSet {

@@ -8,12 +8,12 @@ namespace tengen {
 namespace {
 
 template <int kBack>
-PointSet own_before(Facts& f) {
+PointSet own_before(FeatureContext& f) {
     return f.stones_before(kBack, f.own);
 }
 
 template <int kBack>
-PointSet other_before(Facts& f) {
+PointSet other_before(FeatureContext& f) {
     return f.stones_before(kBack, f.other);
 }
 
@@ -23,11 +23,12 @@ PlaneSet cody_planes() {
     return {
         "cody3",
         {
-            {"board", [](Facts& f) { return f.stones(f.own); }, [](Facts& f) { return f.stones(f.other); }},
+            {"board", [](FeatureContext& f) { return f.stones(f.own); },
+             [](FeatureContext& f) { return f.stones(f.other); }},
             {"board_before", own_before<1>, other_before<1>},
             {"board_two_before", own_before<2>, other_before<2>},
         },
-        {{"self_komi", [](Facts& f) { return f.self_komi() / 20.0f; }}},
+        {{"self_komi", [](FeatureContext& f) { return f.self_komi() / 20.0f; }}},
     };
 }
 

@@ -40,29 +40,29 @@ Color side_to_move(const Sample& sample, const Game& game) {
     return sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
 }
 
-// Rules, komi and result of a game as it is told.
-struct Told {
+// Rules, komi and result of a game under the variant of its sample.
+struct Labels {
     Rules rules;
     float komi;
     float score;  // Black minus White, NaN where unknown
     int winner;   // as in the store
 };
 
-Told told(const Sample& sample) {
+Labels labels_of(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
     const auto rules = static_cast<std::size_t>(games.rules[row]);
     if (rules >= games.rule_sets.size()) refuse(sample, "rule set " + std::to_string(games.rules[row]));
     const float komi = games.komi[row];
-    Told game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
-    if (sample.terms.other_scoring) {
+    Labels game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
+    if (sample.variant.other_scoring) {
         const bool territory = game.rules.scoring == Scoring::territory;
         game.rules.scoring = territory ? Scoring::area : Scoring::territory;
         game.komi += territory ? 1.0f : -1.0f;
     }
-    if (sample.terms.komi_shift != 0.0f && !std::isnan(game.score)) {
-        game.komi += sample.terms.komi_shift;
-        game.score -= sample.terms.komi_shift;
+    if (sample.variant.komi_shift != 0.0f && !std::isnan(game.score)) {
+        game.komi += sample.variant.komi_shift;
+        game.score -= sample.variant.komi_shift;
         game.winner = game.score > 0.0f ? 0 : game.score < 0.0f ? 1 : 2;
     }
     return game;
@@ -123,13 +123,13 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
     const Color side = side_to_move(sample, game);
     const Layout layout(game.board().size(), sample.symmetry, edge);
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    Facts facts(game, side);
-    encode(set, facts, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
+    FeatureContext context(game, side);
+    encode(set, context, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
            out.mask + i * area);
     const auto moves = games.moves.row(sample.row);
     const bool has_move = sample.ply < static_cast<int>(moves.size());
     out.policy[i] = has_move ? layout.policy_index(checked_point(sample, game.board(), moves[sample.ply])) : -1;
-    const Told result = told(sample);
+    const Labels result = labels_of(sample);
     out.value[i] = value_target(result.winner, side);
     out.score[i] = result.score * side_sign(side);
     const float weight = games.weight[sample.row];
@@ -144,8 +144,8 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
 Game replay(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
-    const Told terms = told(sample);
-    Game game(games.size[row], terms.rules, terms.komi);
+    const Labels labels = labels_of(sample);
+    Game game(games.size[row], labels.rules, labels.komi);
     const Board& board = game.board();
     const auto set_up = [&](std::span<const std::uint16_t> stones, Color color) {
         for (const auto p : stones) {

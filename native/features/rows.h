@@ -45,10 +45,10 @@ struct GameColumns {
 
 inline constexpr float kUnknownKomi = 6.5f;  // taken where a record does not say
 
-// How a game is told. People play nearly the same moves under any rules and komi, so that a game also teaches what it
-// would have meant under others: with area counted for territory (and a point more komi, for the last dame) or the
-// reverse, and, where its score is known, with another komi and the result that this gives.
-struct Terms {
+// Other rules and komi for a recorded game. People play nearly the same moves under all rule sets, so one game gives
+// training examples for several: with territory scoring for area scoring and one point less komi (for the last dame),
+// with the reverse, and, where the score is known, with another komi and the result that follows from it.
+struct RulesVariant {
     bool other_scoring = false;
     float komi_shift = 0.0f;
 };
@@ -59,7 +59,7 @@ struct Sample {
     std::int64_t row;
     int ply;
     int symmetry;
-    Terms terms = {};
+    RulesVariant variant = {};
 };
 
 // Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.

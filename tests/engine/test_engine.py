@@ -319,7 +319,7 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
 
 def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
     game = Game.from_diagram(SETTLED, to_play=WHITE)
-    engine = engine_on(game, ScriptedEvaluator({24: 100}), params=SearchParams(candidate_most=1))
+    engine = engine_on(game, ScriptedEvaluator({24: 100}), params=SearchParams(candidate_max=1))
     assert [c.point for c in engine.think(Limits(visits=50)).candidates] == [24]
     assert engine.think(Limits(visits=50)).move == PASS
     assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
@@ -353,7 +353,7 @@ def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
 ) -> None:
     monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
     game = Game.from_diagram(SETTLED, to_play=WHITE)
-    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_most=most))
+    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_max=most))
     assert result.move == PASS
 
 

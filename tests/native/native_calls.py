@@ -94,7 +94,7 @@ def serve(line: Connection) -> None:
 
     def played() -> Any:
         params = _native.PlayParams()
-        params.most_moves = 1  # so that the start is the whole game
+        params.max_moves = 1  # so that the start is the whole game
         pool = _native.SelfPlay(params, 1)
         pool.add(0, 0, 5, "chinese", 0.5, [12])
         planes, scalars = _native.plane_set("tengen")

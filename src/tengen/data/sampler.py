@@ -32,7 +32,7 @@ class Sampler:
 
     `plies` = (first, last) keeps positions before moves first <= ply <= last, counted from 0. `edge` is that of the
     tensors, the largest board of the store unless given. `threads` encode at once; they change nothing else.
-    With `vary_terms` half of the positions are told under the other way of counting, and half of those with a known
+    With `vary_rules` half of the positions are told under the other way of counting, and half of those with a known
     score with another komi and its result: records of one server then teach a network every rule set and komi.
     With `targets` batches hold `target` and `reply` too.
     Raises StoreError when the split holds no position.
@@ -52,7 +52,7 @@ class Sampler:
         plies: tuple[int, int | None] = (0, None),
         one_per_game: bool = False,
         edge: int | None = None,
-        vary_terms: bool = False,
+        vary_rules: bool = False,
         targets: bool = False,
     ) -> None:
         self.store = store
@@ -62,7 +62,7 @@ class Sampler:
         self.symmetries = symmetries
         self.plies = plies
         self.one_per_game = one_per_game
-        self.vary_terms = vary_terms
+        self.vary_rules = vary_rules
         self.targets = targets
         counts = self._positions_per_game()
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
@@ -127,7 +127,7 @@ class Sampler:
         if self.symmetries:
             symmetry = np.floor(8 * self._deal.chance(places, SYMMETRY)).astype(np.int64)
         rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
-        if not self.vary_terms:
+        if not self.vary_rules:
             return rows
         scoring, komi = self._deal.chance(places, _SCORING), self._deal.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))

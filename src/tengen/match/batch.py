@@ -30,8 +30,8 @@ class Terms:
 
     A game ends after two passes, after `most_moves` (2 x size x size unless given) and, with `settle` under area
     scoring, when every point is pass-alive area and so belongs to its owner. Stones in the opponent's pass-alive
-    territory are dead, as searches count, unless the board counts `as_it_stands`, as with full_games: then players that
-    never pass take them first.
+    territory are dead, as searches count, unless the board counts `as_it_stands`, as with simulate_to_end: then
+    players that never pass take them first.
     """
 
     size: int = 9

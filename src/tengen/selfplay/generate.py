@@ -25,7 +25,7 @@ _NODE_BYTES = 4.2  # of a tree, per visit and point of the board
 def tree_bytes(config: ZeroConfig, visits: int) -> int:
     """About what the tree of a search of `visits` takes on the largest board."""
     edge = config.game.edge
-    if config.search.search_params(full=True).full_games:
+    if config.search.search_params(full=True).simulate_to_end:
         visits *= config.game.most_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
     return int(_NODE_BYTES * visits * (edge * edge + 1))
 
@@ -52,7 +52,7 @@ def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.Play
     params.resign_turns = config.resign.turns if config.resign else 0
     params.settle = config.game.settle
     params.forbid_pass = config.game.forbid_pass
-    params.most_moves = config.game.most_moves or 0
+    params.max_moves = config.game.most_moves or 0
     return params
 
 

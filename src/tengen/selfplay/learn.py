@@ -164,7 +164,7 @@ class Learner:
         batch = self.config.learn.batch_size
         return MixedSampler(
             sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_terms=True),
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True),
             records.share_in(cycle),
         )
 

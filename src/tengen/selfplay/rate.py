@@ -76,7 +76,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
     params = config.search.search_params(full=False)
     sober = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
     game, rating = config.game, config.rating
-    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.full_games)
+    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.simulate_to_end)
     params = params.model_copy(update={**sober, "memory": max(params.memory, rating.visits * _BYTES)})
     return Match(
         terms,
