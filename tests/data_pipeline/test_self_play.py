@@ -12,7 +12,7 @@ from data_pipeline.self_play_games import self_played
 
 from tengen.data import Batch, GameRecord, MixedSampler, Rows, Sampler, SelfPlaySampler, Store, StoreWriter
 from tengen.data import recorded_positions as count_recorded
-from tengen.data.encoding import Encoder
+from tengen.data.sampler import Encoder
 from tengen.errors import StoreError
 
 GAMES = 60
