@@ -28,7 +28,7 @@ from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.log import read_log
 from tengen.selfplay import helpers
 from tengen.selfplay.anchors import early_numbers
@@ -98,7 +98,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=ZeroConfig)
-    with Stop() as stop:
+    with ShutdownFlag() as stop:
         return Run(config, out, Nobody(), stop).go()
 
 
@@ -348,7 +348,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
 
     monkeypatch.setattr(helpers, "time", SimpleNamespace(sleep=sleep))
     config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
-    with Stop() as stop:
+    with ShutdownFlag() as stop:
         helpers.help_rate(config, out, Nobody(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3

@@ -30,6 +30,7 @@ from tengen.data.split import in_fraction, mix
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.errors import RecipeError, StoreError
+from tengen.machine import core_count
 
 _TREES_A_CHUNK = 256
 _BYTES_A_CHUNK = 1 << 19
@@ -274,7 +275,7 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
 
     A single chunk, and all chunks of a single worker, are done in this process.
     """
-    workers = options.workers or len(os.sched_getaffinity(0))
+    workers = options.workers or core_count()
     first = list(itertools.islice(chunks, 2))
     chunks = itertools.chain(first, chunks)
     if workers == 1 or len(first) < 2:

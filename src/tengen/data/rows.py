@@ -17,7 +17,7 @@ from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
 from tengen.errors import SgfError
 from tengen.rules import Rules
-from tengen.sgf.record import SgfProblem, SgfRecord, read_record
+from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
 from tengen.sgf.values import rank, rank_strength
 
 

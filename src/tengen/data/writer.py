@@ -6,13 +6,13 @@ import datetime
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from filelock import BaseFileLock
 
 from tengen.data.format import MANIFEST, ROWS, SHARD, read_manifest, rows_to_batch, to_shard, totals, write_manifest
 from tengen.data.record import GameRecord
@@ -45,13 +45,13 @@ class StoreWriter:
         self._batches: list[pa.RecordBatch] = []
         self._waiting = 0
         self._shards: list[dict[str, Any]] = []
-        self._lock: BaseFileLock | None = None
+        self._lock: StoreLock | None = None
 
     def __enter__(self) -> Self:
         check_free(self.path, self._overwrite)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = lock_store(self.path)
+            self._lock = StoreLock(self.path)
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir()
         except OSError as error:
@@ -156,15 +156,25 @@ def check_free(path: Path, overwrite: bool) -> None:
     raise StoreError(f"{path} is there already and is no game store; choose another folder")
 
 
-def lock_store(path: Path) -> BaseFileLock:
-    """Lock the store at `path` for writing until `release()` or the end of the process.
+class StoreLock:
+    """Held by the process that writes the store at `path`, until `release()` or the end of the process.
 
     The lock is a hidden file beside the store. Raises StoreError when another process holds it.
     """
-    lock = try_lock(path.with_name(f".{path.name}.lock"))
-    if lock is None:
-        raise StoreError(f"{path}: another process is writing this store; wait for it to end")
-    return lock
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f".{path.name}.lock")
+        lock = try_lock(self._path)
+        if lock is None:
+            raise StoreError(f"{path}: another process is writing this store; wait for it to end")
+        self._lock = lock
+
+    def release(self) -> None:
+        """Release the store, and remove the file: a process that opened it before locks a new one."""
+        if self._lock.is_locked:
+            with suppress(OSError):  # Windows keeps a file that is open
+                self._path.unlink()
+            self._lock.release()
 
 
 def _write_error(path: Path, error: OSError, disk_full: str) -> StoreError:
@@ -188,7 +198,7 @@ class StoreAppender:
         self.path = Path(os.path.abspath(path))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = lock_store(self.path)
+            self._lock = StoreLock(self.path)
             try:
                 self._facts = self._open()
             except BaseException:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TypeAlias
 from tengen import _native
 from tengen.engine.search import leaf_buffers, scatter
 from tengen.evaluators.protocol import Evaluator
+from tengen.machine import core_count
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.plan import GamePlan
 
@@ -69,7 +69,7 @@ class Generator:
     def __init__(self, config: ZeroConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
         if not evaluators:
             raise ValueError("a generator needs at least one evaluator")
-        workers = min(config.workers or len(os.sched_getaffinity(0)), config.games_at_once)
+        workers = min(config.workers or core_count(), config.games_at_once)
         locks = [threading.Lock() for _ in evaluators]
         params = play_params(config, resign_winrate)
         self._workers = [
