@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tengen import _native
-from tengen.data.record import GameRecord, HashSet, game_hash, pack_moves, symmetry_table
+from tengen.data.importer import HashSet
+from tengen.data.record import GameRecord, game_hash, pack_moves, symmetry_table
 from tengen.data.rows import Filters
 from tengen.data.split import in_fraction
 from tengen.errors import SgfError
