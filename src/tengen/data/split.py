@@ -20,7 +20,7 @@ _ROUNDS = 6
 
 def mix(values: Words, key: int) -> Words:
     """Hash every word [n] with a key, 0 to 2**64 - 1, into 64 uniform bits (splitmix64)."""
-    return _native.splitmix64(values, key)
+    return _native.splitmix64(np.ascontiguousarray(values), key)
 
 
 def derive(*words: int) -> int:
