@@ -52,7 +52,7 @@ def command(
 ) -> None:
     """Speak the Go Text Protocol: add this command line to Sabaki, GoGui or Lizzie."""
     from tengen import __version__
-    from tengen.gtp.program import Settings, run
+    from tengen.gtp.server import Settings, run
 
     run(
         Settings(
