@@ -10,7 +10,7 @@ from web_engine import FakeEngine
 
 from tengen.engine import Count, Engine, Limits, SearchResult
 from tengen.errors import NetworkError
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.controller import ANALYSIS_VISITS, EngineController
 from tengen.web.engine import EngineThread, PageEngine

@@ -224,7 +224,9 @@ class Run:
             resign_turns=self.config.resign.turns if self.config.resign else 3,
             played_out=[was_played_out(self.config, game.source) for game in self.recent.of(cycle)],
         )
-        network = network_figures(evaluator, store, fresh, seen, seed=cycle, edge=self.config.game.edge)
+        network = network_figures(
+            evaluator.on(self.config.game.edge), store, fresh, seen, seed=cycle, edge=self.config.game.edge
+        )
         return {"statistics": statistics, **network}
 
     def _rows(self, cycle: int) -> range:
@@ -234,10 +236,10 @@ class Run:
 
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
         """How far the new network file and the learner's network in training mode differ."""
-        evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False)
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
-        probe = draw_probe(store, evaluator.plane_set, first, positions=_PROBED, seed=cycle, edge=edge)
-        return training_mode_difference(evaluator, self.learner.module.average, probe)
+        network = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False).on(edge)
+        probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
+        return training_mode_difference(network, self.learner.module.average, probe)
 
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.protocol import Evaluator
 from tengen.machine import core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import ZeroConfig

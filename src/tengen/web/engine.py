@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar
 
 from tengen.engine import Count, Engine, Limits, SearchResult, Style
 from tengen.engine.params import SearchParams, playout_params
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
-from tengen.evaluators.protocol import Evaluator
 from tengen.game import Game
 
 T = TypeVar("T")
