@@ -21,22 +21,20 @@ Layout::Layout(int size, int symmetry, int edge) : points_(size * size), edge_(e
 void encode(const PlaneSet& set, FeatureContext& context, const Layout& layout, float* planes, float* scalars,
             float* mask) {
     const int area = layout.edge() * layout.edge();
-    const auto mark = [&](const PointSet& points, float* plane, float value = 1.0f) {
-        points.for_each([&](Point p) { plane[layout[p]] = value; });
-    };
     std::fill_n(planes, set.planes.size() * area, 0.0f);
     for (const Plane& plane : set.planes) {
-        mark(plane.points(context), planes);
-        if (plane.minus) mark(plane.minus(context), planes, -1.0f);
+        PlaneWriter writer(layout, planes);
+        plane.write(context, writer);
         planes += area;
     }
     for (const Scalar& scalar : set.scalars) *scalars++ = scalar.value(context);
     std::fill_n(mask, area, 0.0f);
-    mark(context.board.table().all, mask);
+    PlaneWriter(layout, mask).fill(context.board.table().all);
 }
 
-void encode(const PlaneSet& set, const Game& game, int symmetry, int edge, float* planes, float* scalars, float* mask) {
-    FeatureContext context(game);
+void encode(const PlaneSet& set, const Game& game, int symmetry, int edge, float* planes, float* scalars, float* mask,
+            const Ranks& ranks) {
+    FeatureContext context(game, ranks);
     encode(set, context, Layout(game.board().size(), symmetry, edge), planes, scalars, mask);
 }
 

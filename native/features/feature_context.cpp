@@ -75,19 +75,50 @@ bool FeatureContext::was_pass(int back) const {
     return move && move->point == board.pass();
 }
 
-const PointSet& FeatureContext::stones_before(int back, Color color) {
-    if (!before_) {
-        before_.emplace();
-        Board past(board.size());
-        for (const Move& stone : game.setup_stones()) past.place(stone.point, stone.color);
-        const int moves = static_cast<int>(game.moves().size());
-        for (int i = 0; i < moves; ++i) {
-            if (const int ago = moves - i; ago <= 2)
-                for (const Color c : {Color::black, Color::white}) (*before_)[ago - 1][index(c)] = past.stones(c);
-            past.play(game.moves()[i].point, game.moves()[i].color);
+// Calls visit(board, back) for every position of the game from `oldest` to 1 moves ago, the oldest first.
+template <class F>
+void FeatureContext::replay(int oldest, F visit) const {
+    Board past(board.size());
+    for (const Move& stone : game.setup_stones()) past.place(stone.point, stone.color);
+    const auto& moves = game.moves();
+    for (int back = static_cast<int>(moves.size()); back > 0; --back) {
+        if (back <= oldest) visit(past, back);
+        if (back > 1) past.play(moves[moves.size() - back].point, moves[moves.size() - back].color);
+    }
+}
+
+const PointSet& FeatureContext::stones(Color color, int back) {
+    if (back == 0) return board.stones(color);
+    if (!past_stones_) {
+        past_stones_.emplace();
+        replay(kPastBoards, [&](const Board& past, int ago) {
+            for (const Color c : {Color::black, Color::white}) (*past_stones_)[ago - 1][index(c)] = past.stones(c);
+        });
+    }
+    return (*past_stones_)[back - 1][index(color)];
+}
+
+const PointSet& FeatureContext::laddered(Color color, int back) {
+    if (back == 0) return ladders().stones[index(color)];
+    if (!past_laddered_) {
+        past_laddered_.emplace();
+        // The reader restores the board that it plays on.
+        replay(kPastLadders,
+               [&](Board& past, int ago) { (*past_laddered_)[ago - 1] = read_ladders(past, last(ago)->color).stones; });
+    }
+    return (*past_laddered_)[back - 1][index(color)];
+}
+
+const std::array<std::int16_t, kMaxPoints>& FeatureContext::last_played() {
+    if (!last_played_) {
+        last_played_.emplace();
+        std::int16_t number = 0;
+        for (const Move& move : game.moves()) {
+            ++number;
+            if (move.point != board.pass()) (*last_played_)[move.point] = number;
         }
     }
-    return (*before_)[back - 1][index(color)];
+    return *last_played_;
 }
 
 float FeatureContext::self_komi() const {

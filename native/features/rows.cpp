@@ -34,12 +34,6 @@ Point checked_point(const Sample& sample, const Board& board, std::uint16_t move
 
 float side_sign(Color side) { return side == Color::black ? 1.0f : -1.0f; }
 
-// The side whose position a sample shows: of the recorded move, which need not alternate, or of the game at its end.
-Color side_to_move(const Sample& sample, const Game& game) {
-    const auto moves = sample.games->moves.row(sample.row);
-    return sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
-}
-
 // Rules, komi and result of a game under the variant of its sample.
 struct Labels {
     Rules rules;
@@ -120,10 +114,10 @@ void write_reply(const Sample& sample, const Layout& layout, float* out) {
 void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const BatchArrays& out, std::size_t i) {
     const GameColumns& games = *sample.games;
     const Game game = replay(sample);
-    const Color side = side_to_move(sample, game);
+    FeatureContext context = context_of(sample, game);
+    const Color side = context.own;
     const Layout layout(game.board().size(), sample.symmetry, edge);
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    FeatureContext context(game, side);
     encode(set, context, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
            out.mask + i * area);
     const auto moves = games.moves.row(sample.row);
@@ -160,6 +154,16 @@ Game replay(const Sample& sample) {
     for (const auto move : games.moves.row(row).first(sample.ply))
         game.play(checked_point(sample, board, move), move_color(move));
     return game;
+}
+
+FeatureContext context_of(const Sample& sample, const Game& game) {
+    const GameColumns& games = *sample.games;
+    const auto moves = games.moves.row(sample.row);
+    const Color side = sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
+    Ranks ranks{};
+    for (std::size_t color = 0; color < 2; ++color)
+        if (!games.ranks[color].empty()) ranks[color] = games.ranks[color][sample.row];
+    return FeatureContext(game, side, ranks);
 }
 
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads) {

@@ -9,7 +9,6 @@ import pytest
 from known_answers import Noise
 from plain_puct import stored
 
-from tengen.data.planes import encode_game
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch
@@ -68,8 +67,7 @@ class PlainFullGames:
         moves = tuple(point for _, point in game.moves)
         if moves not in self.known:
             self.evaluations += 1
-            encoded = encode_game(self.evaluator.plane_set, game)
-            result = self.evaluator.evaluate(*(part[None] for part in encoded))
+            result = self.evaluator.infer(self.evaluator.encoded([game]))
             legal = game.legal_points() or [game.size**2]
             mass = {move: float(result.policy[0, move]) for move in legal}
             priors = {move: stored(p / sum(mass.values())) for move, p in mass.items()}

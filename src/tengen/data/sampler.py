@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.batch import Batch
-from tengen.data.encoding import Encoder, Ints, Rows
+from tengen.data.batch import Batch, Ints, Rows
+from tengen.data.encoding import Encoder
+from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.split import Deal, Split, choose, derive
 from tengen.data.store import Store
@@ -42,7 +43,7 @@ class Sampler:
         self,
         store: Store,
         split: Split = "train",
-        plane_set: str = "tengen",
+        plane_set: str | PlaneSet = "tengen",
         batch_size: int = 256,
         seed: int = 0,
         *,
