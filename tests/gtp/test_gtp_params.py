@@ -77,7 +77,7 @@ def test_an_unknown_setting_has_no_value(session: Session) -> None:
         (Settings(playouts="local"), "--playouts is for --net none"),
         (Settings(net="none", preset="gumbel"), "--preset is for searches with a network"),
         (Settings(net="none", weaken=1.0), "--weaken 1 draws from a network; with --net none"),
-        (Settings(net="none", backend="torch"), "--backend torch computes a network; --net none has none"),
+        (Settings(net="none", backend="onnxruntime"), "--backend onnxruntime computes a network; --net none has none"),
         (Settings(net="none", batch=16), "--batch 16 is of positions for a network"),
         (Settings(preset="leela"), "'leela' is unknown: choose alphago"),
         (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-Backend = Literal["auto", "openvino", "torch", "uniform"]
+Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
 
 
 def command(
