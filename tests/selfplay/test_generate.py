@@ -20,9 +20,8 @@ from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
 from tengen.match.move_choice import legal_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
-from tengen.selfplay.generate import Generator, play_params
+from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
-from tengen.selfplay.record import to_record
 
 GAMES = 24
 
