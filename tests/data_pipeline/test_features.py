@@ -23,7 +23,6 @@ from tengen.data.planes import (
     PLANE_SETS,
     NativePlaneSet,
     encode_game,
-    native_plane_set,
     plane_set,
     plane_set_names,
     register_plane_set,
@@ -212,9 +211,6 @@ def test_a_registered_set_is_found_by_its_name(store: Store, monkeypatch: pytest
     register_plane_set(PYTHON)
     assert plane_set_names()[-1] == "in_python"
     assert Sampler(store, "all", "in_python", batch_size=4).batch(0).planes.shape[1] == len(INPUTS.planes)
-    with pytest.raises(NetworkError, match=r"'in_python' is written in Python: .* search needs a native set"):
-        native_plane_set("in_python")
-    assert native_plane_set("tengen") == plane_set("tengen")
     PLANE_SETS._parts["misnamed"] = PYTHON
     with pytest.raises(NetworkError, match="no plane set of this name"):
         plane_set("misnamed")
