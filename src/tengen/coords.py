@@ -46,9 +46,7 @@ def from_gtp(text: str, size: int) -> int:
         row = size - int(number)
         if 0 <= row < size:
             return row * size + column
-    raise IllegalMove(
-        f"{text!r} is not a vertex on {size}x{size}; use A1 to {to_gtp(size - 1, size)}, or pass"
-    )
+    raise IllegalMove(f"{text!r} is not a vertex on {size}x{size}; use A1 to {to_gtp(size - 1, size)}, or pass")
 
 
 def to_sgf(point: int, size: int) -> str:
