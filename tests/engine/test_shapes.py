@@ -57,4 +57,4 @@ def test_a_seki_is_found_and_the_living_groups_around_it_are_not() -> None:
 
 def test_a_dame_between_living_groups_is_no_seki() -> None:
     game = Game.from_diagram(SETTLED.replace("X X X X X O . O O", "X X X X X . . O O"))
-    assert set(game.seki_stones([])) == set()
+    assert not game.seki_stones([])
