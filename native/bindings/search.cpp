@@ -158,6 +158,10 @@ void bind_search(nb::module_& m) {
         .def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
         .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
              "Search this position from now on; what the tree knows of it already stays.")
+        .def(
+            "restart",
+            [](LockedSearch& self, std::uint64_t seed) { self.with([&](Search& search) { search.restart(seed); }); },
+            "seed"_a, "As if newly made with this seed: without a tree and without a root.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
              "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "

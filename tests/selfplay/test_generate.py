@@ -19,8 +19,8 @@ from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.protocol import Evaluation, Floats
 from tengen.evaluators.uniform import UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.batch_player import raw_policy
-from tengen.match.move_choice import legal_moves
+from tengen.match.moves import legal_moves
+from tengen.match.players import evaluate
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.generate import Generator, play_params
 from tengen.selfplay.plan import GamePlan, make_plan
@@ -244,7 +244,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
             allowed = legal_moves([game._native])
-            best = np.where(allowed, raw_policy(Checksum(), [game._native]), -1).argmax()
+            best = np.where(allowed, evaluate(Checksum(), [game._native]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1
     assert cheap > 50

@@ -88,6 +88,14 @@ class SearchPool:
         self._playing[i] = True
         self._grow(game.size)
 
+    def restart(self, i: int, seed: int) -> None:
+        """Make search i as if new with this seed, without a tree; it rests until its next root. Not between gather and
+        scatter.
+        """
+        self._require_nothing_waits()
+        self._searches[i].restart(seed)
+        self._playing[i] = False
+
     def plan(self, i: int, simulations: int) -> None:
         """Say how many simulations will follow for search i, as TreeSearch.plan."""
         plan(self._searches[i], simulations)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.match.sprt import Progress, Sprt, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.games_csv import write_games
@@ -147,7 +147,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
         shown.append(tile("moves a game", f"{moves:.0f}"))
         shown.append(tile("lost by failure", str(failed), "crash, time, illegal move"))
         counted = sum(bool(outcome.counts) for outcome in outcomes)
-        apart = sum(outcome.counted_apart for outcome in outcomes)
+        apart = sum(outcome.counts_differ for outcome in outcomes)
         disputed = sum(outcome.disputed for outcome in outcomes)
         if counted:
             shown.append(tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))

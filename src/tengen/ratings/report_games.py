@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.match.referee import PLAYOUTS
 from tengen.ratings.pool import Lot
 from tengen.ratings.report_tables import record_link

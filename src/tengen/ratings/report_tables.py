@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
 from tengen.ratings.pool import Lot
 from tengen.ratings.standings import Standings, elo_text
@@ -122,7 +122,7 @@ def disagreements(games: Sequence[Game], out: Path) -> str:
     """Games in which the players' dead stones led to different scores."""
     rows = []
     for lot, outcome in games:
-        if outcome.counted_apart:
+        if outcome.counts_differ:
             counts = "; ".join(f"{_name(who)}: {_margin(score)}" for who, score in outcome.counts.items())
             winners = "different winners" if outcome.disputed else ""
             players = f"{_name(outcome.black)} &ndash; {_name(outcome.white)}"

@@ -15,7 +15,7 @@ from tengen.data.record import GameRecord
 from tengen.engine.search import leaf_buffers
 from tengen.evaluators.protocol import Evaluator
 from tengen.game import EMPTY
-from tengen.match.move_choice import Bools, legal_moves, sensible_moves
+from tengen.match.moves import Bools, allowed_moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Trajectories:
 
 
 def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass: bool) -> Trajectories:
-    """The positions of player A of a duel, who had Black in the games of even number, encoded for its evaluator."""
+    """The positions of the player that had Black in the games of even number, encoded for its evaluator."""
     size = records[0].size
     total = sum((len(record.moves) + 1 - i % 2) // 2 for i, record in enumerate(records))
     planes, scalars, mask = leaf_buffers(evaluator, total, size)
@@ -64,7 +64,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
             _native.encode_game(evaluator.plane_set, games[i], 0, size, planes[row], scalars[row], mask[row])
             owners.append(i)
         if mine:
-            allowed.append((sensible_moves if never_pass else legal_moves)([games[i] for i in mine]))
+            allowed.append(allowed_moves([games[i] for i in mine], "settled" if never_pass else "free"))
         for i in playing:
             point = int(records[i].points[ply])
             games[i].play(point)

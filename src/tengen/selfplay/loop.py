@@ -247,7 +247,8 @@ class Run:
         if self.config.gate is None:
             candidate.replace(network)
             return {}
-        result = gate(self.config, cycle, candidate, self.folder.network(cycle - 1), terms.fair_komi)
+        playing = self.folder.network(cycle - 1)
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, terms.fair_komi)
         if result.passed:
             candidate.replace(network)
         else:
