@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tengen.data.planes import encode_game
 from tengen.data.record import GameRecord
 from tengen.engine.search import TreeSearch
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators import Evaluator
 from tengen.game import Game
 from tengen.match.batch import BatchMatch, Played
 from tengen.match.game import Conditions, Outcome
@@ -112,8 +111,7 @@ def _tree(side: Side, seed: int) -> TreeSearch | None:
 
 
 def _drawn(game: Game, evaluator: Evaluator, temperature: float, draw: float, passing: bool = True) -> int:
-    planes, scalars, mask = encode_game(evaluator.plane_set, game)
-    policy = evaluator.evaluate(planes[None], scalars[None], mask[None]).policy[0].astype(float)
+    policy = evaluator.evaluate([game]).policy[0].astype(float)
     points = game.legal_points()
     if passing or not points:
         points.append(game.size**2)

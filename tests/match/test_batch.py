@@ -204,7 +204,7 @@ def test_what_cannot_work_is_refused() -> None:
 
 def test_a_network_for_another_size_is_named_before_the_first_game() -> None:
     class Small(UniformEvaluator):
-        fixed_size = 9
+        only_size = 9
 
     sides = raw(Small()), raw(UniformEvaluator())
     match = BatchMatch(settings_of(sides, SMALL), open_player=Open(*sides))

@@ -6,10 +6,10 @@ import hashlib
 
 import numpy as np
 
-from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
 
 
-class Checksum:
+class Checksum(BatchEvaluator):
     """Priors and values drawn from a position alone; `key` makes another such player, `passing` is the mass of pass."""
 
     plane_set = "tengen"
@@ -18,8 +18,9 @@ class Checksum:
         self.name = f"checksum {key}"
         self.key, self.passing = key.encode(), passing
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        result = empty_evaluation(*mask.shape[:2])
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
+        result = Evaluation.zeros(*mask.shape[:2])
         for row in range(len(mask)):
             digest = hashlib.sha256(self.key + planes[row].tobytes() + scalars[row].tobytes()).digest()
             drawn = np.random.default_rng(int.from_bytes(digest[:8], "little")).random(mask[row].size + 1, np.float32)
@@ -33,8 +34,8 @@ class Checksum:
 class Passer(Checksum):
     """Always passes."""
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        result = super().evaluate(planes, scalars, mask)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
         result.policy[:] = 0
         result.policy[:, -1] = 1
         return result

@@ -108,7 +108,7 @@ def test_two_programs_of_one_name_are_told() -> None:
 
 
 def test_how_the_players_of_a_run_search_and_pass() -> None:
-    params = SearchParams(c_puct=2, full_games=True, selection="puct-alphago", score_weight=0)
+    params = SearchParams(c_puct=2, simulate_to_end=True, selection="puct-alphago", score_weight=0)
     players = RunPlayers(64, params, "filled")
     own, other, playouts = players.network(7), players.parse("tygem-b8c64"), players.parse("playouts:uniform@300")
     assert (own.name, own.visits, own.params, own.passing) == ("network 7, 64 visits", 64, params, "filled")

@@ -20,7 +20,6 @@ from training.small_run import random_record, settings_of
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen import disk  # noqa: E402
-from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
@@ -116,8 +115,7 @@ def test_rules_that_no_game_had_make_no_difference(unbroken: Path) -> None:
     network = OpenVinoEvaluator(next((unbroken / "nets").glob("*.onnx")), precision="f32")
     found = []
     for rules, komi in (("chinese", 0.5), ("tromp-taylor", 0.5), ("aga", 0.5)):
-        planes, scalars, mask = encode_game(network.plane_set, Game(7, rules, komi))
-        found.append(network.evaluate(planes[None], scalars[None], mask[None]).value.tobytes())
+        found.append(network.evaluate([Game(7, rules, komi)]).value.tobytes())
     assert found[0] == found[1] == found[2]
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen import _native
 from tengen.engine import Engine, Limits, SearchResult
 from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchView, TreeSearch, leaf_buffers
+from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import TengenError
 from tengen.evaluators import SymmetricEvaluator, load_evaluator
-from tengen.evaluators.protocol import Evaluation, Evaluator, require_size
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 from tengen.match.moves import Passing, allowed_moves, draw_moves
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
@@ -123,7 +123,7 @@ class PolicyPlayer(Player):
         return self._evaluations
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        require_size(self._evaluator, game.size)
+        self._evaluator.on(game.size)
         if self._temperature > 0:
             self._draws.start(id, game, seed)
         if self._draws_first:
@@ -131,7 +131,7 @@ class PolicyPlayer(Player):
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         games = [turn.game._native for turn in turns]
-        found = evaluate(self._evaluator, games)
+        found = self._evaluator.evaluate(games)
         self._evaluations += len(games)
         allowed = allowed_moves(games, self._passing)
         uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
@@ -140,13 +140,13 @@ class PolicyPlayer(Player):
         for i, turn in enumerate(turns):
             seed = self._first.pop(turn.id, None)
             point = int(points[i]) if seed is None else _drawn_point(turn.game, found.policy[i], seed)
-            winrate, score = float(found.value[i] + 1) / 2, float(found.score[i])
+            winrate, score = float(found.value[i] + 1) / 2, None if found.score is None else float(found.score[i])
             replies.append(Choice(point, comment=comment_of(turn.game.to_play, winrate, score, None)))
         return replies
 
     def opening_policy(self, games: Sequence[Game]) -> Probabilities:
         self._evaluations += len(games)
-        return evaluate(self._evaluator, [game._native for game in games]).policy
+        return self._evaluator.evaluate(games).policy
 
     def dead(self, id: int, game: Game) -> frozenset[int] | None:
         return None if self._draws_first else frozenset(self._counter.count(game).dead)
@@ -181,7 +181,7 @@ class SearchPlayer(Player):
         return self._evaluations + (self._pool.evaluations if self._pool is not None else 0)
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        require_size(self._evaluator, game.size)
+        self._evaluator.on(game.size)
         if not self._spec.params.asks_network:
             self._trees[id] = TreeSearch(self._evaluator, self._spec.params, 1, seed)
             return
@@ -210,7 +210,7 @@ class SearchPlayer(Player):
         if not self._spec.params.asks_network:
             return None
         self._evaluations += len(games)
-        return evaluate(self._evaluator, [game._native for game in games]).policy
+        return self._evaluator.evaluate(games).policy
 
     def dead(self, id: int, game: Game) -> frozenset[int]:
         return frozenset(self._counter.count(game).dead)
@@ -259,9 +259,11 @@ class EnginePlayer(Player):
         return self._evaluations
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        require_size(self._evaluator, game.size)
+        self._evaluator.on(game.size)
         spec = self._spec
-        evaluator = SymmetricEvaluator(self._evaluator, "random", seed) if spec.symmetries else self._evaluator
+        evaluator = self._evaluator
+        if spec.symmetries:
+            evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="random", seed=seed))
         engine = Engine(evaluator, spec.params, seed=seed, style=spec.style, threads=spec.threads)
         if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
             engine.warm_up(game.size)
@@ -276,7 +278,7 @@ class EnginePlayer(Player):
         if not self._spec.params.asks_network:
             return None
         self._evaluations += len(games)
-        return evaluate(self._evaluator, [game._native for game in games]).policy
+        return self._evaluator.evaluate(games).policy
 
     def dead(self, id: int, game: Game) -> frozenset[int]:
         return frozenset(self._games[id].engine.count(game).dead)
@@ -320,15 +322,6 @@ def second_best(result: SearchResult) -> tuple[int, int | None]:
     ranked = sorted(result.candidates, key=lambda candidate: -candidate.visits)
     near = len(ranked) > 1 and 2 * ranked[1].visits > ranked[0].visits
     return ranked[0].point, ranked[1].point if near else None
-
-
-def evaluate(evaluator: Evaluator, games: Sequence[_native.Game]) -> Evaluation:
-    """The evaluation of positions of one board size; the policy includes illegal moves."""
-    size = games[0].size
-    planes, scalars, mask = leaf_buffers(evaluator, len(games), size)
-    for i, game in enumerate(games):
-        _native.encode_game(evaluator.plane_set, game, 0, size, planes[i], scalars[i], mask[i])
-    return evaluator.evaluate(planes, scalars, mask)
 
 
 class _Draws:

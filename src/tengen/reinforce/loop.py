@@ -24,9 +24,9 @@ from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord
 from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.protocol import Evaluator
 from tengen.game import BLACK, WHITE
 from tengen.match.batch import BatchMatch, Played
 from tengen.match.game import Conditions

@@ -33,7 +33,7 @@ class RunPlayers:
 
     @property
     def playouts_pass(self) -> Passing:
-        return "filled" if self.params.full_games else "settled"
+        return "filled" if self.params.simulate_to_end else "settled"
 
     def network(self, number: int, visits: int | None = None) -> PlayerSpec:
         """The network of this number, which the word `network NUMBER` stands for."""

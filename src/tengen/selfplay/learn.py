@@ -21,14 +21,14 @@ from tengen.data.store import Store
 from tengen.disk import write_whole
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.average import average
 from tengen.networks.export import export
 from tengen.networks.load import load_module
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import WindowConfig, ZeroConfig
 from tengen.selfplay.folder import RunFolder
-from tengen.selfplay.play import core_count
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.config import DataConfig, RunConfig, TrainConfig
 from tengen.training.finish import card_of
@@ -108,7 +108,7 @@ class Learnt:
 class Learner:
     """Carries one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: Stop) -> None:
+    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder
@@ -164,7 +164,7 @@ class Learner:
         batch = self.config.learn.batch_size
         return MixedSampler(
             sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_terms=True),
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True),
             records.share_in(cycle),
         )
 
@@ -252,7 +252,7 @@ def start_from(network: nn.Module, name_or_path: str) -> None:
 class _Losses(L.Callback):
     """The mean of each loss over a cycle, which a wish to stop ends early."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: ShutdownFlag) -> None:
         self._stop = stop
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0

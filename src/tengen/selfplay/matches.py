@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from tengen.engine.params import SearchParams
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.protocol import Evaluator
 from tengen.match.folder import OtherMatchError, read_folder
 from tengen.match.game import Conditions, Outcome
 from tengen.match.moves import Passing
@@ -44,7 +44,7 @@ def run_passing(game: GameConfig, params: SearchParams) -> Passing:
     """When networks of a run pass in its matches: as in its games."""
     if not game.forbid_pass:
         return "free"
-    return "filled" if params.full_games else "settled"
+    return "filled" if params.simulate_to_end else "settled"
 
 
 def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: float, **fields: object) -> Conditions:
@@ -54,7 +54,7 @@ def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: floa
             "size": size,
             "komi": komi,
             "rules": game.rules,
-            "counting": "as-it-stands" if params.full_games else "pass-alive",
+            "counting": "as-it-stands" if params.simulate_to_end else "pass-alive",
             "settle": game.settle,
             "max_moves": game.most_moves,
             **fields,

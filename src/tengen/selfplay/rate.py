@@ -8,12 +8,14 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tengen.data.split import derive
 from tengen.errors import TengenError
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
 from tengen.evaluators.network_file import find_network
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.match.batch import Check, go_on
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
@@ -222,7 +224,7 @@ class PlayerOpener:
     def evaluator(self, number: int) -> Evaluator:
         """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
         if number not in self._open:
-            self._open[number] = _Checked(self._load(self._networks[number]), self.check)
+            self._open[number] = self._load(self._networks[number]).wrapped(partial(_Checked, check=self.check))
         return self._open[number]
 
     def find_network(self, word: str) -> Path:
@@ -230,17 +232,16 @@ class PlayerOpener:
         return find_network(word) if number is None else self._networks[number]
 
 
-class _Checked:
+class _Checked(WrappingEvaluator):
     """An evaluator that calls `check` before each batch."""
 
-    def __init__(self, inner: Evaluator, check: Check) -> None:
-        self.name, self.plane_set = inner.name, inner.plane_set
-        self._inner = inner
+    def __init__(self, inner: BatchEvaluator, check: Check) -> None:
+        super().__init__(inner)
         self._check = check
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
         self._check()
-        return self._inner.evaluate(planes, scalars, mask)
+        return self.inner.infer(batch)
 
 
 def _number(word: str) -> int | None:

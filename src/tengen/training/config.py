@@ -19,15 +19,16 @@ class DataConfig(Strict):
     """Where positions come from.
 
     `validation_store` None sets `validation_fraction` of the games of `store` apart, by hash; given, all of `store` is
-    trained on and all of that other store may be judged on. `vary_terms` also tells games under the other way of
-    counting and other komi (see Sampler). `threads` encode a batch; `ahead` batches wait ready.
+    trained on and all of that other store may be judged on. `vary_rules` trains on half of the positions under the
+    other scoring rule, and on counted games under other komi too (see Sampler). `threads` encode a batch; `ahead`
+    batches wait ready.
     """
 
     store: str
     validation_store: str | None = None
     validation_fraction: float = Field(0.02, gt=0, lt=1)
     symmetries: bool = True
-    vary_terms: bool = True
+    vary_rules: bool = True
     threads: int = Field(1, ge=1)
     ahead: int = Field(2, ge=1)
 

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from tengen.data.encoding import Ints
+from tengen.data.batch import Ints
 from tengen.data.store import Store
 from tengen.training.config import CardFacts
 

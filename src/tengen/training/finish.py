@@ -13,6 +13,7 @@ from torch import nn
 
 from tengen.data.sampler import Sampler
 from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
@@ -62,10 +63,9 @@ def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -
         mask = np.ones((2, edge, edge), np.float32)
         if not fixed:
             mask[1, -2:], mask[1, :, -2:] = 0, 0
-        inputs = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
-        numbers = random.random((2, scalars), np.float32)
-        expected = torch_side.evaluate(inputs, numbers, mask)
-        found = file_side.evaluate(inputs, numbers, mask)
+        shown = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
+        inputs = InputBatch(file_side.plane_set, shown, random.random((2, scalars), np.float32), mask)
+        expected, found = torch_side.infer(inputs), file_side.infer(inputs)
         for name in ("policy", "value", "ownership"):
             gap = float(np.abs(getattr(expected, name) - getattr(found, name)).max())
             if not gap < _CHECK_TOLERANCE:

@@ -56,7 +56,7 @@ def open_samplers(run: RunConfig) -> Samplers:
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
-        vary_terms=data.vary_terms,
+        vary_rules=data.vary_rules,
         targets=training.losses.reply > 0 or training.losses.soft > 0,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
