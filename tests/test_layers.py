@@ -51,7 +51,8 @@ TOP = {"cli", "recipes", "__main__"}
 HEAVY = {
     "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
     "lightning": ("training/", "selfplay/"),
-    "onnx": ("networks/", "training/", "evaluators/torch.py"),
+    "onnx": ("networks/", "training/"),
+    "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),
     "sgfmill": ("sgf/",),

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tengen import _native
+
 Split = Literal["train", "validation", "all"]
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -17,12 +19,8 @@ _ROUNDS = 6
 
 
 def mix(values: Words, key: int) -> Words:
-    """Hash every word with a key into 64 uniform bits (splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = values + np.uint64(key * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+    """Hash every word [n] with a key, 0 to 2**64 - 1, into 64 uniform bits (splitmix64)."""
+    return _native.splitmix64(np.ascontiguousarray(values), key)
 
 
 def derive(*words: int) -> int:
