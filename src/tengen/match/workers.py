@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -18,6 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.machine import when_parent_ends
 from tengen.match.batch import BatchMatch
 from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
@@ -114,7 +114,7 @@ def _run_worker(settings: MatchSettings, names: Sequence[str], parent: Connectio
     """A worker's main function: start these players, then play a game for each number until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
     signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
     try:
         with BatchMatch(settings, at_once=1) as match:
             match.start(names)
@@ -132,10 +132,3 @@ def _leave(number: int, frame: FrameType | None) -> None:
     # The parent's end sends the signal once more, and must not disturb the end of our programs.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
