@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,9 +50,9 @@ class LockedPool {
     std::shared_ptr<Shared> shared_;
 };
 
-int gather(LockedPool& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, Array<const std::int32_t, 1> limits) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     std::size_t rows = 0;
     for (std::size_t i = 0; i < limits.size(); ++i) rows += std::max(limits.data()[i], 0);
     check_leaf_arrays(set, planes, scalars, mask, rows);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 #include "search/text.h"
 
 namespace nb = nanobind;
@@ -26,9 +27,9 @@ void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allo
     self.with([&](Search& search) { search.set_root(game, allowed, avoided); });
 }
 
-int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, int limit) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     check_leaf_arrays(set, planes, scalars, mask, static_cast<std::size_t>(std::max(limit, 0)));
     return self.with([&](Search& search) {
         require(mask.shape(1) >= static_cast<std::size_t>(search.game().board().size()),

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,9 +49,9 @@ void add(LockedSelfPlay& self, std::int64_t index, std::uint64_t seed, int size,
     self.with([&](SelfPlay& pool) { pool.add(std::move(plan)); });
 }
 
-int gather(LockedSelfPlay& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+int gather(LockedSelfPlay& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     return self.with([&](SelfPlay& pool) {
         check_leaf_arrays(set, planes, scalars, mask, pool.slots());
         return pool.gather(set, static_cast<int>(mask.shape(1)), {planes.data(), scalars.data(), mask.data()});

@@ -302,6 +302,18 @@ class FeatureContext:
         int16: number of the last move at each point, 1 for the first move of the game, 0 for none.
         """
 
+class PositionRecorder:
+    """
+    Stands for a plane set in one gather and keeps the positions, for plane sets written in Python. It writes one plane, the number of each point, and one scalar, the number of the position in take().
+    """
+
+    def __init__(self) -> None: ...
+
+    def take(self) -> list[FeatureContext]:
+        """
+        The positions in the order of their numbers; the recorder is empty then.
+        """
+
 def row_contexts(shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_scoring: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], komi_shift: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[FeatureContext]:
     """
     The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.
@@ -749,7 +761,7 @@ class Search:
     def restart(self, seed: int) -> None:
         """As if newly made with this seed: without a tree and without a root."""
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
         """
         Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 when all simulations ended in finished games or in a full tree, which count at once.
         """
@@ -819,7 +831,7 @@ class SearchPool:
     def search(self, game: int) -> Search:
         """One of the searches, to be given roots and asked."""
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """
         Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after game; returns their number.
         """
@@ -1020,7 +1032,7 @@ class SelfPlay:
         Queue a game; it depends on these values, the params and the answers for its positions alone.
         """
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
         """
         Search and play on until every game has a position to be evaluated, and write these into arrays of a row for each slot; returns their number, 0 when all games are over.
         """
