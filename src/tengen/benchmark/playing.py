@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tengen import _native
-from tengen.engine.engine import DEFAULT_VISITS
-from tengen.engine.load import DEFAULT_PLAYOUTS
+from tengen.engine.engine import DEFAULT_PLAYOUTS, DEFAULT_VISITS
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network
+from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
 from tengen.match.folder import MatchFolder
 from tengen.match.game import Outcome
@@ -105,7 +105,7 @@ def games_at_once(settings: MatchSettings, workers: int | None = None, cores: in
     """
     if workers is not None and workers < 1:
         raise RecipeError(f"workers must be 1 or more, not {workers}")
-    bearable = max(1, (cores or len(os.sched_getaffinity(0))) // settings.threads)
+    bearable = max(1, (cores or core_count()) // settings.threads)
     if workers is None:
         return bearable
     return min(workers, bearable) if settings.timed else workers
