@@ -66,8 +66,10 @@ def examples_section() -> str:
     sections = []
     for path in sorted((ROOT / "examples").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        doc = ast.get_docstring(ast.parse(text)) or ""
-        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{text}```")
+        tree = ast.parse(text)
+        doc = (ast.get_docstring(tree) or "").replace("::\n", ":\n")  # `::` is reStructuredText
+        code = "".join(text.splitlines(keepends=True)[tree.body[0].end_lineno :]).lstrip()
+        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{code}```")
     return "\n\n".join(sections)
 
 
