@@ -753,9 +753,9 @@ class Search:
 
     def __init__(self, params: SearchParams, seed: int) -> None: ...
 
-    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = []) -> None:
+    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = [], restrictions: Sequence[tuple[int, Sequence[int], int, bool]] = []) -> None:
         """
-        Search this position from now on; what the tree knows of it already stays.
+        Search this position from now on; what the tree knows of it already stays. A restriction is (player, points, until_depth, allow): until that depth (the root has depth 0) the player may only make these moves, or none of them.
         """
 
     def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
@@ -763,8 +763,10 @@ class Search:
         Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 when all simulations ended in finished games or in a full tree, which count at once.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def run(self, simulations: int, threads: int = 1, seconds: float = 1000000000.0) -> int:
         """
@@ -803,8 +805,16 @@ class Search:
     def root_ownership(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None:
         """float32 [size, size] for the side to move, or None if it is not kept."""
 
-    def pv(self, point: int, n: int = 20) -> list[int]:
-        """The most visited line that begins with this move."""
+    def pv(self, point: int, n: int = 20) -> list[tuple[int, int]]:
+        """[(point, visits)]: the most visited line that begins with this move."""
+
+    def has_score(self) -> bool:
+        """Whether the results so far had a score."""
+
+    def root_evaluation(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')], float, float, Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None] | None:
+        """
+        (policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the root, for the side to move; None where the root was kept from an earlier search or waits.
+        """
 
     def is_full(self) -> bool:
         """Whether the memory is used up, so that the tree grows no more."""
@@ -833,8 +843,10 @@ class SearchPool:
         Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after game; returns their number.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """
@@ -1034,8 +1046,10 @@ class SelfPlay:
         Search and play on until every game has a position to be evaluated, and write these into arrays of a row for each slot; returns their number, 0 when all games are over.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """
