@@ -9,10 +9,13 @@ from made_matches import game, series, write_match
 
 from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.game import Game
+from tengen.match.players import open_player
+from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import repeated
 from tengen.ratings.elo import Score
 from tengen.ratings.pool import Lot, Pool, Terms, match_lot, match_lots
 from tengen.ratings.sgf_games import sgf_lots
+from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 
 
@@ -66,6 +69,25 @@ def test_players_of_one_name_that_are_known_to_differ_are_told_apart(tmp_path: P
     assert len(pool.notes) == 1 and pool.notes[0].startswith("net is not the same player everywhere")
     last = pool.lots[2].outcomes[0]
     assert (last.black, last.winner, set(last.seconds)) == ("net (tuesday)",) * 2 + ({"net (tuesday)", "gnugo"},)
+
+
+def test_players_that_pass_or_draw_in_another_way_are_other_players(tmp_path: Path) -> None:
+    """A run's playouts and those of tengen match had one name, and were rated as one player."""
+    fields = {"player": "playouts", "visits": 100}
+    for name, passing in (("old", {}), ("engine", {"passing": "engine"}), ("settled", {"passing": "settled"})):
+        players = {"playouts": {**fields, **passing}, "net": {"player": "policy:x"}}
+        write_match(tmp_path / name, series("net", "playouts", 3, 1), players=players)
+    pool = Pool.of(match_lots(tmp_path))
+    assert pool.players == ["net", "playouts (engine)", "playouts (settled)"]
+    drawn = {"net": {"player": "policy:x", "temperature": 1.0}}
+    write_match(tmp_path / "drawn", series("net", "random", 3, 1), players=drawn)
+    assert {"net (engine)", "net (drawn)"} <= set(Pool.of(match_lots(tmp_path)).players)
+
+
+def test_all_players_called_random_are_one(tmp_path: Path) -> None:
+    spec, anchor = PlayerSpec.parse("random"), RunPlayers(64).parse("random")
+    assert (spec, type(open_player(spec))) == (anchor, type(open_player(anchor)))
+    assert RunPlayers(64).parse("playouts@100").name != PlayerSpec.parse("playouts@100").name
 
 
 def test_a_network_file_that_changed_is_another_player(tmp_path: Path) -> None:
