@@ -15,7 +15,7 @@ from tengen.cli.app import main
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
-from tengen.training.accuracy import Judgement
+from tengen.training.metrics import PredictionResults
 from tengen.training.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def test_few_positions_give_no_interval_that_cannot_be(
     assert main(["evaluate", "mine", str(store), "--positions", "1"]) == 0
     printed = capsys.readouterr().out
     assert "unknown" in printed and "inf" not in printed
-    judged = Judgement(
+    judged = PredictionResults(
         *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3))
     )
     assert judged.estimates()["value_mse"].low < 0

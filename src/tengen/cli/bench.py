@@ -21,7 +21,7 @@ from tengen.evaluators.network_file import find_network, installed, read_card
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
-_KIND = "network"
+_KIND = "supervised"
 _ONLY_NETWORKS = "how long it takes is worked out for recipes of networks only"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Batch:
     """[B, A]: probabilities of the move, by visits where the store has them, else of the move that was played."""
     reply: Floats | None = None
     """[B, A]: the same of the opponent's next move; rows of 0 where there is none."""
+    extra: Mapping[str, Floats] = field(default_factory=dict)
+    """[B, ...] by name: registered targets of the losses; see tengen.training.batches.TARGETS."""
 
     def __len__(self) -> int:
         return len(self.policy)
@@ -67,8 +69,10 @@ class Batch:
     @classmethod
     def join(cls, parts: Sequence[Batch]) -> Batch:
         """Put batches of one kind one behind the other."""
-        columns: dict[str, Any] = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
+        names = [field.name for field in fields(cls) if field.name != "extra"]
+        columns: dict[str, Any] = {name: [getattr(part, name) for part in parts] for name in names}
         joined: dict[str, Any] = {
             name: None if column[0] is None else np.concatenate(column) for name, column in columns.items()
         }
-        return cls(**joined)
+        extra = {name: np.concatenate([part.extra[name] for part in parts]) for name in parts[0].extra}
+        return cls(**joined, extra=extra)

@@ -23,7 +23,7 @@ def check_kind(folder: Path, kind: str) -> None:
         return
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise RecipeError(f"{folder}/recipe.yaml cannot be read; give another folder with --out") from error
-    before = found.get("kind", "network") if isinstance(found, dict) else "unknown"
+    before = found.get("kind", "supervised") if isinstance(found, dict) else "unknown"
     if before != kind:
         raise RecipeError(f"{folder} holds a run of kind {before}, not {kind}; give another folder with --out")
 

@@ -78,10 +78,10 @@ def _check_search(config: ZeroConfig) -> None:
 
 def _check_network(config: ZeroConfig) -> None:
     from tengen.networks import parse_config
-    from tengen.training.losses import check_heads
+    from tengen.training.losses import check_losses
 
     network = parse_config(config.network)
-    check_heads(network, config.learn.losses)
+    check_losses(network, network.heads, config.learn.losses)
     takes = getattr(network, "board_sizes", None)
     if takes is None:
         return

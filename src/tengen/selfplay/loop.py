@@ -237,7 +237,7 @@ class Run:
         evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False)
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
         probe = draw_probe(store, evaluator.plane_set, first, positions=_PROBED, seed=cycle, edge=edge)
-        return training_mode_difference(evaluator, self.learner.module.average, probe)
+        return training_mode_difference(evaluator, self.learner.trainer.average, probe)
 
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import json
 import platform
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-import tengen
 from tengen import _native
 from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
@@ -30,17 +23,17 @@ from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.runs.events import Journal
 from tengen.runs.folder import alone, check_games, check_kind, write_recipe
+from tengen.runs.interruption import Stop
 from tengen.runs.progress import new_bar
-from tengen.training.accuracy import Judgement
-from tengen.training.config import CardFacts
-from tengen.training.facts import facts_of, named
-from tengen.training.linear_config import LinearRun
+from tengen.training.card import facts_of, games_key, make_card, metric_entries
+from tengen.training.config import CardFacts, LinearRun
+from tengen.training.metrics import PredictionResults
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end
 Words = npt.NDArray[np.uint16]
 
 
-def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
+def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Path:
     """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
 
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
@@ -59,14 +52,14 @@ def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
         write_recipe(out, run.model_dump(mode="json"))
         journal = Journal(out, state.done, curves=False, again=("final",))
         try:
-            _learn(run, games, state, journal, checkpoint, progress)
+            _learn(run, games, state, journal, checkpoint, show_progress)
             return _finish(run, games, state, journal, out)
         finally:
             journal.close()
 
 
-def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> Judgement:
-    """Judge a file of weights on the first positions of a sampler, as `accuracy.measure` judges a network.
+def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> PredictionResults:
+    """Evaluate a file of weights on the first positions of a sampler, as `metrics.measure` evaluates a network.
 
     The policy says nothing about who wins.
     """
@@ -76,7 +69,7 @@ def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) ->
     return _judge(trainer, sampler, positions)
 
 
-def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> Judgement:
+def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> PredictionResults:
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     found: list[tuple[float, float, float, int]] = []
     for step in range(-(-wanted // sampler.batch_size)):
@@ -87,7 +80,7 @@ def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | No
             found.append((*judged[1:], ply) if judged[0] else (np.nan, np.nan, np.nan, ply))
     columns = np.array(found[:wanted], np.float64).T
     unknown = np.full(columns.shape[1], np.nan)
-    return Judgement(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
+    return PredictionResults(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
 
 
 def recorded(store: Store, row: int) -> tuple[int, Words, Words, Words]:
@@ -125,7 +118,7 @@ class _Games:
 
     @property
     def name(self) -> str:
-        return named(self.store, self._rows)
+        return games_key(self.store, self._rows)
 
     def facts(self, card: CardFacts) -> CardFacts:
         return facts_of(card, self.store, self._rows)
@@ -189,10 +182,12 @@ def _identity(run: LinearRun) -> dict[str, Any]:
     }
 
 
-def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, progress: bool) -> None:
+def _learn(
+    run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, show_progress: bool
+) -> None:
     training = run.training
     last: dict[str, float] = {}
-    with _interruptions() as interrupted, new_bar(progress) as bar:
+    with Stop() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=training.games, completed=state.done)
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
@@ -206,11 +201,10 @@ def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, check
                 last |= _log(state, journal, rate)
             if state.done % training.validate_every == 0:
                 last |= _validate(run, games, state, journal)
-            if state.done % training.checkpoint_every == 0 or state.done == training.games or interrupted:
+            if state.done % training.checkpoint_every == 0 or state.done == training.games or stop.event.is_set():
                 state.save(checkpoint, run)
             bar.update(task, completed=state.done, description=_describe(state, last))
-            if interrupted:
-                raise KeyboardInterrupt
+            stop.check()
 
 
 def _log(state: _State, journal: Journal, rate: float) -> dict[str, float]:
@@ -224,19 +218,9 @@ def _log(state: _State, journal: Journal, rate: float) -> dict[str, float]:
 
 
 def _validate(run: LinearRun, games: _Games, state: _State, journal: Journal) -> dict[str, float]:
-    metrics = _metrics(_judge(state.trainer, games.validation, run.training.validation_games))
+    metrics = metric_entries(_judge(state.trainer, games.validation, run.training.validation_games))
     journal.write("validation", state.done, metrics)
     return {"top1": metrics["top1"]}
-
-
-def _metrics(judgement: Judgement) -> dict[str, Any]:
-    metrics: dict[str, Any] = {}
-    for name, figure in judgement.estimates().items():
-        if figure.count:
-            metrics[name] = round(figure.mean, 4)
-            metrics[f"{name}_interval"] = figure.interval(4)
-    metrics["judged_positions"] = len(judgement)
-    return metrics
 
 
 def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out: Path) -> Path:
@@ -244,31 +228,25 @@ def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out:
     path = out / "nets" / f"{run.name}{SUFFIX}"
     steps = state.trainer.steps()
     write_playout(path, _card(run, games, state, {}), steps)
-    card = _card(run, games, state, _metrics(judge_playout(path, games.validation)))
+    card = _card(run, games, state, metric_entries(judge_playout(path, games.validation)))
     write_playout(path, card, steps)
     journal.write("final", state.done, card.metrics)
     return path
 
 
 def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any]) -> Card:
-    facts = games.facts(run.card)
-    return Card(
+    return make_card(
+        games.facts(run.card),
         name=run.name,
         family="linear playouts",
         config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
         plane_set="",
-        board_sizes=facts.board_sizes,
-        rules=facts.rules,
-        data=facts.data,
         games=min(run.training.games, len(games)),
         positions=state.positions,
-        hours=round(state.seconds / 3600, 3),
+        hours=state.seconds / 3600,
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
-        licence=facts.licence,
         reproduce=f"tengen train {run.recipe or run.name}",
-        created=datetime.now(UTC).date().isoformat(),
-        version=tengen.__version__,
     )
 
 
@@ -279,22 +257,3 @@ def _describe(state: _State, last: dict[str, float]) -> str:
     if "top1" in last:
         parts.append(f"top-1 {last['top1']:.1%}")
     return ", ".join(parts)
-
-
-@contextmanager
-def _interruptions() -> Iterator[list[int]]:
-    """A list that is empty until Ctrl-C or SIGTERM comes."""
-    seen: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield seen
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield seen
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from tengen.evaluators.network_file import Card
 from tengen.runs.log import read_log
 from tengen.runs.report import ACCENT, FAINT, INK, SECOND, figures, page, plot, smooth, table, tile, tiles, write_page
-from tengen.training.accuracy import Judgement
+from tengen.training.metrics import PredictionResults
 
 _FEWEST = 10  # positions below which a phase shows nothing
 
 
-def write_report(folder: Path, card: Card, judgement: Judgement) -> Path:
+def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path:
     """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
     log = read_log(folder / "log.jsonl")
     train = [entry for entry in log if entry["event"] == "train"]
@@ -80,7 +80,7 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
     axes.plot([e["step"] for e in entries], [e[name] for e in entries], color=ACCENT)
 
 
-def _phases(axes: Axes, judgement: Judgement) -> None:
+def _phases(axes: Axes, judgement: PredictionResults) -> None:
     parts = judgement.by_phase().items()
     phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _FEWEST}
     means = [100 * figure.mean for figure in phases.values()]
@@ -93,7 +93,7 @@ def _phases(axes: Axes, judgement: Judgement) -> None:
     axes.set_ylabel("percent")
 
 
-def _calibration(axes: Axes, judgement: Judgement) -> None:
+def _calibration(axes: Axes, judgement: PredictionResults) -> None:
     bands = judgement.calibration()
     axes.plot([0, 1], [0, 1], color=FAINT)
     predicted, won = [chance for chance, _ in bands], [figure for _, figure in bands]

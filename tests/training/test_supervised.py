@@ -29,7 +29,7 @@ from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.runs.folder import alone, write_recipe  # noqa: E402
 from tengen.runs.log import read_log  # noqa: E402
-from tengen.training.accuracy import measure  # noqa: E402
+from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.checkpoint import check_same_run, newest, numbered  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.module import TrainingModule  # noqa: E402
