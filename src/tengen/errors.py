@@ -48,7 +48,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
     Of a dotted name (`learn.window.size`) the last part is compared.
     """
+    return f"unknown {kind} {name!r}; {suggestion(name, known)}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The part of that message that helps: `did you mean X?` or `there are: X, Y`."""
     names = list(known)
     near = get_close_matches(name.rsplit(".", 1)[-1], names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-    return f"unknown {kind} {name!r}; {hint}"
+    return f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"

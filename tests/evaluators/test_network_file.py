@@ -55,7 +55,7 @@ def test_networks_by_name_and_path(nets: Path, network: Path) -> None:
 def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:
     with pytest.raises(NetworkError, match=r"no network 'alpa'.*did you mean alpha\?"):
         find_network("alpa")
-    with pytest.raises(NetworkError, match="installed are: alpha, beta"):
+    with pytest.raises(NetworkError, match="there are: alpha, beta"):
         find_network("some/where/else.onnx")
 
 
@@ -100,5 +100,5 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_unknown() -> None:
-    with pytest.raises(NetworkError, match="neither installed nor a file"):
+    with pytest.raises(NetworkError, match="neither an installed one nor a file"):
         find_network("a" * 300)

@@ -13,10 +13,9 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import tengen
-from tengen.errors import MissingExtra, TengenError
+from tengen.errors import MissingExtra, TengenError, unknown_name
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
@@ -131,9 +130,8 @@ def _os_message(error: OSError) -> str:
 
 def _unknown(word: str) -> str:
     if word.startswith("-"):
-        return f"no such option: {word} (tengen --help lists what there is)"
-    near = get_close_matches(word, VERBS, n=1)
-    return f"no such command: {word}" + (f"; did you mean {near[0]}?" if near else f"; there are {', '.join(VERBS)}")
+        return f"unknown option {word!r}; tengen --help lists the options"
+    return unknown_name("command", word, VERBS)
 
 
 def _help() -> str:

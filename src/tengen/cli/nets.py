@@ -1,6 +1,5 @@
 """`tengen nets`: the networks and playout policies that are installed, and how each was made."""
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, suggestion
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
@@ -55,9 +54,8 @@ def find_file(name_or_path: str, *others: str) -> Path:
     except NetworkError as error:
         networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
-        near = get_close_matches(name_or_path, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-        raise NetworkError(f"no network or playout policy {name_or_path!r}, by name or as a file; {hint}") from error
+        hint = suggestion(name_or_path, names)
+        raise NetworkError(f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}") from error
 
 
 def _print_list(cards: list[Card], default: str) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from tengen import _native
 from tengen.engine.presets import PRESETS
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, unknown_name
 
 Selection = Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "gumbel", "uct", "rave"]
 FirstPlay = Literal["reduction", "network", "absolute"]
@@ -231,11 +230,7 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
     known = list(SearchParams.model_fields)
     for name in settings:
         if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            raise RecipeError(
-                f"unknown search setting {name!r}; "
-                + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}")
-            )
+            raise RecipeError(unknown_name("search setting", name, known))
     try:
         return SearchParams.model_validate_strings({**_texts(params), **settings})
     except ValidationError as error:

@@ -6,13 +6,12 @@ The card is read straight from the file's bytes, since a list of networks must n
 import io
 import json
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tengen.errors import NetworkError
+from tengen.errors import NetworkError, suggestion
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
@@ -105,9 +104,8 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     if _is_file(path):
         return path
     names = [file.stem for file in embedded_files(suffix)]
-    near = get_close_matches(name_or_path, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"installed are: {', '.join(names) or 'none'}"
-    raise NetworkError(f"no {kind} {name_or_path!r}, neither installed nor a file; {hint}")
+    hint = suggestion(name_or_path, names)
+    raise NetworkError(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
 
 
 def _is_file(path: Path) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.conditions import Conditions
 from tengen.match.openings import list_path
@@ -58,9 +57,7 @@ class MatchSettings(BaseModel):
         known = [field for field in PlayerSpec.model_fields if field not in ("player", "name")]
         for field in defaults:
             if field not in known:
-                near = get_close_matches(field, known, n=1, cutoff=0.5)
-                more = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-                raise RecipeError(f"players have no field {field!r} for defaults; {more}")
+                raise RecipeError(unknown_name("field of defaults", field, known))
         return defaults
 
     @field_validator("players", mode="before")

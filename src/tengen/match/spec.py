@@ -6,7 +6,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import SearchParams, playout_params, set_params
-from tengen.errors import RecipeError, TengenError
+from tengen.errors import RecipeError, TengenError, unknown_name
 from tengen.evaluators.load import Backend
 
 Kind = Literal["random", "playouts", "policy", "raw", "network", "program"]
@@ -304,9 +303,7 @@ def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][:1])
     if first["type"] == "extra_forbidden":
-        known = list(PlayerSpec.model_fields)
-        near = get_close_matches(where, known, n=1, cutoff=0.5)
-        return f"unknown field {where!r}; " + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}")
+        return unknown_name("field", where, PlayerSpec.model_fields)
     reason = first["msg"].removeprefix("Value error, ")
     if not where or where in ("player", "name", "time") or isinstance(first.get("ctx", {}).get("error"), TengenError):
         return reason

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, get_args, overload
 
@@ -11,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tengen.errors import RecipeError, TengenError
+from tengen.errors import RecipeError, TengenError, unknown_name
 from tengen.training.config import RunConfig
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     from tengen.networks.registry import config_type
 
     if network.get("family") not in families():
-        raise RecipeError(_unknown("network.family", str(network.get("family")), families()))
+        raise RecipeError(unknown_name("network.family", str(network.get("family")), families()))
     try:
         return parse_config(network)
     except ValidationError as error:
@@ -106,7 +105,7 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
     path = Path(name_or_path)
     if path.is_file():
         return path
-    raise RecipeError(_unknown("recipe", name_or_path, recipe_names(*kinds)))
+    raise RecipeError(unknown_name("recipe", name_or_path, recipe_names(*kinds)))
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def _explain(
     """One line about a validation error: where, what was found, what would be right."""
     where = ".".join(part for part in (prefix, *map(str, error["loc"])) if part)
     if error["type"] == "extra_forbidden":
-        return _unknown("key", where, known if known is not None else _siblings(error["loc"], model))
+        return unknown_name("key", where, known if known is not None else _siblings(error["loc"], model))
     if error["type"] == "missing":
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
     reason = error["msg"].removeprefix("Value error, ")
@@ -165,9 +164,3 @@ def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[s
 
 def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
-
-
-def _unknown(kind: str, word: str, known: Sequence[str]) -> str:
-    near = get_close_matches(word.rsplit(".", 1)[-1], known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-    return f"unknown {kind} {word!r}; {hint}"
