@@ -117,8 +117,8 @@ def what_was_made(out: Path) -> dict[str, Any]:
             (g.source, g.size, g.komi, g.score, g.winner, g.moves.tolist(), [v.tolist() for v in g.visits or ()])
             for g in store
         ],
-        "weights": {name: value.numpy() for name, value in saved["state_dict"].items()},
-        "step": saved["global_step"],
+        "weights": {name: value.numpy() for name, value in saved["network"].items()},
+        "step": saved["step"],
         "cycles": [
             {k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "window_positions", "resign_winrate")}
             for e in events_of(out)

@@ -1,4 +1,4 @@
-"""What every network family provides: a configuration that declares the heads, and a module that returns `NetOutput`."""
+"""What every network family provides: a configuration that declares its heads, and a module that returns NetOutput."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -107,4 +107,5 @@ class ResidualNet(nn.Module):
             x = block(x, board)
         x = board.clip(self.activation(x))
         policy, maps = self.policy(x, board.pool(x), board)
-        return NetOutput(policy, *self.value(x, scalars, board), maps)
+        value, score, ownership = self.value(x, scalars, board)
+        return NetOutput(policy, value, score, ownership, maps)

@@ -107,7 +107,7 @@ class Learner:
 
     @torch.no_grad()
     def _limit(self, start: list[Tensor], batch: UpdateBatch) -> tuple[float, float]:
-        """Halve the way from the weights at `start` until the policy has moved at most `kl`: (share kept, nats moved)."""
+        """Halve the way from the weights at `start` until the policy moved at most `kl`: (share kept, nats moved)."""
 
         def moved() -> float:
             now = log_policy(self.trainer.forward(batch), batch.allowed, self.config.temperature)

@@ -34,8 +34,8 @@ class UpdateBatch(NamedTuple):
 
     @staticmethod
     def of(rows: Trajectories, log_policy: Tensor, advantage: Tensor) -> UpdateBatch:
-        names = UpdateBatch._fields[:-2]
-        return UpdateBatch(*(getattr(rows, name) for name in names), log_policy, advantage)
+        fields = {name: getattr(rows, name) for name in UpdateBatch._fields[:-2]}
+        return UpdateBatch(**fields, log_policy=log_policy, advantage=advantage)
 
 
 def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor:

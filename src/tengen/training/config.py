@@ -108,9 +108,7 @@ class RecordsConfig(Strict):
 
     store: str = key(..., "folder of the game store")
     validation_store: str | None = key(None, "another store for validation; then all games of `store` are trained on")
-    validation_fraction: float = key(
-        0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1
-    )
+    validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
 
 
 class DataConfig(RecordsConfig):

@@ -1,6 +1,6 @@
 """The losses of the heads, and the registry of losses that a recipe names. Unknown targets do not count."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tengen.errors import RecipeError, unknown_name
-from tengen.networks import Heads, NetOutput
+from tengen.networks import NetConfig, NetOutput
 from tengen.plugins import Registry
 from tengen.training.batches import TensorBatch
 from tengen.training.config import LossWeights
@@ -48,9 +48,9 @@ def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
 
 
 def value_loss(value: Tensor, targets: TensorBatch) -> Tensor:
-    """Of logits [B, 3] of win, draw and loss: cross-entropy, where a target v in -1..1 means |v| win or loss, else draw.
+    """Of logits [B, 3] of win, draw, loss: cross-entropy; of a scalar value [B] in -1..1: squared error.
 
-    Of a scalar value [B] in -1..1: squared error.
+    The target v is in -1..1; for the cross-entropy |v| is the probability of win (v > 0) or loss, the rest draw.
     """
     known = ~targets.value.isnan()
     target = targets.value.nan_to_num()
@@ -150,16 +150,16 @@ def total(parts: Mapping[str, Tensor], weights: Mapping[str, float]) -> Tensor:
     return torch.stack([weights[name] * loss for name, loss in parts.items()]).sum()
 
 
-def check_losses(network: object, heads: Heads, weights: LossWeights) -> None:
+def check_losses(network: NetConfig, weights: LossWeights) -> None:
     """Raise RecipeError for an unknown loss, and where the recipe weighs the loss of a head that the network lacks.
 
-    `network` is its configuration, as parse_config() returns it. Defaults for heads that it lacks have no effect.
+    Defaults for heads that it lacks have no effect.
     """
     for name, weight in weights.weights().items():
         if name not in LOSSES:
             raise RecipeError(unknown_name("loss", f"losses.{name}", LOSSES))
         head = LOSSES[name].head
-        if weight and name in weights.model_fields_set and head and not heads.has(head):
+        if weight and name in weights.model_fields_set and head and not network.heads.has(head):
             switch = hasattr(network, head)
             raise RecipeError(
                 f"losses.{name} = {weight:g}, but the network has no head {head!r}: "
@@ -167,7 +167,7 @@ def check_losses(network: object, heads: Heads, weights: LossWeights) -> None:
             )
 
 
-def needed_targets(weights: LossWeights) -> tuple[bool, Iterable[str]]:
+def needed_targets(weights: LossWeights) -> tuple[bool, Collection[str]]:
     """(whether batches need `target` and `reply`, names of registered targets) for losses with a weight above 0."""
     terms = [LOSSES[name] for name, weight in weights.weights().items() if weight]
     return any(term.columns for term in terms), sorted({name for term in terms for name in term.targets})

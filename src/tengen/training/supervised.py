@@ -43,6 +43,7 @@ from tengen.training.config import RunConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import measure
+from tengen.training.optimizers import OPTIMIZERS
 from tengen.training.report import write_report
 from tengen.training.schedules import progress
 from tengen.training.trainer import Callback, State, Trainer, read_checkpoint
@@ -134,7 +135,8 @@ def train(
     # Check everything before the folder is touched.
     check_kind(out, run.kind)
     network = parse_config(run.network)
-    check_losses(network, network.heads, run.training.losses)
+    check_losses(network, run.training.losses)
+    _ = OPTIMIZERS[run.training.optimizer.name]
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run)
     run = with_facts(run, samplers.train)
