@@ -1,6 +1,7 @@
 # make play    the board in the browser           make test    all tests, C++ and Python
 # make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
+# make docs    the documentation site, in build/site
 # make wheel   a package for other machines       make clean   remove what was built; .venv stays
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
@@ -31,7 +32,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench format wheel clean test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel clean test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -160,6 +161,11 @@ stub: $(MODULE)/done .venv/developer
 bench: $(MODULE)/done .venv/developer
 	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target tengen_bench)
 	@for file in benchmarks/[!_]*.py; do TENGEN_BENCH=$(MODULE)/tengen_bench $(BIN)/python "$$file"; done
+
+# The commands and the Python API are read from the code, so the native module must be there.
+docs: $(MODULE)/done .venv/developer
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "documentation: build/site/index.html"
 
 wheel: .venv/player
 	@$(PIP) wheel --no-deps --wheel-dir dist . && ls dist/*.whl

@@ -11,7 +11,6 @@ import time
 
 import numpy as np
 
-from tengen import _native
 from tengen.evaluators import Evaluator, load_evaluator
 
 BATCHES = (1, 4, 8, 16, 32)
@@ -19,17 +18,15 @@ BATCHES = (1, 4, 8, 16, 32)
 
 def measure(evaluator: Evaluator, edge: int, batch: int, seconds: float) -> float:
     """Positions a second on random planes, after one call to compile."""
-    planes, scalars = _native.plane_set(evaluator.plane_set)
-    rng = np.random.default_rng(0)
-    inputs = (
-        (rng.random((batch, len(planes), edge, edge)) < 0.2).astype(np.float32),
-        rng.random((batch, len(scalars)), dtype=np.float32),
-        np.ones((batch, edge, edge), np.float32),
-    )
-    evaluator.evaluate(*inputs)
+    network, rng = evaluator.on(edge), np.random.default_rng(0)
+    inputs = network.new_batch(batch, edge)
+    inputs.planes[:] = rng.random(inputs.planes.shape) < 0.2
+    inputs.scalars[:] = rng.random(inputs.scalars.shape)
+    inputs.mask[:] = 1
+    network.infer(inputs)
     done, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        evaluator.evaluate(*inputs)
+        network.infer(inputs)
         done += batch
     return done / (time.perf_counter() - start)
 

@@ -37,7 +37,6 @@ from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, load_evaluator
-from tengen.evaluators.protocol import advised_search
 from tengen.game import Game
 from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
@@ -165,7 +164,7 @@ def score_of(game: Game) -> float:
 def self_play(evaluator: Evaluator, komi: float, count: int, visits: int, seed: int) -> list[Game]:
     """Finished games, by two passes, for `score_of`."""
     params = SearchParams(leaf_symmetry="random", prune_pass_alive=True, memory=1 << 24)
-    params = params.advised(advised_search(evaluator, SIZE))
+    params = params.advised(evaluator.on(SIZE).advice)
     games = [Game(SIZE, "tromp-taylor", komi).limit_moves(_MOST_MOVES) for _ in range(count)]
     pool = SearchPool(evaluator, params, count, batch_per_game=4, seed=1000 * seed)
     while going := [i for i, game in enumerate(games) if not game.is_over]:

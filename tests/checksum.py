@@ -7,10 +7,11 @@ import zlib
 
 import numpy as np
 
-from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
+from tengen.evaluators.evaluation import Floats
 
 
-class Checksum:
+class Checksum(BatchEvaluator):
     """Priors, values and owners that depend on nothing but the row. After `fail_after` calls it fails."""
 
     name, plane_set = "checksum", "tengen"
@@ -23,7 +24,8 @@ class Checksum:
         self._fail_after = fail_after
         self._lock = threading.Lock()
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
         with self._lock:
             self.inside += 1
             self.most_inside = max(self.most_inside, self.inside)
@@ -31,7 +33,7 @@ class Checksum:
             self.rows += len(mask)
         if self._fail_after is not None and self.calls > self._fail_after:
             raise OSError("the evaluator has had enough")
-        result = empty_evaluation(len(mask), mask.shape[-1])
+        result = Evaluation.zeros(len(mask), mask.shape[-1])
         for row in range(len(mask)):
             _fill(result, row, planes[row], scalars[row], int(mask[row, 0].sum()))
         with self._lock:

@@ -47,9 +47,11 @@ def test_one_holds_a_lock(tmp_path: Path) -> None:
         assert first
         assert not second
         assert try_lock(path) is None
-    file = try_lock(path)
-    assert file is not None
-    file.close()
+    lock = try_lock(path)
+    assert lock is not None
+    lock.release()
+    with locked(path) as free:
+        assert free
 
 
 def test_a_kill_frees_the_lock(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tengen.coords import to_gtp
 from tengen.errors import IllegalMove
 from tengen.game import Game
-from tengen.handicap import fixed_handicap, free_handicap, most_fixed
+from tengen.handicap import fixed_handicap, free_handicap, max_fixed_handicap
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ SIDES |= {17: "D9 O9 J4 J14 J9", 19: "D10 Q10 K4 K16 K10"}
 def test_fixed_points_of_every_size(size: int) -> None:
     """Two corners, a third, all four; then the sides, left and right first; odd numbers from five have the middle."""
     if size not in LINES:
-        assert most_fixed(size) == 0
+        assert max_fixed_handicap(size) == 0
         return
     low_left, high_left, low_right, high_right = LINES[size].split()
     expected = {2: [low_left, high_right], 3: [low_left, high_right, high_left]}
@@ -55,14 +55,14 @@ def test_fixed_points_of_every_size(size: int) -> None:
         expected[7] = [*expected[6], middle]
         expected[8] = [*expected[6], below, above]
         expected[9] = [*expected[8], middle]
-    assert max(expected) == most_fixed(size)
+    assert max(expected) == max_fixed_handicap(size)
     for stones, vertices in expected.items():
         assert {to_gtp(p, size) for p in fixed_handicap(size, stones)} == set(vertices)
 
 
 @pytest.mark.parametrize("size", range(5, 20))
 def test_limits_and_free_placement(size: int) -> None:
-    most = most_fixed(size)
+    most = max_fixed_handicap(size)
     assert most == (0 if size < 7 else 9 if size >= 9 and size % 2 else 4)
     for stones in (0, 1, most + 1, -3):
         with pytest.raises(IllegalMove):

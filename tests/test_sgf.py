@@ -14,7 +14,7 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.sgf import Result, SgfInfo, SgfNode, SgfTree, read_game, read_tree, split_trees, write_game, write_tree
+from tengen.sgf import Result, SgfInfo, read_game, read_tree, split_trees, write_game
 from tengen.sgf.grammar import read_line
 from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules
 
@@ -188,49 +188,6 @@ def test_the_fast_lane_reads_what_the_grammar_reads() -> None:
     assert fast.nodes[0] == slow.nodes[0]
 
 
-def test_variations_survive_a_round_trip() -> None:
-    data = (GAMES / "fox-variations.sgf").read_bytes()
-    tree = read_tree(data)
-    again = read_tree(write_tree(tree))
-    assert write_tree(again) == write_tree(tree)
-    assert sum(len(node.children) > 1 for node in tree.walk()) > 5
-    assert [(n.move, n.comment, n.other) for n in tree.walk()] == [(n.move, n.comment, n.other) for n in again.walk()]
-
-
-def test_a_tree_keeps_what_it_does_not_understand() -> None:
-    tree = read_tree(b"(;SZ[9]XX[own]PB[a\\]b];B[aa]LB[cc:1]C[one\n\\[two\\]](;W[bb])(;W[cc];B[]))")
-    first = tree.root.children[0]
-    assert tree.root.other == {"XX": [b"own"]}
-    assert tree.info.black == "a]b"
-    assert first.comment == "one\n[two]"
-    assert [child.move for child in first.children] == [(1, 10), (1, 20)]
-    assert first.children[1].children[0].move == (0, 81)
-    text = write_tree(tree)
-    assert b"LB[cc:1]" in text
-    assert b"XX[own]" in text
-    assert read_tree(text).root.children[0].comment == first.comment
-
-
-def test_setup_after_the_root_joins_it() -> None:
-    tree = read_tree((GAMES / "fox-handicap-3-komi-550.sgf").read_bytes())
-    assert len(tree.root.black_stones) == 3
-    assert tree.root.children[0].move is not None
-    assert tree.root.children[0].move[0] == 1
-
-
-def test_a_node_that_cannot_be_read_costs_its_branch_only() -> None:
-    tree = read_tree(b"(;SZ[9];B[aa](;W[zz];B[bb])(;W[cc]))")
-    assert [child.move for child in tree.root.children[0].children] == [(1, 20)]
-    assert len(tree.problems) == 1
-
-
-def test_a_tree_as_deep_as_hostile_text_can_make_it() -> None:
-    depth = 20_000
-    tree = read_tree(b"(;SZ[9]" + b"(;B[]" * depth + b")" * depth + b")")
-    assert sum(1 for _ in tree.walk()) == depth + 1
-    assert len(write_tree(tree)) > depth
-
-
 def test_write_game_says_all() -> None:
     game = Game(9, "japanese", 5.5)
     game.setup(black=["C3", "G7"], to_play=1)
@@ -340,13 +297,6 @@ WORDS = rb"( ) ; [ ] \ B W AB SZ[9] GM[1] HA[2] KM[375] RE[B+R] [aa] [tt] [] B[b
 PIECES = st.sampled_from([*WORDS, b"\xff", b"\0", b"\n", b"\xc4\xe3", b"\x84\\"])
 
 
-def test_a_property_in_small_letters_does_not_damage_what_is_written() -> None:
-    tree = read_tree(b"(;GM[1]SZ[9];B[aa];b[bb];W[cc])")
-    again = read_tree(write_tree(tree))
-    assert [node.move for node in again.walk()] == [node.move for node in tree.walk()] == [None, (0, 0), None, (1, 20)]
-    assert again.problems == []
-
-
 @given(st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=40).map(b"".join)))
 @settings(max_examples=400, deadline=None)
 def test_hostile_text_is_a_game_or_an_sgf_error(data: bytes) -> None:
@@ -356,17 +306,6 @@ def test_hostile_text_is_a_game_or_an_sgf_error(data: bytes) -> None:
                 read(tree)
             except SgfError:
                 continue
-
-
-@given(st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=3), max_leaves=20), st.text(max_size=20))
-@settings(max_examples=50, deadline=None)
-def test_any_tree_and_any_comment_can_be_written(shape: list, comment: str) -> None:
-    def grow(part: list, color: int) -> SgfNode:
-        return SgfNode(move=(color, 81), comment=comment, children=[grow(child, 1 - color) for child in part])
-
-    tree = SgfTree(9, SgfInfo(event=comment), SgfNode(children=[grow(shape, 0)]))
-    once = write_tree(tree)
-    assert write_tree(read_tree(once)).count(b"[]") == once.count(b"[]")
 
 
 def test_a_result_that_needs_no_count_is_written() -> None:

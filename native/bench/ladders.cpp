@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRounds = 6;               // half of them for the ladders alone, half for the whole encoding
 constexpr int kFirst = 80, kLast = 180;  // moves played: the middle of a game
-constexpr std::size_t kMost = 10000;
+constexpr std::size_t kMax = 10000;
 
 Game position(const Record& record, std::size_t ply) {
     Game game(record.size, Rules{}, 7.5f);
@@ -22,7 +22,7 @@ Game position(const Record& record, std::size_t ply) {
 std::vector<std::pair<std::size_t, std::size_t>> places(const std::vector<Record>& records) {
     std::vector<std::pair<std::size_t, std::size_t>> chosen;
     for (int round = 0; round <= kLast - kFirst; ++round)
-        for (std::size_t i = 0; i < records.size() && chosen.size() < kMost; ++i) {
+        for (std::size_t i = 0; i < records.size() && chosen.size() < kMax; ++i) {
             const std::size_t ply = kFirst + (i * 37 + static_cast<std::size_t>(round) * 29) % (kLast - kFirst + 1);
             if (records[i].size == kMaxSize && ply <= records[i].moves.size()) chosen.push_back({i, ply});
         }
@@ -63,8 +63,8 @@ void bench_ladders(const std::vector<Record>& records) {
                                   }));
             } else {
                 ladders[i] = std::min(ladders[i], best_seconds(1, [&] {
-                                          Facts facts(game);
-                                          facts.ladders();
+                                          FeatureContext context(game);
+                                          context.ladders();
                                       }));
             }
         }

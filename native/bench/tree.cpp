@@ -8,7 +8,7 @@ namespace {
 
 struct Figures {
     double rate;            // simulations a second
-    double bytes_per_node;  // links and priors included
+    double bytes_per_node;  // edges and priors included
 };
 
 Figures grow(int size, int batch, double seconds) {

@@ -24,10 +24,10 @@ inline Color to_color(int value) {
 
 // Threads cost memory long before their number overflows: nobody means more than this.
 inline int to_threads(int value) {
-    constexpr int kMost = 1024;
-    if (value < 1 || value > kMost)
+    constexpr int kMax = 1024;
+    if (value < 1 || value > kMax)
         throw nb::value_error(
-            ("threads must be 1 to " + std::to_string(kMost) + ", not " + std::to_string(value)).c_str());
+            ("threads must be 1 to " + std::to_string(kMax) + ", not " + std::to_string(value)).c_str());
     return value;
 }
 

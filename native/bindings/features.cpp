@@ -1,13 +1,16 @@
 // Plane sets and the encoder, for single games and for rows of a store.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 
@@ -70,8 +73,9 @@ void make_columns(GameColumns* self, In<std::uint8_t> size, In<std::uint16_t> mo
                   In<std::uint16_t> black_stones, In<std::int32_t> black_offsets, In<std::uint16_t> white_stones,
                   In<std::int32_t> white_offsets, In<std::uint8_t> ownership, In<std::int32_t> ownership_offsets,
                   In<std::uint8_t> first, In<std::int16_t> rules, In<float> komi, In<float> score, In<float> weight,
-                  In<std::int8_t> winner, In<std::uint32_t> visits, In<std::int32_t> visit_offsets,
-                  In<std::int32_t> visit_rows, const std::vector<std::string>& rule_sets) {
+                  In<std::int8_t> winner, In<std::int8_t> black_rank, In<std::int8_t> white_rank,
+                  In<std::uint32_t> visits, In<std::int32_t> visit_offsets, In<std::int32_t> visit_rows,
+                  const std::vector<std::string>& rule_sets) {
     const std::size_t rows = size.size();
     GameColumns games;
     games.moves = list_column("moves", moves, offsets, rows);
@@ -85,6 +89,7 @@ void make_columns(GameColumns* self, In<std::uint8_t> size, In<std::uint16_t> mo
     games.score = column("score", score, rows);
     games.weight = column("weight", weight, rows);
     games.winner = column("winner", winner, rows);
+    games.ranks = {column("black_rank", black_rank, rows), column("white_rank", white_rank, rows)};
     games.visits = visits_column(visits, visit_offsets, visit_rows, games.moves, rows);
     for (const auto& text : rule_sets) games.rule_sets.push_back(Rules::parse(text));
     new (self) GameColumns(std::move(games));
@@ -114,7 +119,7 @@ void check_edge(int edge, int size) {
 }
 
 void encode_game(std::string_view name, const Game& game, int symmetry, int edge, Out<float, 3> planes,
-                 Out<float, 1> scalars, Out<float, 2> mask) {
+                 Out<float, 1> scalars, Out<float, 2> mask, const Ranks& ranks) {
     const PlaneSet& set = plane_set(name);
     const auto width = static_cast<std::size_t>(edge);
     check_edge(edge, game.board().size());
@@ -123,7 +128,7 @@ void encode_game(std::string_view name, const Game& game, int symmetry, int edge
     check_shape(scalars, "scalars", {set.scalars.size()});
     check_shape(mask, "mask", {width, width});
     nb::gil_scoped_release release;
-    encode(set, game, symmetry, edge, planes.data(), scalars.data(), mask.data());
+    encode(set, game, symmetry, edge, planes.data(), scalars.data(), mask.data(), ranks);
 }
 
 std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, const In<std::int64_t>& shard,
@@ -186,6 +191,154 @@ void encode_batch(std::string_view name, const std::vector<const GameColumns*>& 
     encode_rows(set, samples, edge, out, threads);
 }
 
+// A feature context that owns its game, for plane sets written in Python.
+struct PythonContext {
+    Game game;
+    FeatureContext context;
+
+    PythonContext(const Game& played, Color own, const Ranks& ranks) : game(played), context(game, own, ranks) {}
+    explicit PythonContext(const Sample& sample) : game(replay(sample)), context(context_of(sample, game)) {}
+    PythonContext(const PythonContext&) = delete;
+};
+
+std::vector<std::unique_ptr<PythonContext>> row_contexts(const std::vector<const GameColumns*>& shards,
+                                                         In<std::int64_t> shard, In<std::int64_t> row,
+                                                         In<std::int64_t> ply, In<bool> other_scoring,
+                                                         In<float> komi_shift) {
+    const std::size_t batch = row.size();
+    for (const auto* index : {&shard, &ply}) check_shape(*index, "shard and ply", {batch});
+    check_shape(other_scoring, "other_scoring", {batch});
+    check_shape(komi_shift, "komi_shift", {batch});
+    const std::vector<std::int64_t> unturned(batch);
+    const In<std::int64_t> symmetry(unturned.data(), {batch});
+    const auto samples = make_samples(shards, shard, row, ply, symmetry, other_scoring, komi_shift, kMaxSize);
+    std::vector<std::unique_ptr<PythonContext>> contexts;
+    nb::gil_scoped_release release;
+    for (const Sample& sample : samples) contexts.push_back(std::make_unique<PythonContext>(sample));
+    return contexts;
+}
+
+int checked_number(const char* what, int number, int first, int last) {
+    if (number < first || number > last)
+        throw std::invalid_argument(std::string(what) + " must be " + std::to_string(first) + " to " +
+                                    std::to_string(last) + ", not " + std::to_string(number));
+    return number;
+}
+
+// bool [size, size]: the points of a set.
+auto points_array(const PythonContext& c, const PointSet& points) {
+    return bindings::board_array<bool>(c.game.board().size(), [&](Point p) { return points.contains(p); });
+}
+
+// int16 [size, size]: what f(Board, Point) gives for the legal moves of the side that looks, 0 elsewhere.
+template <class F>
+auto moves_array(PythonContext& c, F f) {
+    const Board& board = c.game.board();
+    const PointSet& bans = c.context.ko_bans();
+    const bool suicide = c.game.rules().suicide;
+    return bindings::board_array<std::int16_t>(board.size(), [&](Point p) {
+        return !bans.contains(p) && board.is_legal(p, c.context.own, suicide) ? f(board, p) : 0;
+    });
+}
+
+void bind_context(nb::module_& m) {
+    using bindings::to_color;
+    using Self = PythonContext;
+    nb::class_<PythonContext>(m, "FeatureContext",
+                              "Features of a position for plane sets written in Python, as arrays [size, size] by row "
+                              "and column of the board. Colours are 0 (black) and 1 (white).")
+        .def(
+            "__init__",
+            [](Self* self, const Game& game, std::optional<int> own, const Ranks& ranks) {
+                new (self) PythonContext(game, own ? to_color(*own) : game.to_play(), ranks);
+            },
+            "game"_a, "own"_a = nb::none(), "ranks"_a = Ranks{},
+            "A view of a copy of the game, from the side to move unless own is given.")
+        .def_prop_ro(
+            "game", [](const Self& c) { return Game(c.game); }, "A copy of the game.")
+        .def_prop_ro("size", [](const Self& c) { return c.game.board().size(); })
+        .def_prop_ro(
+            "own", [](const Self& c) { return static_cast<int>(index(c.context.own)); },
+            "Colour of the side that the position is encoded for.")
+        .def_prop_ro("other", [](const Self& c) { return static_cast<int>(index(c.context.other)); })
+        .def_prop_ro(
+            "ranks", [](const Self& c) { return c.context.ranks; },
+            "Of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.")
+        .def_prop_ro(
+            "self_komi", [](const Self& c) { return c.context.self_komi(); },
+            "Points that the own side is given, bonus for handicap included.")
+        .def(
+            "stones",
+            [](Self& c, int color, int back) {
+                checked_number("back", back, 0, kPastBoards);
+                return points_array(c, c.context.stones(to_color(color), back));
+            },
+            "color"_a, "back"_a = 0, "Stones 0 to 7 moves ago; empty where the game has fewer moves.")
+        .def(
+            "liberties",
+            [](const Self& c) {
+                const Board& board = c.game.board();
+                return bindings::board_array<std::int16_t>(
+                    board.size(), [&](Point p) { return board.at(p) == Color::empty ? 0 : board.liberties(p); });
+            },
+            "int16: liberties of the chain at each stone, 0 on empty points.")
+        .def(
+            "legal", [](Self& c) { return moves_array(c, [](const Board&, Point) { return 1; }); },
+            "int16: 1 where the own side has a legal move.")
+        .def(
+            "captures",
+            [](Self& c) {
+                return moves_array(c, [&](const Board& b, Point p) { return b.capture_size(p, c.context.own); });
+            },
+            "int16: stones that a legal move of the own side captures.")
+        .def(
+            "liberties_after",
+            [](Self& c) {
+                return moves_array(c, [&](const Board& b, Point p) { return b.liberties_after(p, c.context.own); });
+            },
+            "int16: liberties of the own chain after a legal move.")
+        .def(
+            "ko_bans", [](Self& c) { return points_array(c, c.context.ko_bans()); },
+            "Empty points where ko or superko forbids a move that is legal without it.")
+        .def(
+            "laddered",
+            [](Self& c, int color, int back) {
+                checked_number("back", back, 0, kPastLadders);
+                return points_array(c, c.context.laddered(to_color(color), back));
+            },
+            "color"_a, "back"_a = 0, "Stones of chains caught in a ladder, 0 to 2 moves ago.")
+        .def(
+            "ladder_captures", [](Self& c) { return points_array(c, c.context.ladders().captures); },
+            "Moves that catch an opponent chain of two liberties in a ladder.")
+        .def(
+            "ladder_escapes", [](Self& c) { return points_array(c, c.context.ladders().escapes); },
+            "Moves that save an own chain in atari from a ladder.")
+        .def(
+            "pass_alive",
+            [](Self& c, int color) { return points_array(c, c.context.pass_alive_of(to_color(color)).area()); },
+            "color"_a, "Area that is pass-alive by Benson's algorithm.")
+        .def(
+            "recent",
+            [](const Self& c, int back) {
+                return points_array(c, c.context.recent(checked_number("back", back, 1, 1 << 20)));
+            },
+            "back"_a, "The last move (1), the one before (2) and so on; empty for a pass or none.")
+        .def(
+            "was_pass",
+            [](const Self& c, int back) { return c.context.was_pass(checked_number("back", back, 1, 1 << 20)); },
+            "back"_a)
+        .def(
+            "last_played",
+            [](Self& c) {
+                const auto& numbers = c.context.last_played();
+                return bindings::board_array<std::int16_t>(c.game.board().size(), [&](Point p) { return numbers[p]; });
+            },
+            "int16: number of the last move at each point, 1 for the first move of the game, 0 for none.");
+    m.def("row_contexts", &row_contexts, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(), "ply"_a.noconvert(),
+          "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
+          "The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.");
+}
+
 std::tuple<std::vector<std::string>, std::vector<std::string>> plane_set_contents(std::string_view name) {
     std::vector<std::string> planes, scalars;
     for (const Plane& plane : plane_set(name).planes) planes.push_back(plane.name);
@@ -199,19 +352,23 @@ void register_features(nb::module_& m) {
     m.def("plane_set_names", &plane_set_names, "Names of the plane sets.");
     m.def("plane_set", &plane_set_contents, "name"_a, "Names of the planes and of the scalars of a set.");
     m.def("encode_game", &encode_game, "plane_set"_a, "game"_a, "symmetry"_a, "edge"_a, "planes"_a.noconvert(),
-          "scalars"_a.noconvert(), "mask"_a.noconvert(), "Write the position of a game for its side to move.");
+          "scalars"_a.noconvert(), "mask"_a.noconvert(), "ranks"_a = Ranks{},
+          "Write the position of a game for its side to move. ranks: of Black and White, -30..-1 kyu, 1..9 dan, 11..19 "
+          "professional, 0 unknown.");
+    bind_context(m);
     nb::class_<GameColumns>(m, "GameColumns", "Columns of a shard that stay the caller's memory.")
         .def("__init__", &make_columns, nb::kw_only(), "size"_a.noconvert(), "moves"_a.noconvert(),
              "offsets"_a.noconvert(), "black_stones"_a.noconvert(), "black_offsets"_a.noconvert(),
              "white_stones"_a.noconvert(), "white_offsets"_a.noconvert(), "ownership"_a.noconvert(),
              "ownership_offsets"_a.noconvert(), "first"_a.noconvert(), "rules"_a.noconvert(), "komi"_a.noconvert(),
-             "score"_a.noconvert(), "weight"_a.noconvert(), "winner"_a.noconvert(), "visits"_a.noconvert(),
-             "visit_offsets"_a.noconvert(), "visit_rows"_a.noconvert(), "rule_sets"_a, nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
-             nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>(),
-             nb::keep_alive<1, 11>(), nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>(),
-             nb::keep_alive<1, 15>(), nb::keep_alive<1, 16>(), nb::keep_alive<1, 17>(), nb::keep_alive<1, 18>(),
-             nb::keep_alive<1, 19>());
+             "score"_a.noconvert(), "weight"_a.noconvert(), "winner"_a.noconvert(), "black_rank"_a.noconvert(),
+             "white_rank"_a.noconvert(), "visits"_a.noconvert(), "visit_offsets"_a.noconvert(),
+             "visit_rows"_a.noconvert(), "rule_sets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
+             nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
+             nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>(), nb::keep_alive<1, 15>(),
+             nb::keep_alive<1, 16>(), nb::keep_alive<1, 17>(), nb::keep_alive<1, 18>(), nb::keep_alive<1, 19>(),
+             nb::keep_alive<1, 20>(), nb::keep_alive<1, 21>());
     m.def("encode_rows", &encode_batch, "plane_set"_a, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(),
           "ply"_a.noconvert(), "symmetry"_a.noconvert(), "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
           "edge"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(), "policy"_a.noconvert(),

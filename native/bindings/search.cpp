@@ -127,8 +127,8 @@ void bind_params(nb::module_& m) {
             [](SearchParams& p, const std::string& text) { p.leaf_symmetry = parse_leaf_symmetry(text); })
         .def_rw("expand_visits", &SearchParams::expand_visits)
         .def_rw("candidate_mass", &SearchParams::candidate_mass)
-        .def_rw("candidate_most", &SearchParams::candidate_most)
-        .def_rw("candidate_least", &SearchParams::candidate_least)
+        .def_rw("candidate_max", &SearchParams::candidate_max)
+        .def_rw("candidate_min", &SearchParams::candidate_min)
         .def_rw("policy_temperature", &SearchParams::policy_temperature)
         .def_rw("root_temperature", &SearchParams::root_temperature)
         .def_rw("noise_weight", &SearchParams::noise_weight)
@@ -136,7 +136,7 @@ void bind_params(nb::module_& m) {
         .def_rw("transpositions", &SearchParams::transpositions)
         .def_rw("merge_symmetric", &SearchParams::merge_symmetric)
         .def_rw("prune_pass_alive", &SearchParams::prune_pass_alive)
-        .def_rw("full_games", &SearchParams::full_games)
+        .def_rw("simulate_to_end", &SearchParams::simulate_to_end)
         .def_rw("forbid_pass", &SearchParams::forbid_pass)
         .def_rw("prune_eyes", &SearchParams::prune_eyes)
         .def_rw("ownership", &SearchParams::ownership)
@@ -208,7 +208,7 @@ void bind_search(nb::module_& m) {
              [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().nodes(); }); })
         .def(
             "bytes", [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().bytes(); }); },
-            "Bytes of nodes and links.")
+            "Bytes of nodes and edges.")
         .def(
             "held_bytes",
             [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().held(); }); },

@@ -15,12 +15,12 @@ namespace tengen::bindings {
 
 namespace {
 
-constexpr int kMostSlots = 1 << 20;
+constexpr int kMaxSlots = 1 << 20;
 
 int to_slots(int value) {
-    if (value < 1 || value > kMostSlots)
+    if (value < 1 || value > kMaxSlots)
         throw nb::value_error(
-            ("slots must be 1 to " + std::to_string(kMostSlots) + ", not " + std::to_string(value)).c_str());
+            ("slots must be 1 to " + std::to_string(kMaxSlots) + ", not " + std::to_string(value)).c_str());
     return value;
 }
 
@@ -87,8 +87,8 @@ nb::typed<nb::list, nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>, nb::c_con
 }
 
 void bind_params(nb::module_& m) {
-    nb::class_<PlayParams>(m, "PlayParams",
-                           "How games of self-play are played; tengen.selfplay.config.SearchConfig explains most of it.")
+    nb::class_<PlayParams>(
+        m, "PlayParams", "How games of self-play are played; tengen.selfplay.config.SearchConfig explains most of it.")
         .def(nb::init<>())
         .def_rw("full", &PlayParams::full)
         .def_rw("cheap", &PlayParams::cheap)
@@ -107,7 +107,7 @@ void bind_params(nb::module_& m) {
         .def_rw("resign_turns", &PlayParams::resign_turns)
         .def_rw("settle", &PlayParams::settle)
         .def_rw("forbid_pass", &PlayParams::forbid_pass)
-        .def_rw("most_moves", &PlayParams::most_moves);
+        .def_rw("max_moves", &PlayParams::max_moves);
 }
 
 void bind_played(nb::module_& m) {

@@ -18,25 +18,24 @@ Layout::Layout(int size, int symmetry, int edge) : points_(size * size), edge_(e
             at_[p++] = static_cast<std::int16_t>(origin + row * down + column * right);
 }
 
-void encode(const PlaneSet& set, Facts& facts, const Layout& layout, float* planes, float* scalars, float* mask) {
+void encode(const PlaneSet& set, FeatureContext& context, const Layout& layout, float* planes, float* scalars,
+            float* mask) {
     const int area = layout.edge() * layout.edge();
-    const auto mark = [&](const PointSet& points, float* plane, float value = 1.0f) {
-        points.for_each([&](Point p) { plane[layout[p]] = value; });
-    };
     std::fill_n(planes, set.planes.size() * area, 0.0f);
     for (const Plane& plane : set.planes) {
-        mark(plane.points(facts), planes);
-        if (plane.minus) mark(plane.minus(facts), planes, -1.0f);
+        PlaneWriter writer(layout, planes);
+        plane.write(context, writer);
         planes += area;
     }
-    for (const Scalar& scalar : set.scalars) *scalars++ = scalar.value(facts);
+    for (const Scalar& scalar : set.scalars) *scalars++ = scalar.value(context);
     std::fill_n(mask, area, 0.0f);
-    mark(facts.board.table().all, mask);
+    PlaneWriter(layout, mask).fill(context.board.table().all);
 }
 
-void encode(const PlaneSet& set, const Game& game, int symmetry, int edge, float* planes, float* scalars, float* mask) {
-    Facts facts(game);
-    encode(set, facts, Layout(game.board().size(), symmetry, edge), planes, scalars, mask);
+void encode(const PlaneSet& set, const Game& game, int symmetry, int edge, float* planes, float* scalars, float* mask,
+            const Ranks& ranks) {
+    FeatureContext context(game, ranks);
+    encode(set, context, Layout(game.board().size(), symmetry, edge), planes, scalars, mask);
 }
 
 }  // namespace tengen

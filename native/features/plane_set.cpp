@@ -7,7 +7,7 @@ namespace tengen {
 namespace {
 
 const std::vector<PlaneSet>& registry() {
-    static const std::vector<PlaneSet> sets = {tengen_planes(), cody_planes()};
+    static const std::vector<PlaneSet> sets = {tengen_planes(), cody_planes(), test_planes(), {"_none", {}, {}}};
     return sets;
 }
 
@@ -15,16 +15,16 @@ const std::vector<PlaneSet>& registry() {
 
 std::vector<std::string> plane_set_names() {
     std::vector<std::string> names;
-    for (const PlaneSet& set : registry()) names.push_back(set.name);
+    for (const PlaneSet& set : registry())
+        if (!set.name.starts_with('_')) names.push_back(set.name);
     return names;
 }
 
 const PlaneSet& plane_set(std::string_view name) {
-    std::string known;
-    for (const PlaneSet& set : registry()) {
+    for (const PlaneSet& set : registry())
         if (set.name == name) return set;
-        known += (known.empty() ? "" : ", ") + set.name;
-    }
+    std::string known;
+    for (const std::string& listed : plane_set_names()) known += (known.empty() ? "" : ", ") + listed;
     throw std::invalid_argument("unknown plane set '" + std::string(name) + "'; there are: " + known);
 }
 

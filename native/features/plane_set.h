@@ -1,24 +1,63 @@
-// Plane sets: what a network sees of a position, by name.
+// Plane sets: the network's view of a position, by name.
 #pragma once
 
-#include <span>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "features/facts.h"
+#include "features/feature_context.h"
 
 namespace tengen {
 
+// Where the points of a board of `size`, turned by `symmetry`, lie in a row-major tensor of `edge` >= size: at its
+// top-left. This is also the policy index of a point; pass is edge * edge.
+class Layout {
+  public:
+    Layout(int size, int symmetry, int edge);
+    int points() const { return points_; }
+    int edge() const { return edge_; }
+    int operator[](Point p) const { return at_[p]; }
+    int policy_index(Point p) const { return p == points_ ? edge_ * edge_ : at_[p]; }
+
+  private:
+    int points_, edge_;
+    std::array<std::int16_t, kMaxPoints> at_;
+};
+
+// Sets the values of one plane by the points of the board. A plane is 0 where nothing is set.
+class PlaneWriter {
+  public:
+    PlaneWriter(const Layout& layout, float* plane) : layout_(layout), plane_(plane) {}
+    void set(Point p, float value) { plane_[layout_[p]] = value; }
+    void fill(const PointSet& points, float value = 1.0f) {
+        points.for_each([&](Point p) { set(p, value); });
+    }
+
+  private:
+    const Layout& layout_;
+    float* plane_;
+};
+
+// A plane of a set. F is either PointSet(FeatureContext&), for a plane that is 1 on these points, or
+// void(FeatureContext&, PlaneWriter&), for a plane of any values.
 struct Plane {
     std::string name;
-    PointSet (*points)(Facts&);           // where the plane is 1; it is 0 elsewhere
-    PointSet (*minus)(Facts&) = nullptr;  // where it is -1
+    std::function<void(FeatureContext&, PlaneWriter&)> write;
+
+    template <class F>
+    Plane(std::string name, F values) : name(std::move(name)) {
+        if constexpr (std::is_invocable_v<F, FeatureContext&>)
+            write = [values](FeatureContext& f, PlaneWriter& plane) { plane.fill(values(f)); };
+        else
+            write = std::move(values);
+    }
 };
 
 struct Scalar {
     std::string name;
-    float (*value)(Facts&);
+    std::function<float(FeatureContext&)> value;
 };
 
 struct PlaneSet {
@@ -29,10 +68,12 @@ struct PlaneSet {
 
 // The set of that name. Throws std::invalid_argument that lists the names there are.
 const PlaneSet& plane_set(std::string_view name);
+// All names but those that start with an underscore, which are for Tengen itself.
 std::vector<std::string> plane_set_names();
 
 // One function a set, in a file of its own.
 PlaneSet tengen_planes();
 PlaneSet cody_planes();
+PlaneSet test_planes();
 
 }  // namespace tengen

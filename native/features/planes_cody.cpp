@@ -8,13 +8,9 @@ namespace tengen {
 namespace {
 
 template <int kBack>
-PointSet own_before(Facts& f) {
-    return f.stones_before(kBack, f.own);
-}
-
-template <int kBack>
-PointSet other_before(Facts& f) {
-    return f.stones_before(kBack, f.other);
+void board(FeatureContext& f, PlaneWriter& plane) {
+    plane.fill(f.stones(f.own, kBack), 1.0f);
+    plane.fill(f.stones(f.other, kBack), -1.0f);
 }
 
 }  // namespace
@@ -23,11 +19,11 @@ PlaneSet cody_planes() {
     return {
         "cody3",
         {
-            {"board", [](Facts& f) { return f.stones(f.own); }, [](Facts& f) { return f.stones(f.other); }},
-            {"board_before", own_before<1>, other_before<1>},
-            {"board_two_before", own_before<2>, other_before<2>},
+            {"board", board<0>},
+            {"board_before", board<1>},
+            {"board_two_before", board<2>},
         },
-        {{"self_komi", [](Facts& f) { return f.self_komi() / 20.0f; }}},
+        {{"self_komi", [](FeatureContext& f) { return f.self_komi() / 20.0f; }}},
     };
 }
 

@@ -9,25 +9,25 @@ namespace tengen {
 namespace {
 
 template <int kLiberties>
-PointSet own_with(Facts& f) {
+PointSet own_with(FeatureContext& f) {
     return f.with_liberties(f.own, kLiberties);
 }
 
 template <int kLiberties>
-PointSet other_with(Facts& f) {
+PointSet other_with(FeatureContext& f) {
     return f.with_liberties(f.other, kLiberties);
 }
 
 template <int kBack>
-PointSet recent(Facts& f) {
+PointSet recent(FeatureContext& f) {
     return f.recent(kBack);
 }
 
-float komi(Facts& f) { return std::clamp(f.self_komi() / 20.0f, -2.0f, 2.0f); }
+float komi(FeatureContext& f) { return std::clamp(f.self_komi() / 20.0f, -2.0f, 2.0f); }
 
 // Under area scoring the margin without komi has the parity of the board, but for seki: a wave of period two in komi
 // tells the network which side of the nearest possible margin it is on.
-float komi_parity(Facts& f) {
+float komi_parity(FeatureContext& f) {
     if (f.game.rules().scoring != Scoring::area) return 0.0f;
     const float parity = static_cast<float>(f.board.points() % 2);
     const float above = f.self_komi() - parity;
@@ -41,9 +41,9 @@ PlaneSet tengen_planes() {
     return {
         "tengen",
         {
-            {"on_board", [](Facts& f) { return f.board.table().all; }},
-            {"own_stones", [](Facts& f) { return f.stones(f.own); }},
-            {"opponent_stones", [](Facts& f) { return f.stones(f.other); }},
+            {"on_board", [](FeatureContext& f) { return f.board.table().all; }},
+            {"own_stones", [](FeatureContext& f) { return f.stones(f.own); }},
+            {"opponent_stones", [](FeatureContext& f) { return f.stones(f.other); }},
             {"own_1_liberty", own_with<1>},
             {"own_2_liberties", own_with<2>},
             {"own_3_liberties", own_with<3>},
@@ -52,33 +52,34 @@ PlaneSet tengen_planes() {
             {"opponent_2_liberties", other_with<2>},
             {"opponent_3_liberties", other_with<3>},
             {"opponent_4_liberties", other_with<4>},
-            {"captures_1", [](Facts& f) { return f.moves().captures_one; }},
-            {"captures_2", [](Facts& f) { return f.moves().captures_more; }},
-            {"leaves_1_liberty", [](Facts& f) { return f.moves().leaves_one; }},
-            {"leaves_2_liberties", [](Facts& f) { return f.moves().leaves_two; }},
-            {"ko_ban", [](Facts& f) { return f.bans(); }},
+            {"captures_1", [](FeatureContext& f) { return f.effects().captures_one; }},
+            {"captures_2", [](FeatureContext& f) { return f.effects().captures_more; }},
+            {"leaves_1_liberty", [](FeatureContext& f) { return f.effects().leaves_one; }},
+            {"leaves_2_liberties", [](FeatureContext& f) { return f.effects().leaves_two; }},
+            {"ko_ban", [](FeatureContext& f) { return f.ko_bans(); }},
             {"last_move", recent<1>},
             {"second_last_move", recent<2>},
             {"third_last_move", recent<3>},
             {"fourth_last_move", recent<4>},
             {"fifth_last_move", recent<5>},
-            {"own_laddered", [](Facts& f) { return f.ladders().stones[index(f.own)]; }},
-            {"opponent_laddered", [](Facts& f) { return f.ladders().stones[index(f.other)]; }},
-            {"ladder_capture", [](Facts& f) { return f.ladders().captures; }},
-            {"ladder_escape", [](Facts& f) { return f.ladders().escapes; }},
-            {"own_pass_alive", [](Facts& f) { return f.alive(f.own).area(); }},
-            {"opponent_pass_alive", [](Facts& f) { return f.alive(f.other).area(); }},
+            {"own_laddered", [](FeatureContext& f) { return f.ladders().stones[index(f.own)]; }},
+            {"opponent_laddered", [](FeatureContext& f) { return f.ladders().stones[index(f.other)]; }},
+            {"ladder_capture", [](FeatureContext& f) { return f.ladders().captures; }},
+            {"ladder_escape", [](FeatureContext& f) { return f.ladders().escapes; }},
+            {"own_pass_alive", [](FeatureContext& f) { return f.pass_alive_of(f.own).area(); }},
+            {"opponent_pass_alive", [](FeatureContext& f) { return f.pass_alive_of(f.other).area(); }},
         },
         {
             {"self_komi", komi},
             {"komi_parity", komi_parity},
-            {"positional_ko", [](Facts& f) { return f.game.rules().ko == Ko::positional ? 1.0f : 0.0f; }},
-            {"situational_ko", [](Facts& f) { return f.game.rules().ko == Ko::situational ? 1.0f : 0.0f; }},
-            {"territory_scoring", [](Facts& f) { return f.game.rules().scoring == Scoring::territory ? 1.0f : 0.0f; }},
-            {"suicide", [](Facts& f) { return f.game.rules().suicide ? 1.0f : 0.0f; }},
-            {"last_was_pass", [](Facts& f) { return f.was_pass(1) ? 1.0f : 0.0f; }},
-            {"second_last_was_pass", [](Facts& f) { return f.was_pass(2) ? 1.0f : 0.0f; }},
-            {"pass_ends", [](Facts& f) { return f.game.passes() >= 1 ? 1.0f : 0.0f; }},
+            {"positional_ko", [](FeatureContext& f) { return f.game.rules().ko == Ko::positional ? 1.0f : 0.0f; }},
+            {"situational_ko", [](FeatureContext& f) { return f.game.rules().ko == Ko::situational ? 1.0f : 0.0f; }},
+            {"territory_scoring",
+             [](FeatureContext& f) { return f.game.rules().scoring == Scoring::territory ? 1.0f : 0.0f; }},
+            {"suicide", [](FeatureContext& f) { return f.game.rules().suicide ? 1.0f : 0.0f; }},
+            {"last_was_pass", [](FeatureContext& f) { return f.was_pass(1) ? 1.0f : 0.0f; }},
+            {"second_last_was_pass", [](FeatureContext& f) { return f.was_pass(2) ? 1.0f : 0.0f; }},
+            {"pass_ends", [](FeatureContext& f) { return f.game.passes() >= 1 ? 1.0f : 0.0f; }},
         },
     };
 }

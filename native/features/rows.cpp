@@ -34,35 +34,29 @@ Point checked_point(const Sample& sample, const Board& board, std::uint16_t move
 
 float side_sign(Color side) { return side == Color::black ? 1.0f : -1.0f; }
 
-// The side whose position a sample shows: of the recorded move, which need not alternate, or of the game at its end.
-Color side_to_move(const Sample& sample, const Game& game) {
-    const auto moves = sample.games->moves.row(sample.row);
-    return sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
-}
-
-// Rules, komi and result of a game as it is told.
-struct Told {
+// Rules, komi and result of a game under the variant of its sample.
+struct Labels {
     Rules rules;
     float komi;
     float score;  // Black minus White, NaN where unknown
     int winner;   // as in the store
 };
 
-Told told(const Sample& sample) {
+Labels labels_of(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
     const auto rules = static_cast<std::size_t>(games.rules[row]);
     if (rules >= games.rule_sets.size()) refuse(sample, "rule set " + std::to_string(games.rules[row]));
     const float komi = games.komi[row];
-    Told game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
-    if (sample.terms.other_scoring) {
+    Labels game{games.rule_sets[rules], std::isnan(komi) ? kUnknownKomi : komi, games.score[row], games.winner[row]};
+    if (sample.variant.other_scoring) {
         const bool territory = game.rules.scoring == Scoring::territory;
         game.rules.scoring = territory ? Scoring::area : Scoring::territory;
         game.komi += territory ? 1.0f : -1.0f;
     }
-    if (sample.terms.komi_shift != 0.0f && !std::isnan(game.score)) {
-        game.komi += sample.terms.komi_shift;
-        game.score -= sample.terms.komi_shift;
+    if (sample.variant.komi_shift != 0.0f && !std::isnan(game.score)) {
+        game.komi += sample.variant.komi_shift;
+        game.score -= sample.variant.komi_shift;
         game.winner = game.score > 0.0f ? 0 : game.score < 0.0f ? 1 : 2;
     }
     return game;
@@ -120,16 +114,16 @@ void write_reply(const Sample& sample, const Layout& layout, float* out) {
 void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const BatchArrays& out, std::size_t i) {
     const GameColumns& games = *sample.games;
     const Game game = replay(sample);
-    const Color side = side_to_move(sample, game);
+    FeatureContext context = context_of(sample, game);
+    const Color side = context.own;
     const Layout layout(game.board().size(), sample.symmetry, edge);
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    Facts facts(game, side);
-    encode(set, facts, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
+    encode(set, context, layout, out.planes + i * set.planes.size() * area, out.scalars + i * set.scalars.size(),
            out.mask + i * area);
     const auto moves = games.moves.row(sample.row);
     const bool has_move = sample.ply < static_cast<int>(moves.size());
     out.policy[i] = has_move ? layout.policy_index(checked_point(sample, game.board(), moves[sample.ply])) : -1;
-    const Told result = told(sample);
+    const Labels result = labels_of(sample);
     out.value[i] = value_target(result.winner, side);
     out.score[i] = result.score * side_sign(side);
     const float weight = games.weight[sample.row];
@@ -144,8 +138,8 @@ void encode_sample(const PlaneSet& set, const Sample& sample, int edge, const Ba
 Game replay(const Sample& sample) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row);
-    const Told terms = told(sample);
-    Game game(games.size[row], terms.rules, terms.komi);
+    const Labels labels = labels_of(sample);
+    Game game(games.size[row], labels.rules, labels.komi);
     const Board& board = game.board();
     const auto set_up = [&](std::span<const std::uint16_t> stones, Color color) {
         for (const auto p : stones) {
@@ -160,6 +154,16 @@ Game replay(const Sample& sample) {
     for (const auto move : games.moves.row(row).first(sample.ply))
         game.play(checked_point(sample, board, move), move_color(move));
     return game;
+}
+
+FeatureContext context_of(const Sample& sample, const Game& game) {
+    const GameColumns& games = *sample.games;
+    const auto moves = games.moves.row(sample.row);
+    const Color side = sample.ply < static_cast<int>(moves.size()) ? move_color(moves[sample.ply]) : game.to_play();
+    Ranks ranks{};
+    for (std::size_t color = 0; color < 2; ++color)
+        if (!games.ranks[color].empty()) ranks[color] = games.ranks[color][sample.row];
+    return FeatureContext(game, side, ranks);
 }
 
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads) {

@@ -38,6 +38,7 @@ struct GameColumns {
     std::span<const std::int16_t> rules;  // index into rule_sets
     std::span<const float> komi, score, weight;
     std::span<const std::int8_t> winner;
+    std::array<std::span<const std::int8_t>, 2> ranks;  // by colour, as in Ranks; empty where no player has one
     std::vector<Rules> rule_sets;
 
     std::size_t rows() const { return size.size(); }
@@ -45,10 +46,10 @@ struct GameColumns {
 
 inline constexpr float kUnknownKomi = 6.5f;  // taken where a record does not say
 
-// How a game is told. People play nearly the same moves under any rules and komi, so that a game also teaches what it
-// would have meant under others: with area counted for territory (and a point more komi, for the last dame) or the
-// reverse, and, where its score is known, with another komi and the result that this gives.
-struct Terms {
+// Other rules and komi for a recorded game. People play nearly the same moves under all rule sets, so one game gives
+// training examples for several: with territory scoring for area scoring and one point less komi (for the last dame),
+// with the reverse, and, where the score is known, with another komi and the result that follows from it.
+struct RulesVariant {
     bool other_scoring = false;
     float komi_shift = 0.0f;
 };
@@ -59,7 +60,7 @@ struct Sample {
     std::int64_t row;
     int ply;
     int symmetry;
-    Terms terms = {};
+    RulesVariant variant = {};
 };
 
 // Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.
@@ -83,6 +84,10 @@ struct BatchArrays {
 // The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a stone
 // or move is off the board or on a stone, and where size, rules, komi or the colour to play are none.
 Game replay(const Sample& sample);
+
+// The position of `game`, the replay of a sample, for the side that plays the recorded move (moves need not alternate),
+// or for the side to move at the end of the game.
+FeatureContext context_of(const Sample& sample, const Game& game);
 
 // Fills the arrays, on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
 // replay() does, where the move to predict or a recorded visit is none, and where an ownership does not cover the

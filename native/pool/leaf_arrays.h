@@ -17,16 +17,16 @@ struct LeafArrays {
 };
 
 // Games that one thread takes one after another, and the rows that they have.
-struct Run {
+struct GameRange {
     int begin, end;
     int first_row = 0, rows = 0;
 };
 
 // `games` in runs of about the same length. More runs than threads, so that a thread with easy games takes over from
 // one with hard ones; few, because every run but the first may have to be moved.
-std::vector<Run> make_runs(int games, int threads);
+std::vector<GameRange> make_game_ranges(int games, int threads);
 
 // Moves every run up to the one before; returns the number of rows.
-int close_gaps(std::span<const Run> runs, const PlaneSet& set, int edge, const LeafArrays& out);
+int compact_rows(std::span<const GameRange> ranges, const PlaneSet& set, int edge, const LeafArrays& out);
 
 }  // namespace tengen

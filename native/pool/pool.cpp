@@ -10,24 +10,24 @@ SearchPool::SearchPool(const SearchParams& params, std::span<const std::uint64_t
     : workers_(threads) {
     if (seeds.empty()) throw std::invalid_argument("a pool needs at least one game");
     for (const auto seed : seeds) searches_.push_back(std::make_unique<Search>(params, seed));
-    runs_ = make_runs(games(), threads);
+    ranges_ = make_game_ranges(games(), threads);
 }
 
 int SearchPool::gather(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out) {
     check(edge, limits);
     int row = 0;
-    for (Run& run : runs_) {
-        run.first_row = row;
-        for (int i = run.begin; i < run.end; ++i) row += limits[i];
+    for (GameRange& range : ranges_) {
+        range.first_row = row;
+        for (int i = range.begin; i < range.end; ++i) row += limits[i];
     }
     try {
-        workers_.run(static_cast<int>(runs_.size()),
-                     [&](int i) { runs_[i].rows = fill(set, edge, limits, out, runs_[i]); });
+        workers_.run(static_cast<int>(ranges_.size()),
+                     [&](int i) { ranges_[i].rows = fill(set, edge, limits, out, ranges_[i]); });
     } catch (...) {
         forget_waiting();
         throw;
     }
-    return close_gaps(runs_, set, edge, out);
+    return compact_rows(ranges_, set, edge, out);
 }
 
 void SearchPool::check(int edge, std::span<const int> limits) const {
@@ -46,36 +46,36 @@ void SearchPool::check(int edge, std::span<const int> limits) const {
 }
 
 int SearchPool::fill(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out,
-                     const Run& run) {
-    int row = run.first_row;
-    for (int i = run.begin; i < run.end; ++i) {
+                     const GameRange& range) {
+    int row = range.first_row;
+    for (int i = range.begin; i < range.end; ++i) {
         if (limits[i] == 0) continue;
         const auto [planes, scalars, mask] = out.from(set, edge, row);
         row += searches_[i]->gather(set, edge, planes, scalars, mask, limits[i]);
     }
-    return row - run.first_row;
+    return row - range.first_row;
 }
 
 void SearchPool::scatter(const LeafResults& results, int edge) {
     int row = 0;
-    for (Run& run : runs_) {
-        run.first_row = row;
-        for (int i = run.begin; i < run.end; ++i) row += searches_[i]->waiting();
-        run.rows = row - run.first_row;
+    for (GameRange& range : ranges_) {
+        range.first_row = row;
+        for (int i = range.begin; i < range.end; ++i) row += searches_[i]->waiting();
+        range.rows = row - range.first_row;
     }
     const std::size_t n = row, area = static_cast<std::size_t>(edge) * edge;
     if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
         results.ownership.size() != n * area)
         throw std::logic_error(std::to_string(n) + " leaves wait, results came for " +
                                std::to_string(results.value.size()));
-    workers_.run(static_cast<int>(runs_.size()), [&](int i) { take(runs_[i], results, edge); });
+    workers_.run(static_cast<int>(ranges_.size()), [&](int i) { take(ranges_[i], results, edge); });
 }
 
-void SearchPool::take(const Run& run, const LeafResults& results, int edge) {
+void SearchPool::take(const GameRange& range, const LeafResults& results, int edge) {
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
-    std::size_t row = run.first_row;
+    std::size_t row = range.first_row;
     std::exception_ptr failure;
-    for (int i = run.begin; i < run.end; ++i) {
+    for (int i = range.begin; i < range.end; ++i) {
         const std::size_t n = searches_[i]->waiting();
         if (n == 0) continue;
         try {

@@ -42,11 +42,11 @@ class SearchPool {
 
   private:
     void check(int edge, std::span<const int> limits) const;
-    int fill(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out, const Run& run);
-    void take(const Run& run, const LeafResults& results, int edge);
+    int fill(const PlaneSet& set, int edge, std::span<const int> limits, const LeafArrays& out, const GameRange& range);
+    void take(const GameRange& range, const LeafResults& results, int edge);
 
     std::vector<std::unique_ptr<Search>> searches_;
-    std::vector<Run> runs_;
+    std::vector<GameRange> ranges_;
     Workers workers_;
 };
 

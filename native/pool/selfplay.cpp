@@ -20,7 +20,7 @@ const PlayParams& checked(const PlayParams& params) {
 SelfPlay::SelfPlay(const PlayParams& params, int slots, int threads) : params_(checked(params)), workers_(threads) {
     if (slots < 1) throw std::invalid_argument("self-play needs a slot or more, not " + std::to_string(slots));
     for (int i = 0; i < slots; ++i) games_.push_back(std::make_unique<SelfPlayGame>(params_));
-    runs_ = make_runs(slots, threads);
+    ranges_ = make_game_ranges(slots, threads);
 }
 
 void SelfPlay::add(GamePlan plan) {
@@ -34,21 +34,22 @@ int SelfPlay::gather(const PlaneSet& set, int edge, const LeafArrays& out) {
     if (largest_ > edge)
         throw std::invalid_argument("a board of " + std::to_string(largest_) + " is too large for arrays of edge " +
                                     std::to_string(edge));
-    for (Run& run : runs_) run.first_row = run.begin;
+    for (GameRange& range : ranges_) range.first_row = range.begin;
     try {
-        workers_.run(static_cast<int>(runs_.size()), [&](int i) { runs_[i].rows = fill(set, edge, out, runs_[i]); });
+        workers_.run(static_cast<int>(ranges_.size()),
+                     [&](int i) { ranges_[i].rows = fill(set, edge, out, ranges_[i]); });
     } catch (...) {
         forget_waiting();
         throw;
     }
-    return close_gaps(runs_, set, edge, out);
+    return compact_rows(ranges_, set, edge, out);
 }
 
-int SelfPlay::fill(const PlaneSet& set, int edge, const LeafArrays& out, const Run& run) {
-    int row = run.first_row;
-    for (int i = run.begin; i < run.end; ++i) {
+int SelfPlay::fill(const PlaneSet& set, int edge, const LeafArrays& out, const GameRange& range) {
+    int row = range.first_row;
+    for (int i = range.begin; i < range.end; ++i) {
         SelfPlayGame& game = *games_[i];
-        while (game.playing() || begin_next(game)) {
+        while (game.playing() || start_next(game)) {
             if (game.gather(set, edge, out.from(set, edge, row))) {
                 ++row;
                 break;
@@ -56,10 +57,10 @@ int SelfPlay::fill(const PlaneSet& set, int edge, const LeafArrays& out, const R
             collect(game);
         }
     }
-    return row - run.first_row;
+    return row - range.first_row;
 }
 
-bool SelfPlay::begin_next(SelfPlayGame& game) {
+bool SelfPlay::start_next(SelfPlayGame& game) {
     GamePlan plan;
     {
         const std::lock_guard lock(mutex_);
@@ -81,19 +82,19 @@ void SelfPlay::collect(SelfPlayGame& game) {
 
 void SelfPlay::scatter(const LeafResults& results, int edge) {
     int row = 0;
-    for (Run& run : runs_) {
-        run.first_row = row;
-        for (int i = run.begin; i < run.end; ++i) row += games_[i]->waiting();
+    for (GameRange& range : ranges_) {
+        range.first_row = row;
+        for (int i = range.begin; i < range.end; ++i) row += games_[i]->waiting();
     }
     const std::size_t n = row, area = static_cast<std::size_t>(edge) * edge;
     if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
         results.ownership.size() != n * area)
         throw std::logic_error(std::to_string(n) + " positions wait, results came for " +
                                std::to_string(results.value.size()));
-    workers_.run(static_cast<int>(runs_.size()), [&](int i) {
-        std::size_t at = runs_[i].first_row;
+    workers_.run(static_cast<int>(ranges_.size()), [&](int i) {
+        std::size_t at = ranges_[i].first_row;
         std::exception_ptr failure;
-        for (int k = runs_[i].begin; k < runs_[i].end; ++k) {
+        for (int k = ranges_[i].begin; k < ranges_[i].end; ++k) {
             SelfPlayGame& game = *games_[k];
             if (!game.waiting()) continue;
             try {

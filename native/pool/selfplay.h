@@ -47,13 +47,13 @@ class SelfPlay {
     std::size_t bytes() const;  // of all slots, about
 
   private:
-    int fill(const PlaneSet& set, int edge, const LeafArrays& out, const Run& run);
+    int fill(const PlaneSet& set, int edge, const LeafArrays& out, const GameRange& range);
     void collect(SelfPlayGame& game);
-    bool begin_next(SelfPlayGame& game);
+    bool start_next(SelfPlayGame& game);
 
     const PlayParams params_;
     std::vector<std::unique_ptr<SelfPlayGame>> games_;
-    std::vector<Run> runs_;
+    std::vector<GameRange> ranges_;
     std::deque<GamePlan> queue_;
     std::vector<PlayedGame> over_;
     int largest_ = 0;   // board that was ever added

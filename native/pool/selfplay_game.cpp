@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr float kFractionScale = 10000;  // the sum of weights that are recorded where they are no whole numbers
-constexpr float kLeastPrior = 0x1p-32f;  // for the logarithm of a prior that a node keeps as 0
+constexpr float kMinPrior = 0x1p-32f;    // for the logarithm of a prior that a node keeps as 0
 constexpr float kSampled = 0.1f;         // temperature below which Gumbel search plays what it chose
 
 std::uint16_t stored(Move move) {
@@ -46,13 +46,13 @@ SelfPlayGame::SelfPlayGame(const PlayParams& params) : params_(params), search_(
 void SelfPlayGame::begin(const GamePlan& plan) {
     over_ = false;
     game_ = start_of(plan);
-    game_->set_move_limit(params_.most_moves ? params_.most_moves : 2 * plan.size * plan.size);
+    game_->set_move_limit(params_.max_moves ? params_.max_moves : 2 * plan.size * plan.size);
     search_.restart(plan.seed);
     random_ = Random(SplitMix64(plan.seed ^ 0x5e1f91a7ULL).next());
     may_resign_ = plan.may_resign && params_.resign_winrate > 0 && params_.resign_turns > 0;
     opening_left_ = plan.opening_moves;
-    hopeless_ = {};
-    winning_ = {};
+    losing_turns_ = {};
+    winning_turns_ = {};
     played_ = {};
     played_.index = plan.index;
     played_.size = plan.size;
@@ -103,7 +103,7 @@ void SelfPlayGame::count(std::string_view ending) {
     }
     if (game_->is_no_result()) return;
     // As the searches counted it; a settled game ends by what is pass-alive, however they count.
-    const bool as_it_stands = params_.full.full_games && ending != "settled";
+    const bool as_it_stands = params_.full.simulate_to_end && ending != "settled";
     const PointSet dead = as_it_stands ? PointSet() : pass_dead(game_->board(), game_->rules().suicide);
     played_.score = score(*game_, dead);
     played_.winner = played_.score > 0 ? 0 : played_.score < 0 ? 1 : 2;
@@ -130,7 +130,7 @@ void SelfPlayGame::begin_turn() {
     std::vector<Point> avoid;
     if (turn_ == Turn::opening || params_.forbid_pass) {
         std::vector<Point> legal;
-        moves_of(*game_, turn_ == Turn::opening, legal);
+        candidate_moves(*game_, turn_ == Turn::opening, legal);
         if (legal.size() > 1) avoid.push_back(pass);
     }
     search_.set_root(*game_, {}, avoid);
@@ -198,7 +198,7 @@ void SelfPlayGame::record_target(std::span<const float> weights) {
 
 // Whether the side to move gives up, whose root has this value.
 bool SelfPlayGame::resigns(float value) {
-    int& turns = hopeless_[index(game_->to_play())];
+    int& turns = losing_turns_[index(game_->to_play())];
     turns = (value + 1) / 2 < params_.resign_winrate ? turns + 1 : 0;
     return may_resign_ && turns >= params_.resign_turns;
 }
@@ -206,13 +206,13 @@ bool SelfPlayGame::resigns(float value) {
 void SelfPlayGame::note_winner(float value) {
     for (const Color color : {Color::black, Color::white}) {
         const float winrate = ((color == game_->to_play() ? value : -value) + 1) / 2;
-        int& turns = winning_[index(color)];
+        int& turns = winning_turns_[index(color)];
         turns = winrate >= params_.decided_winrate ? turns + 1 : 0;
     }
 }
 
 bool SelfPlayGame::is_decided() const {
-    return params_.decided_turns > 0 && std::max(winning_[0], winning_[1]) >= params_.decided_turns;
+    return params_.decided_turns > 0 && std::max(winning_turns_[0], winning_turns_[1]) >= params_.decided_turns;
 }
 
 // --- The move ---
@@ -239,13 +239,13 @@ std::vector<float> SelfPlayGame::raw_policy() const {
     const Node& root = *search_.tree().root().node;
     std::vector<float> policy(game_->board().points() + 1, 0.0f);
     double total = 0;
-    for (int i = 0; i < root.edge_count; ++i) {
-        const Edge edge = root.edges()[i];
-        total += policy[edge.move] = power == 1 ? edge.prior.value() : std::pow(edge.prior.value(), power);
+    for (int i = 0; i < root.move_count; ++i) {
+        const MovePrior move = root.moves()[i];
+        total += policy[move.point] = power == 1 ? move.prior.value() : std::pow(move.prior.value(), power);
     }
-    for (int i = 0; i < root.edge_count; ++i) {
-        float& p = policy[root.edges()[i].move];
-        p = std::max(static_cast<float>(p / total), kLeastPrior);
+    for (int i = 0; i < root.move_count; ++i) {
+        float& p = policy[root.moves()[i].point];
+        p = std::max(static_cast<float>(p / total), kMinPrior);
     }
     return policy;
 }

@@ -57,7 +57,7 @@ void PlayParams::check() const {
     positive(opening_temperature, "opening_temperature");
     share(resign_winrate, "resign_winrate");
     at_least(resign_turns, 0, "resign_turns");
-    at_least(most_moves, 0, "most_moves");
+    at_least(max_moves, 0, "max_moves");
 }
 
 }  // namespace tengen

@@ -50,7 +50,7 @@ struct PlayParams {
     int resign_turns = 3;           // so many of its searched turns in a row; 0 is never
     bool settle = true;             // a game under area scoring ends when every point is beyond change (pass-alive)
     bool forbid_pass = false;       // pass only where nothing else is legal
-    int most_moves = 0;             // a game that has so many is counted; 0: 2 * size * size
+    int max_moves = 0;              // a game that has so many is counted; 0: 2 * size * size
 
     // Throws std::invalid_argument that names what is out of range.
     void check() const;

@@ -20,13 +20,13 @@ bool finite(std::span<const float> values) {
 int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
     game();
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
-    if (root_visits() >= kMostVisits) return 0;
+    if (root_visits() >= kMaxVisits) return 0;
     if (refresh_ && limit > 0) {
         refresh_ = false;
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
         visit(0, *game_);
     }
-    if (params_.full_games) return gather_full_games(visit, limit);
+    if (params_.simulate_to_end) return gather_to_end(visit, limit);
     // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
     // elsewhere.
     std::vector<Path> blocked;
@@ -34,11 +34,11 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     start(sim);
     for (int done = waiting(); done < limit && static_cast<int>(blocked.size()) < limit;) {
         End end = descend(sim);
-        if (end == End::open) end = open(sim);
-        if (end == End::again) continue;
+        if (end == End::leaf) end = expand(sim);
+        if (end == End::retry) continue;
         if (end == End::waiting) visit(waiting() - 1, sim.game);
-        if (end == End::finished) count_again(sim.path);
-        if (end == End::blocked) {
+        if (end == End::terminal) backup_end(sim.path);
+        if (end == End::collision) {
             if (sim.path.empty()) break;  // the root itself waits
             add_pending(sim.path, 1);
             blocked.push_back(sim.path);
@@ -52,25 +52,25 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
 }
 
 // Evaluates the end of the path, or makes a node there that waits for it.
-Search::End Search::open(Simulation& sim) {
-    begin(sim);
-    explore(sim);
-    if (sim.illegal) return bar_last(sim), End::again;
+Search::End Search::expand(Simulation& sim) {
+    prepare_leaf(sim);
+    examine_leaf(sim);
+    if (sim.last_move_illegal) return reject_last_move(sim), End::retry;
     if (Node* const known = tree_.is_graph() ? tree_.known(sim.key) : nullptr) {
-        if (!known->ready) return End::blocked;
-        end_of(sim.path).node = known;
-        if (!is_barred(sim.path)) return End::again;  // goes on below it
-        return bar_last(sim), End::again;
+        if (!known->ready) return End::collision;
+        last_edge(sim.path).node = known;
+        if (!is_superko_illegal(sim.path)) return End::retry;  // goes on below it
+        return reject_last_move(sim), End::retry;
     }
-    Node* const node = place(sim);
+    Node* const node = add_node(sim);
     if (!node && !sim.over && params_.playouts == 0) {
         start(sim);  // the memory is full, and nothing will be opened any more
-        return End::again;
+        return End::retry;
     }
-    if (!sim.over) learn(sim);
+    if (!sim.over) record_playout(sim);
     if (!node || node->ready) {
-        count(sim.path, sim.outcome);
-        return End::counted;
+        backup(sim.path, sim.outcome);
+        return End::backed_up;
     }
     add_pending(sim.path, 1);
     waiting_.push_back({sim.path, node, sim.outcome, sim.key, false});
@@ -101,22 +101,23 @@ void Search::scatter(const LeafResults& results, int edge) {
     for (std::size_t row = 0; row < leaves.size(); ++row) {
         const Waiting& leaf = leaves[row];
         const Layout layout(game_->board().size(), leaf.symmetry, edge);
-        if (params_.ownership) take_ownership(leaf, results.ownership.subspan(row * area, area), layout);
+        if (params_.ownership) add_ownership(leaf, results.ownership.subspan(row * area, area), layout);
         if (leaf.refresh) continue;
         Node& node = *leaf.node;
         if (!prior_policy_) {
-            take_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout, params_.policy_temperature);
+            set_priors_from_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout,
+                                   params_.policy_temperature);
             cut(node, leaf.path.empty());
         }
         const float own = 1 - params_.playout_weight, played = params_.playout_weight;
         node.value = own * std::clamp(results.value[row], -1.0f, 1.0f) + played * leaf.playouts.value;
         node.score = own * results.score[row] + played * leaf.playouts.score;
         node.ready = true;
-        if (params_.full_games) {
-            under_way_.push_back(leaf.path);
+        if (params_.simulate_to_end) {
+            in_progress_.push_back(leaf.path);
         } else {
             add_pending(leaf.path, -1);
-            count(leaf.path, {node.value, node.score});
+            backup(leaf.path, {node.value, node.score});
         }
         if (leaf.path.empty()) prepare_root();
     }
@@ -133,7 +134,7 @@ void Search::check(const LeafResults& results, int edge) const {
         throw std::invalid_argument("an evaluation is not finite");
 }
 
-void Search::take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {
+void Search::add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {
     const double sign = leaf.path.size() % 2 ? -1 : 1;
     ownership_.resize(layout.points(), 0.0);
     for (int p = 0; p < layout.points(); ++p) ownership_[p] += sign * ownership[layout[static_cast<Point>(p)]];

@@ -35,12 +35,12 @@ Point draw(std::span<const RootMove> moves, std::uint32_t most, float temperatur
 
 }  // namespace
 
-float lower_bound(const Link& link, const SearchParams& params) {
-    if (!link.visits) return -1;
-    const auto n = static_cast<float>(link.visits);
-    const float spread = std::max(link.square - link.utility * link.utility, 0.0f);
+float lower_bound(const EdgeStats& stats, const SearchParams& params) {
+    if (!stats.visits) return -1;
+    const auto n = static_cast<float>(stats.visits);
+    const float spread = std::max(stats.square - stats.utility * stats.utility, 0.0f);
     const float variance = (n * spread + 1) / (n + 1);
-    return std::max(link.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
+    return std::max(stats.utility - params.lcb_deviations * std::sqrt(variance / n), -1.0f);
 }
 
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {

@@ -18,9 +18,9 @@ struct RootMove {
     float prior;  // of the network, without temperature and noise
 };
 
-// Lower confidence bound of a link's utility. One observation of variance 1 is added, so that few visits that agree by
+// Lower confidence bound of a edge's utility. One observation of variance 1 is added, so that few visits that agree by
 // chance make no tight bound.
-float lower_bound(const Link& link, const SearchParams& params);
+float lower_bound(const EdgeStats& stats, const SearchParams& params);
 
 // The move to play by the rule in `params`, or kNoPoint if no move has a visit. Ties go to more visits, then to the
 // earlier move of the list.

@@ -14,14 +14,14 @@
 
 namespace tengen {
 
-int select_gumbel(const Junction& junction, const SearchParams& params);
+int select_gumbel(const SelectionContext& context, const SearchParams& params);
 
 // The survivor to play: of the moves with the most visits since the plan was made, the best by g + logit + sigma(q).
 // -1 if none has one.
-int gumbel_choice(const Junction& root, const SearchParams& params);
+int gumbel_choice(const SelectionContext& root, const SearchParams& params);
 
 // softmax(logit + sigma(q)) over all edges that are allowed: what the policy should have been.
-std::vector<float> improved_policy(const Junction& junction, const SearchParams& params);
+std::vector<float> improved_policy(const SelectionContext& context, const SearchParams& params);
 
 // Sequential halving as a schedule: how many visits the move has that simulation t (from 0 on) visits, with m moves at
 // the start and n simulations planned. Each round gives every survivor max(1, floor(n / (ceil(log2 m) * survivors)))

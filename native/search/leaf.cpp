@@ -9,7 +9,7 @@
 
 namespace tengen {
 
-void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko) {
+void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko) {
     const Board& board = game.board();
     const Color own = game.to_play();
     std::optional<PointSet> alive;  // costs more than all else here, and most positions have no eye
@@ -26,7 +26,7 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool
     moves.push_back(board.pass());
 }
 
-Outcome outcome_of(const Game& game, bool as_it_stands) {
+Outcome game_outcome(const Game& game, bool as_it_stands) {
     if (game.is_no_result()) return {0, 0};
     const float black = score(game, as_it_stands ? PointSet() : pass_dead(game.board(), game.rules().suicide));
     const float own = game.to_play() == Color::black ? black : -black;

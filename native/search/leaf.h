@@ -10,7 +10,7 @@ namespace tengen {
 
 // Legal moves in board order, pass last. With `prune_eyes` without own true eyes inside own pass-alive area; without
 // `superko` also those that only superko forbids.
-void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
+void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
 // Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
 // opponent's pass-alive territory are dead and everything else lives, or `as_it_stands` all lives; a long cycle is
@@ -18,7 +18,7 @@ void moves_of(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool
 struct Outcome {
     float value, score;
 };
-Outcome outcome_of(const Game& game, bool as_it_stands = false);
+Outcome game_outcome(const Game& game, bool as_it_stands = false);
 
 float utility_of(float value, float score, const SearchParams& params);
 

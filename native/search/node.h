@@ -29,8 +29,8 @@ class Prior {
     std::uint16_t bits_ = 0;
 };
 
-struct Edge {
-    Point move;
+struct MovePrior {
+    Point point;
     Prior prior;
 };
 
@@ -45,7 +45,7 @@ struct Amaf {
 struct Node;
 
 // A move that was tried and what came of it, as means for the player who makes it.
-struct Link {
+struct EdgeStats {
     Node* node = nullptr;
     std::uint32_t visits = 0;
     std::uint32_t pending = 0;      // simulations that are on their way through here
@@ -70,31 +70,31 @@ struct Link {
     }
 };
 
-// A position that is evaluated or waits for it. The edges follow the node in memory; link i belongs to edge i, and the
-// edges behind the links lie in the order in which they will be tried, so a simulation never looks at all moves (RAVE
+// A position that is evaluated or waits for it. The edges follow the node in memory; edge i belongs to edge i, and the
+// edges behind the edges lie in the order in which they will be tried, so a simulation never looks at all moves (RAVE
 // does: there an Amaf for each edge follows the edges).
 struct Node {
-    Link* links = nullptr;
-    std::uint16_t edge_count = 0, link_count = 0, link_capacity = 0;
+    EdgeStats* edges = nullptr;
+    std::uint16_t move_count = 0, edge_count = 0, edge_capacity = 0;
     bool ready = false;          // has its value
     bool terminal = false;       // the game is over here
     float value = 0, score = 0;  // for the side to move
 
-    Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
-    const Edge* edges() const { return reinterpret_cast<const Edge*>(this + 1); }
-    Amaf* amaf() { return reinterpret_cast<Amaf*>(edges() + edge_count); }
-    const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(edges() + edge_count); }
+    MovePrior* moves() { return reinterpret_cast<MovePrior*>(this + 1); }
+    const MovePrior* moves() const { return reinterpret_cast<const MovePrior*>(this + 1); }
+    Amaf* amaf() { return reinterpret_cast<Amaf*>(moves() + move_count); }
+    const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(moves() + move_count); }
     // With `stones`, room for a hash behind all else.
-    static std::size_t bytes(std::size_t edge_count, bool amaf, bool stones) {
-        return sizeof(Node) + edge_count * (sizeof(Edge) + (amaf ? sizeof(Amaf) : 0)) +
+    static std::size_t bytes(std::size_t move_count, bool amaf, bool stones) {
+        return sizeof(Node) + move_count * (sizeof(MovePrior) + (amaf ? sizeof(Amaf) : 0)) +
                (stones ? sizeof(std::uint64_t) : 0);
     }
 
     // What is known of the position, for its side to move: its own evaluation, of this utility, and all visits below.
-    Link sum(float own_utility) const;
+    EdgeStats sum(float own_utility) const;
 };
 
-static_assert(sizeof(Edge) == 4 && sizeof(Amaf) == 8 && sizeof(Edge) % alignof(Amaf) == 0 && sizeof(Link) == 32 &&
-              sizeof(Node) == 24);
+static_assert(sizeof(MovePrior) == 4 && sizeof(Amaf) == 8 && sizeof(MovePrior) % alignof(Amaf) == 0 &&
+              sizeof(EdgeStats) == 32 && sizeof(Node) == 24);
 
 }  // namespace tengen

@@ -80,11 +80,11 @@ struct SearchParams {
     // visit is playouts alone.
     std::uint32_t expand_visits = 0;
 
-    // A node keeps its best moves by prior until they have candidate_mass together, or are candidate_most (0: no
-    // bound), but at least candidate_least.
+    // A node keeps its best moves by prior until they have candidate_mass together, or are candidate_max (0: no
+    // bound), but at least candidate_min.
     float candidate_mass = 1.0f;
-    int candidate_most = 0;
-    int candidate_least = 1;
+    int candidate_max = 0;
+    int candidate_min = 1;
 
     // A network's priors to the power 1 / this, in every node.
     float policy_temperature = 1.0f;
@@ -109,9 +109,9 @@ struct SearchParams {
     bool merge_symmetric = false;
 
     // Each simulation goes on from its new leaf to the end of the game (the AlphaGo-Zero-like 7x7 system;
-    // full_games.cpp says what is counted), which comes after 2 * size * size moves where the game has no limit. With
-    // puct_alphago and a network's priors and values alone.
-    bool full_games = false;
+    // simulate_to_end.cpp says what is counted), which comes after 2 * size * size moves where the game has no limit.
+    // With puct_alphago and a network's priors and values alone.
+    bool simulate_to_end = false;
 
     bool forbid_pass = false;  // a side passes only where nothing else is left
     bool prune_eyes = true;    // never fill an own true eye inside own pass-alive area

@@ -7,13 +7,13 @@ namespace tengen {
 
 void RootPlan::begin(const Node* root, int count, const SearchParams& params) {
     simulations = static_cast<std::uint32_t>(count > 0 ? count : params.planned_visits);
-    visits_known = count > 0;
+    budget_is_exact = count > 0;
     before = {};
     if (!root || !root->ready) {  // the first simulation is the root's own
         simulations = std::max(simulations, 2u) - 1;
         return;
     }
-    for (int i = 0; i < root->link_count; ++i) before[root->edges()[i].move] = root->links[i].visits;
+    for (int i = 0; i < root->edge_count; ++i) before[root->moves()[i].point] = root->edges[i].visits;
 }
 
 void RootPlan::draw(int points, const SearchParams& params, Random& random) {

@@ -12,7 +12,7 @@ namespace tengen {
 
 struct RootPlan {
     std::uint32_t simulations = 0;                          // planned, those that visit a move
-    bool visits_known = false;                              // somebody said how many: it is not a guess
+    bool budget_is_exact = false;                           // somebody said how many: it is not a guess
     std::array<std::uint32_t, kMaxPoints + 1> before = {};  // visits of each move when the plan was made
     std::array<float, kMaxPoints + 1> gumbel = {};          // one draw for each move, for the selection rule gumbel
 
@@ -23,13 +23,13 @@ struct RootPlan {
 
     // Visits of a root move since then; those of simulations under way count too.
     std::uint32_t since(const Node& root, int edge) const {
-        if (edge >= root.link_count) return 0;
-        const Link& link = root.links[edge];
-        return link.visits + link.pending - before[root.edges()[edge].move];
+        if (edge >= root.edge_count) return 0;
+        const EdgeStats& stats = root.edges[edge];
+        return stats.visits + stats.pending - before[root.moves()[edge].point];
     }
     std::uint32_t used(const Node& root) const {
         std::uint32_t total = 0;
-        for (int i = 0; i < root.link_count; ++i) total += since(root, i);
+        for (int i = 0; i < root.edge_count; ++i) total += since(root, i);
         return total;
     }
     std::uint32_t left(const Node& root) const {

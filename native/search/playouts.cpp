@@ -32,7 +32,7 @@ void LeafPlayouts::shuffle(std::span<Point> moves) {
 
 Outcome LeafPlayouts::play(const Game& leaf) {
     Outcome mean{0, 0};
-    for (PlayoutEnd& end : ends_) {
+    for (PlayoutResult& end : ends_) {
         play_one(leaf, end);
         mean.value += end.black.value;
         mean.score += end.black.score;
@@ -43,7 +43,7 @@ Outcome LeafPlayouts::play(const Game& leaf) {
 
 // Under territory scoring each stone that was played costs a point of the area, so that who filled his own territory in
 // the playout does not matter.
-void LeafPlayouts::play_one(const Game& leaf, PlayoutEnd& end) {
+void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     board_ = leaf.board();
     end.trace.clear();
     const int moves = policy_->play(board_, leaf.to_play(), leaf.moves(), random_, &end.trace);

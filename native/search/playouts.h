@@ -13,7 +13,7 @@
 namespace tengen {
 
 // How a playout ended: what each colour has at its end, and what that is worth to Black.
-struct PlayoutEnd {
+struct PlayoutResult {
     PlayoutTrace trace;
     std::array<PointSet, 2> area;
     Outcome black;
@@ -29,16 +29,16 @@ class LeafPlayouts {
     void shuffle(std::span<Point> moves);
 
     // Of the last play().
-    std::span<const PlayoutEnd> ends() const { return ends_; }
+    std::span<const PlayoutResult> ends() const { return ends_; }
 
   private:
-    void play_one(const Game& leaf, PlayoutEnd& end);
+    void play_one(const Game& leaf, PlayoutResult& end);
 
     float slope_, decay_;
     std::shared_ptr<const PlayoutPolicy> policy_;
     SplitMix64 random_;
     Board board_;  // kept for its memory
-    std::vector<PlayoutEnd> ends_;
+    std::vector<PlayoutResult> ends_;
 };
 
 }  // namespace tengen

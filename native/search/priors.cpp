@@ -7,11 +7,11 @@ namespace tengen {
 
 namespace {
 
-std::span<Edge> edges_of(Node& node) { return {node.edges(), node.edge_count}; }
+std::span<MovePrior> edges_of(Node& node) { return {node.moves(), node.move_count}; }
 
 // `mass(edge, index)` is what an edge has before the sum is made 1.
 template <class F>
-void scale(std::span<Edge> edges, F mass) {
+void scale(std::span<MovePrior> edges, F mass) {
     float total = 0;
     for (std::size_t i = 0; i < edges.size(); ++i) total += mass(edges[i], i);
     for (std::size_t i = 0; i < edges.size(); ++i)
@@ -20,34 +20,35 @@ void scale(std::span<Edge> edges, F mass) {
 
 }  // namespace
 
-void take_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
-    scale(edges_of(node), [&](const Edge& e, std::size_t) {
-        const float mass = std::max(policy[layout.policy_index(e.move)], 0.0f);
+void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
+    scale(edges_of(node), [&](const MovePrior& e, std::size_t) {
+        const float mass = std::max(policy[layout.policy_index(e.point)], 0.0f);
         return temperature == 1 ? mass : std::pow(mass, 1 / temperature);
     });
-    std::sort(node.edges(), node.edges() + node.edge_count,
-              [](const Edge& a, const Edge& b) { return a.prior != b.prior ? b.prior < a.prior : a.move < b.move; });
+    std::sort(node.moves(), node.moves() + node.move_count, [](const MovePrior& a, const MovePrior& b) {
+        return a.prior != b.prior ? b.prior < a.prior : a.point < b.point;
+    });
 }
 
-void take_weights(Node& node, std::span<const float> weights) {
-    scale(edges_of(node), [&](const Edge&, std::size_t i) { return weights[i]; });
-    std::stable_sort(node.edges(), node.edges() + node.edge_count,
-                     [](const Edge& a, const Edge& b) { return b.prior < a.prior; });
+void set_priors_from_weights(Node& node, std::span<const float> weights) {
+    scale(edges_of(node), [&](const MovePrior&, std::size_t i) { return weights[i]; });
+    std::stable_sort(node.moves(), node.moves() + node.move_count,
+                     [](const MovePrior& a, const MovePrior& b) { return b.prior < a.prior; });
 }
 
 void cut_candidates(Tree& tree, Node& node, const SearchParams& params) {
-    const std::span<const Edge> edges = edges_of(node);
-    const std::size_t most = params.candidate_most ? params.candidate_most : edges.size();
+    const std::span<const MovePrior> edges = edges_of(node);
+    const std::size_t most = params.candidate_max ? params.candidate_max : edges.size();
     std::size_t kept = std::min(most, edges.size());
     if (params.candidate_mass < 1) {
         float mass = 0;
         for (std::size_t i = 0; i < kept; ++i)
             if ((mass += edges[i].prior.value()) >= params.candidate_mass) kept = i + 1;
     }
-    kept = std::min(std::max<std::size_t>(kept, params.candidate_least), edges.size());
+    kept = std::min(std::max<std::size_t>(kept, params.candidate_min), edges.size());
     if (kept == edges.size()) return;
-    tree.keep_edges(node, static_cast<int>(kept));
-    scale(edges_of(node), [](const Edge& e, std::size_t) { return e.prior.value(); });
+    tree.keep_moves(node, static_cast<int>(kept));
+    scale(edges_of(node), [](const MovePrior& e, std::size_t) { return e.prior.value(); });
 }
 
 }  // namespace tengen

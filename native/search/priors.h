@@ -12,9 +12,9 @@ namespace tengen {
 // Both give the edges priors of sum 1 and put them into falling order; the priors are equal where nothing has weight.
 // From a policy over the points of `layout` and pass to the power 1 / `temperature`; what it gives to illegal moves is
 // dropped.
-void take_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
+void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
 // From weights, one an edge.
-void take_weights(Node& node, std::span<const float> weights);
+void set_priors_from_weights(Node& node, std::span<const float> weights);
 
 // Keeps the moves that params.candidate_mass, _most and _least leave, with priors of sum 1. For a new node in order.
 void cut_candidates(Tree& tree, Node& node, const SearchParams& params);

@@ -55,14 +55,14 @@ void add_noise(std::vector<float>& priors, const SearchParams& params, Random& r
 
 // The untried edges by falling prior, and with each edge what belongs to it.
 void sort_untried(Node& root, std::vector<float>& priors, Amaf* amaf) {
-    std::vector<int> order(root.edge_count);
+    std::vector<int> order(root.move_count);
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin() + root.link_count, order.end(), [&](int a, int b) { return priors[a] > priors[b]; });
-    const std::vector<Edge> edges(root.edges(), root.edges() + root.edge_count);
+    std::stable_sort(order.begin() + root.edge_count, order.end(), [&](int a, int b) { return priors[a] > priors[b]; });
+    const std::vector<MovePrior> edges(root.moves(), root.moves() + root.move_count);
     const std::vector<float> old = priors;
-    const std::vector<Amaf> all_moves(amaf, amaf ? amaf + root.edge_count : amaf);
+    const std::vector<Amaf> all_moves(amaf, amaf ? amaf + root.move_count : amaf);
     for (std::size_t i = 0; i < order.size(); ++i) {
-        root.edges()[i] = edges[order[i]];
+        root.moves()[i] = edges[order[i]];
         priors[i] = old[order[i]];
         if (amaf) amaf[i] = all_moves[order[i]];
     }
@@ -120,29 +120,29 @@ std::vector<Point> representatives(const Game& game, const Node& root, const Mov
     for (Point& p : first)
         for (const int s : kept) p = std::min(p, transform(p, size, s));
 
-    const auto visits = [&](int edge) { return edge < root.link_count ? root.links[edge].visits : 0; };
+    const auto visits = [&](int edge) { return edge < root.edge_count ? root.edges[edge].visits : 0; };
     std::vector<int> best(first.size(), -1);  // edge, by the first point of a class
-    for (int i = 0; i < root.edge_count; ++i) {
-        const Edge edge = root.edges()[i];
-        int& b = best[first[edge.move]];
-        if (b < 0 || visits(i) > visits(b) || (visits(i) == visits(b) && root.edges()[b].prior < edge.prior)) b = i;
+    for (int i = 0; i < root.move_count; ++i) {
+        const MovePrior move = root.moves()[i];
+        int& b = best[first[move.point]];
+        if (b < 0 || visits(i) > visits(b) || (visits(i) == visits(b) && root.moves()[b].prior < move.prior)) b = i;
     }
     std::vector<Point> standing(first.size());
     for (std::size_t p = 0; p < first.size(); ++p)
-        standing[p] = best[first[p]] < 0 ? static_cast<Point>(p) : root.edges()[best[first[p]]].move;
+        standing[p] = best[first[p]] < 0 ? static_cast<Point>(p) : root.moves()[best[first[p]]].point;
     return standing;
 }
 
 std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
                                const SearchParams& params, Random& random, Amaf* amaf) {
     std::vector<float> mass(kMaxPoints + 1, 0.0f);
-    for (int i = 0; i < root.edge_count; ++i) {
-        const Edge edge = root.edges()[i];
-        mass[representative.empty() ? edge.move : representative[edge.move]] += edge.prior.value();
+    for (int i = 0; i < root.move_count; ++i) {
+        const MovePrior move = root.moves()[i];
+        mass[representative.empty() ? move.point : representative[move.point]] += move.prior.value();
     }
-    std::vector<float> priors(root.edge_count, kForbidden);
-    for (int i = 0; i < root.edge_count; ++i)
-        if (const Point move = root.edges()[i].move; allowed.test(move)) priors[i] = mass[move];
+    std::vector<float> priors(root.move_count, kForbidden);
+    for (int i = 0; i < root.move_count; ++i)
+        if (const Point move = root.moves()[i].point; allowed.test(move)) priors[i] = mass[move];
     if (params.root_temperature != 1)
         for (float& p : priors)
             if (p >= 0) p = std::pow(p, 1 / params.root_temperature);

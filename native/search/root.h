@@ -29,7 +29,7 @@ PointSet settled_area(const Game& game);
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed);
 
 // Priors for selection at the root, one an edge: a representative has those of all for whom it stands; tempered, mixed
-// with noise, sum 1 over the allowed moves, negative for the others. Puts the edges that have no link yet into falling
+// with noise, sum 1 over the allowed moves, negative for the others. Puts the edges that have no edge yet into falling
 // order of these priors, and with them what `amaf` has for each edge.
 std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
                                const SearchParams& params, Random& random, Amaf* amaf = nullptr);

@@ -14,21 +14,21 @@ namespace tengen {
 void Search::visit(Simulation& sim, std::unique_lock<std::mutex>& tree) {
     start(sim);
     for (;;) {
-        if (descend(sim) == End::finished) return count_again(sim.path);
-        begin(sim);
+        if (descend(sim) == End::terminal) return backup_end(sim.path);
+        prepare_leaf(sim);
         add_pending(sim.path, 1);
         tree.unlock();
-        explore(sim);
+        examine_leaf(sim);
         tree.lock();
         add_pending(sim.path, -1);
-        if (!sim.illegal) break;
-        bar_last(sim);
+        if (!sim.last_move_illegal) break;
+        reject_last_move(sim);
     }
-    Link& end = end_of(sim.path);
+    EdgeStats& end = last_edge(sim.path);
     if (!end.node && tree_.is_graph()) end.node = tree_.known(sim.key);
-    if (!end.node) place(sim);  // another thread may have been here meanwhile
-    count(sim.path, sim.outcome);
-    if (!sim.over) learn(sim);
+    if (!end.node) add_node(sim);  // another thread may have been here meanwhile
+    backup(sim.path, sim.outcome);
+    if (!sim.over) record_playout(sim);
 }
 
 long Search::run(long simulations, int threads, double seconds) {
@@ -36,7 +36,7 @@ long Search::run(long simulations, int threads, double seconds) {
     if (params_.asks_network()) throw std::logic_error("this search asks a network: use gather and scatter");
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
     if (threads < 1) throw std::invalid_argument("a search needs a thread, not " + std::to_string(threads));
-    if (simulations < 1 || root_visits() >= kMostVisits) return 0;
+    if (simulations < 1 || root_visits() >= kMaxVisits) return 0;
     while (static_cast<int>(simulations_.size()) < threads) add_simulation();
 
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
@@ -45,7 +45,7 @@ long Search::run(long simulations, int threads, double seconds) {
     const auto work = [&](Simulation& sim) {
         std::unique_lock tree(lock_);
         try {
-            while (!error && begun < simulations && root_visits() < kMostVisits) {
+            while (!error && begun < simulations && root_visits() < kMaxVisits) {
                 if (begun > 0 && std::chrono::steady_clock::now() >= end) break;
                 ++begun;
                 visit(sim, tree);

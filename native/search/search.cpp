@@ -21,8 +21,8 @@ bool same_start(const Game& a, const Game& b) {
 }
 
 void refuse_contradictions(const SearchParams& params) {
-    if (params.memory < kLeastMemory)
-        throw std::invalid_argument("a search needs memory of " + std::to_string(kLeastMemory) + " bytes or more");
+    if (params.memory < kMinMemory)
+        throw std::invalid_argument("a search needs memory of " + std::to_string(kMinMemory) + " bytes or more");
     if (params.playouts < 0)
         throw std::invalid_argument("playouts must be 0 or more, not " + std::to_string(params.playouts));
     const bool plays = params.playout_weight > 0 || params.expand_visits > 0;
@@ -30,20 +30,20 @@ void refuse_contradictions(const SearchParams& params) {
         throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
     if (params.transpositions && params.expand_visits > 0)
         throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
-    if (params.full_games && (params.selection != Selection::puct_alphago || params.priors != "network" ||
-                              params.playouts > 0 || params.transpositions || params.stop_futile))
+    if (params.simulate_to_end && (params.selection != Selection::puct_alphago || params.priors != "network" ||
+                                   params.playouts > 0 || params.transpositions || params.stop_futile))
         throw std::invalid_argument(
-            "full_games needs selection puct-alphago and a network's priors and values alone, without playouts, "
+            "simulate_to_end needs selection puct-alphago and a network's priors and values alone, without playouts, "
             "transpositions and stop_futile");
-    if (params.candidate_least < 1 || params.candidate_most < 0)
-        throw std::invalid_argument("a node needs a candidate: candidate_least must be 1 or more");
+    if (params.candidate_min < 1 || params.candidate_max < 0)
+        throw std::invalid_argument("a node needs a candidate: candidate_min must be 1 or more");
 }
 
 // What decides how a node is made, and so whether two settings can share a tree.
 auto making(const SearchParams& p) {
     return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
-                      p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_most,
-                      p.candidate_least, p.policy_temperature, p.prune_eyes, p.forbid_pass, p.full_games);
+                      p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_max,
+                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.forbid_pass, p.simulate_to_end);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -76,7 +76,7 @@ void Search::restart(std::uint64_t seed) {
 
 void Search::clear() {
     waiting_.clear();
-    under_way_.clear();
+    in_progress_.clear();
     tree_.clear();
     game_.reset();
     ownership_.clear();
@@ -89,7 +89,7 @@ void Search::change(const SearchParams& params) {
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prune_eyes, forbid_pass, full_games and on whether the selection is rave");
+            "candidates, prune_eyes, forbid_pass, simulate_to_end and on whether the selection is rave");
     params_ = params;
     select_ = selection_rule(params.selection);
 }
@@ -103,20 +103,20 @@ const Game& Search::game() const {
 
 void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
     std::vector<Point> moves;
-    moves_of(game, false, moves);
+    candidate_moves(game, false, moves);
     MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
     if (params_.forbid_pass && allowed.count() > 1) allowed.reset(game.board().pass());
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
     forget_waiting();
-    give_up_full_games();
+    drop_in_progress();
     const auto played = continuation(game);
     if (!played || (played->empty() && cut_to_allowed_) || !tree_.descend(*played)) tree_.clear();
     cut_to_allowed_ = false;
-    if (params_.full_games) tree_.root() = Link{tree_.root().node};
+    if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
     allowed_ = allowed;
-    leave_out_settled(moves);
+    prune_settled(moves);
     ownership_.clear();
     ownership_count_ = 0;
     // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
@@ -144,22 +144,22 @@ std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
 }
 
 bool Search::allows_any(const Node& node) const {
-    return std::any_of(node.edges(), node.edges() + node.edge_count,
-                       [&](const Edge& e) { return allowed_.test(e.move); });
+    return std::any_of(node.moves(), node.moves() + node.move_count,
+                       [&](const MovePrior& e) { return allowed_.test(e.point); });
 }
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions.
 void Search::cut(Node& node, bool is_root) {
-    Edge* const end = node.edges() + node.edge_count;
-    const auto allowed = [&](const Edge& e) { return allowed_.test(e.move); };
-    const bool restricted = is_root && std::stable_partition(node.edges(), end, allowed) != end;
-    const int before = node.edge_count;
+    MovePrior* const end = node.moves() + node.move_count;
+    const auto allowed = [&](const MovePrior& e) { return allowed_.test(e.point); };
+    const bool restricted = is_root && std::stable_partition(node.moves(), end, allowed) != end;
+    const int before = node.move_count;
     cut_candidates(tree_, node, params_);
-    if (restricted) cut_to_allowed_ = node.edge_count < before;
+    if (restricted) cut_to_allowed_ = node.move_count < before;
 }
 
 // Not where nothing else is left.
-void Search::leave_out_settled(std::span<const Point> legal) {
+void Search::prune_settled(std::span<const Point> legal) {
     settled_ = params_.prune_pass_alive ? settled_area(*game_) : PointSet();
     MoveSet rest = allowed_;
     settled_.for_each([&](Point p) { rest.reset(p); });
@@ -183,7 +183,7 @@ void Search::forget_waiting() {
             continue;
         }
         add_pending(leaf.path, -1);
-        (leaf.path.empty() ? tree_.root() : leaf.path.back().link()).node = nullptr;
+        (leaf.path.empty() ? tree_.root() : leaf.path.back().stats()).node = nullptr;
         tree_.forget(leaf.key);
         tree_.drop_node(leaf.node);
     }
@@ -200,16 +200,16 @@ std::vector<float> Search::root_ownership() const {
 
 std::vector<RootMove> Search::root_moves() const {
     std::vector<RootMove> moves;
-    const Link& root = tree_.root();
+    const EdgeStats& root = tree_.root();
     if (!root.node || !root.node->ready) return moves;
-    for (int i = 0; i < root.node->edge_count; ++i) {
-        const Edge edge = root.node->edges()[i];
-        if (!allowed_.test(edge.move)) continue;
-        const Link link = i < root.node->link_count ? root.node->links[i] : Link{};
-        const bool visited = link.visits > 0;
-        moves.push_back({edge.move, link.visits, visited ? link.value : root_value(),
-                         visited ? link.score : root_score(), visited ? link.utility : -root.utility,
-                         lower_bound(link, params_), edge.prior.value()});
+    for (int i = 0; i < root.node->move_count; ++i) {
+        const MovePrior move = root.node->moves()[i];
+        if (!allowed_.test(move.point)) continue;
+        const EdgeStats stats = i < root.node->edge_count ? root.node->edges[i] : EdgeStats{};
+        const bool visited = stats.visits > 0;
+        moves.push_back({move.point, stats.visits, visited ? stats.value : root_value(),
+                         visited ? stats.score : root_score(), visited ? stats.utility : -root.utility,
+                         lower_bound(stats, params_), move.prior.value()});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const RootMove& a, const RootMove& b) {
         return a.visits != b.visits ? a.visits > b.visits : a.prior > b.prior;
@@ -217,8 +217,8 @@ std::vector<RootMove> Search::root_moves() const {
     return moves;
 }
 
-Junction Search::at_root() const {
-    const Link& root = tree_.root();
+SelectionContext Search::at_root() const {
+    const EdgeStats& root = tree_.root();
     return {*root.node, root, root_priors_.data(), !tree_.full(), params_.playouts > 0, salt_, &plan_};
 }
 
@@ -227,7 +227,7 @@ Point Search::choose(std::optional<float> temperature) {
     params.temperature = temperature.value_or(params.temperature);
     if (params.selection == Selection::gumbel && params.temperature == 0 && root_visits() > 0)
         if (const int survivor = gumbel_choice(at_root(), params); survivor >= 0)
-            return tree_.root().node->edges()[survivor].move;
+            return tree_.root().node->moves()[survivor].point;
     return choose_move(root_moves(), params, random_);
 }
 
@@ -240,18 +240,18 @@ std::vector<float> Search::policy_target() const {
 }
 
 std::vector<float> Search::policy_weights() const {
-    const std::uint32_t least = params_.full_games ? 1 : 2;  // else the first visit is the root's own evaluation
+    const std::uint32_t least = params_.simulate_to_end ? 1 : 2;  // else the first visit is the root's own evaluation
     if (root_visits() < least) throw std::logic_error("no move has a visit that could tell a policy anything");
     const Node& root = *tree_.root().node;
     const std::vector<float> weights = target_rule(params_.selection)(at_root(), params_);
     std::vector<float> target(game_->board().points() + 1);
-    for (int i = 0; i < root.edge_count; ++i) target[root.edges()[i].move] = weights[i];
+    for (int i = 0; i < root.move_count; ++i) target[root.moves()[i].point] = weights[i];
     if (representative_.empty()) return target;
     std::vector<float> members(target.size());
-    for (int i = 0; i < root.edge_count; ++i) ++members[representative_[root.edges()[i].move]];
+    for (int i = 0; i < root.move_count; ++i) ++members[representative_[root.moves()[i].point]];
     const std::vector<float> merged = target;
-    for (int i = 0; i < root.edge_count; ++i) {
-        const Point move = root.edges()[i].move, standing = representative_[move];
+    for (int i = 0; i < root.move_count; ++i) {
+        const Point move = root.moves()[i].point, standing = representative_[move];
         target[move] = merged[standing] / members[standing];
     }
     return target;
@@ -262,14 +262,14 @@ std::vector<Point> Search::line(Point first, int length) const {
     const Node* node = tree_.root().node;
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
-        for (int i = 0; i < node->link_count; ++i) {
-            const std::uint32_t visits = node->links[i].visits;
-            const bool fits = !moves.empty() || node->edges()[i].move == first;
-            if (fits && visits && (best < 0 || visits > node->links[best].visits)) best = i;
+        for (int i = 0; i < node->edge_count; ++i) {
+            const std::uint32_t visits = node->edges[i].visits;
+            const bool fits = !moves.empty() || node->moves()[i].point == first;
+            if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
         }
         if (best < 0) break;
-        moves.push_back(node->edges()[best].move);
-        node = node->links[best].node;
+        moves.push_back(node->moves()[best].point);
+        node = node->edges[best].node;
     }
     return moves;
 }

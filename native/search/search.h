@@ -18,8 +18,8 @@
 
 namespace tengen {
 
-inline constexpr std::size_t kLeastMemory = std::size_t{1} << 20;
-inline constexpr std::uint32_t kMostVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
+inline constexpr std::size_t kMinMemory = std::size_t{1} << 20;
+inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
 
 // Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], value [n], score [n] and ownership
 // [n, edge, edge], each for the side to move of its leaf.
@@ -31,7 +31,7 @@ struct LeafResults {
 // and the seed, as long as run() has one thread.
 class Search {
   public:
-    // Throws std::invalid_argument if params.memory is less than kLeastMemory, or on params that contradict each other.
+    // Throws std::invalid_argument if params.memory is less than kMinMemory, or on params that contradict each other.
     Search(const SearchParams& params, std::uint64_t seed);
 
     // As if newly made with this seed, with the memory that it has.
@@ -40,8 +40,8 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, forbid_pass and full_games
-    // must be as they were.
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, forbid_pass and
+    // simulate_to_end must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -52,11 +52,11 @@ class Search {
     // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (from
     // 0 on) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count
     // at once. Returns the number of positions that wait: fewer than `limit` when simulations run into positions that
-    // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMostVisits,
+    // wait already, 0 when every simulation counted at once; the visits have grown all the same (up to kMaxVisits,
     // where nothing moves any more). Throws std::logic_error without a root or while leaves wait.
     //
-    // With params.full_games a simulation waits once for each new position on its way to the end of the game: those
-    // under way go on first, and new ones begin up to `limit` together. They count when they end.
+    // With params.simulate_to_end a simulation waits once for each new position on its way to the end of the game:
+    // those under way go on first, and new ones begin up to `limit` together. They count when they end.
     int gather(const std::function<void(int, const Game&)>& visit, int limit);
     // The same with positions encoded into planes [limit, C, edge, edge], scalars [limit, S], mask [limit, edge, edge],
     // each turned as params.leaf_symmetry says; scatter turns the results back.
@@ -82,8 +82,10 @@ class Search {
 
     const Game& game() const;
     int waiting() const { return static_cast<int>(waiting_.size()); }
-    std::uint32_t root_visits() const { return tree_.root().visits; }  // with full_games: simulations since set_root
-    float root_value() const { return -tree_.root().value; }           // for the side to move; 0 without visits
+    std::uint32_t root_visits() const {
+        return tree_.root().visits;
+    }  // with simulate_to_end: simulations since set_root
+    float root_value() const { return -tree_.root().value; }  // for the side to move; 0 without visits
     float root_score() const { return -tree_.root().score; }
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
@@ -109,20 +111,20 @@ class Search {
   private:
     // How a way down the tree ends: at a finished game or where nothing may be tried, at a move without a node, at a
     // node that waits. And what becomes of such a move: it counted, it waits, it is to be tried again.
-    enum class End { finished, open, blocked, counted, waiting, again };
+    enum class End { terminal, leaf, collision, backed_up, waiting, retry };
     using Path = std::vector<Step>;
 
     // A simulation in hand, with the memory that it needs. One a thread.
     struct Simulation {
         Simulation(const SearchParams& params, std::uint64_t seed) : game(kMinSize, {}, 0), playouts(params, seed) {}
         Path path;
-        Path barred;                // moves that superko bars on this line, from nodes of it
-        std::vector<float> masked;  // priors of a node without them
-        std::vector<Point> line;    // the moves of the path
-        Game game;                  // at its end
-        bool young;                 // stays a move without a node
+        Path superko_illegal;              // moves that superko bars on this line, from nodes of it
+        std::vector<float> masked_priors;  // priors of a node without them
+        std::vector<Point> line;           // the moves of the path
+        Game game;                         // at its end
+        bool below_expand_threshold;       // stays a move without a node
         bool over;
-        bool illegal;               // its last move, by superko
+        bool last_move_illegal;     // its last move, by superko
         std::uint64_t key, stones;  // of the position, for a graph
         std::vector<Point> moves;
         std::vector<float> weights;  // of the moves, where priors come from a playout policy
@@ -138,45 +140,45 @@ class Search {
         int symmetry = 0;  // in which it was encoded
     };
 
-    // simulate.cpp. All but explore() need the lock of the tree where threads share it.
+    // simulate.cpp. All but examine_leaf() need the lock of the tree where threads share it.
     void start(Simulation& sim);
     End descend(Simulation& sim);
-    int next_edge(Simulation& sim, Node& node, const Link& self);
-    Link link_to(const Node& node) const;
-    bool is_barred(const Path& path) const;
-    void bar_last(Simulation& sim);
-    void begin(Simulation& sim);
-    void explore(Simulation& sim);
-    Node* place(Simulation& sim);
-    Link& end_of(const Path& path) { return path.empty() ? tree_.root() : path.back().link(); }
+    int next_edge(Simulation& sim, Node& node, const EdgeStats& self);
+    EdgeStats merged_stats(const Node& node) const;
+    bool is_superko_illegal(const Path& path) const;
+    void reject_last_move(Simulation& sim);
+    void prepare_leaf(Simulation& sim);
+    void examine_leaf(Simulation& sim);
+    Node* add_node(Simulation& sim);
+    EdgeStats& last_edge(const Path& path) { return path.empty() ? tree_.root() : path.back().stats(); }
     void add_pending(const Path& path, int change);
-    void count(const Path& path, Outcome outcome);
-    void count_again(const Path& path);
-    void learn(const Simulation& sim);
-    void spread(const Path& path, const PlayoutEnd& end);
+    void backup(const Path& path, Outcome outcome);
+    void backup_end(const Path& path);
+    void record_playout(const Simulation& sim);
+    void backup_amaf(const Path& path, const PlayoutResult& end);
 
-    // full_games.cpp
-    int gather_full_games(const std::function<void(int, const Game&)>& visit, int limit);
+    // simulate_to_end.cpp
+    int gather_to_end(const std::function<void(int, const Game&)>& visit, int limit);
     End advance(Simulation& sim);
     void finish(const Simulation& sim);
     static bool is_long_enough(const Game& game);
-    void give_up_full_games();
+    void drop_in_progress();
 
     // run.cpp
     void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
 
     // batch.cpp
-    End open(Simulation& sim);
+    End expand(Simulation& sim);
     int symmetry_for(const Game& leaf) const;
-    void take_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
+    void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
 
     void add_simulation();
     bool allows_any(const Node& node) const;
     void cut(Node& node, bool is_root);
-    void leave_out_settled(std::span<const Point> legal);
+    void prune_settled(std::span<const Point> legal);
     void prepare_root();
-    Junction at_root() const;
+    SelectionContext at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;
 
     SearchParams params_;
@@ -198,8 +200,8 @@ class Search {
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not
     std::vector<Waiting> waiting_;
-    std::vector<Path> under_way_;  // of full games that wait for nothing at the moment
-    std::mutex lock_;              // of all above, while run() runs
+    std::vector<Path> in_progress_;  // of full games that wait for nothing at the moment
+    std::mutex lock_;                // of all above, while run() runs
 };
 
 }  // namespace tengen

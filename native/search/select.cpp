@@ -63,10 +63,10 @@ SelectionRule selection_rule(Selection selection) { return entry(kRules, selecti
 
 TargetRule target_rule(Selection selection) { return entry(kRules, selection).target; }
 
-std::vector<float> visit_target(const Junction& root, const SearchParams&) {
-    std::vector<float> visits(root.node.edge_count, 0.0f);
-    for (int i = 0; i < root.node.link_count; ++i)
-        if (root.prior(i) >= 0) visits[i] = static_cast<float>(root.node.links[i].visits);
+std::vector<float> visit_target(const SelectionContext& root, const SearchParams&) {
+    std::vector<float> visits(root.node.move_count, 0.0f);
+    for (int i = 0; i < root.node.edge_count; ++i)
+        if (root.prior(i) >= 0) visits[i] = static_cast<float>(root.node.edges[i].visits);
     return visits;
 }
 

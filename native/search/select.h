@@ -12,53 +12,53 @@
 namespace tengen {
 
 // What a rule sees. `self` leads to `node`. At the root `root_priors` holds a prior for each edge, negative where the
-// move is not allowed; elsewhere it is null and the edges' own priors count. `may_open`: the tree may grow, so that
-// moves without a node are open, the next edge that has no link too. `may_return`: links without a node are open even
+// move is not allowed; elsewhere it is null and the edges' own priors count. `may_expand`: the tree may grow, so that
+// moves without a node are open, the next edge that has no edge too. `may_revisit`: edges without a node are open even
 // if not. `salt` is the search's own number, for rules that draw: what they draw depends on it and on the statistics
 // alone.
-struct Junction {
+struct SelectionContext {
     const Node& node;
-    const Link& self;
+    const EdgeStats& self;
     const float* root_priors;
-    bool may_open;
-    bool may_return = false;
+    bool may_expand;
+    bool may_revisit = false;
     std::uint64_t salt = 0;
-    const RootPlan* plan = nullptr;  // at the root
-    const float* masked = nullptr;   // in place of all other priors, where moves are barred for this visit
+    const RootPlan* plan = nullptr;        // at the root
+    const float* masked_priors = nullptr;  // in place of all other priors, where moves are barred for this visit
 
-    bool is_open(const Link& link) const { return link.node || may_open || may_return; }
+    bool is_open(const EdgeStats& stats) const { return stats.node || may_expand || may_revisit; }
 
     float prior(int edge) const {
-        const float* const given = masked ? masked : root_priors;
-        return given ? given[edge] : node.edges()[edge].prior.value();
+        const float* const given = masked_priors ? masked_priors : root_priors;
+        return given ? given[edge] : node.moves()[edge].prior.value();
     }
 };
 
-// Returns an edge; from link_count on for a first try of that edge. -1 if there is nothing to choose.
-using SelectionRule = int (*)(const Junction&, const SearchParams&);
+// Returns an edge; from edge_count on for a first try of that edge. -1 if there is nothing to choose.
+using SelectionRule = int (*)(const SelectionContext&, const SearchParams&);
 
 // The forms of PUCT: Q + c * P * (a function of the parent's visits) / (1 + n), for utilities in [-1, 1].
-int select_puct(const Junction& junction, const SearchParams& params);
-int select_puct_alphago(const Junction& junction, const SearchParams& params);
-int select_puct_leela_zero(const Junction& junction, const SearchParams& params);
-int select_puct_darkforest(const Junction& junction, const SearchParams& params);
-int select_gumbel(const Junction& junction, const SearchParams& params);
-int select_uct(const Junction& junction, const SearchParams& params);
-int select_rave(const Junction& junction, const SearchParams& params);
+int select_puct(const SelectionContext& context, const SearchParams& params);
+int select_puct_alphago(const SelectionContext& context, const SearchParams& params);
+int select_puct_leela_zero(const SelectionContext& context, const SearchParams& params);
+int select_puct_darkforest(const SelectionContext& context, const SearchParams& params);
+int select_gumbel(const SelectionContext& context, const SearchParams& params);
+int select_uct(const SelectionContext& context, const SearchParams& params);
+int select_rave(const SelectionContext& context, const SearchParams& params);
 
 SelectionRule selection_rule(Selection selection);
 
 // What a search tells the policy that gave its priors: a weight for each edge of the root, 0 where it was not allowed.
-using TargetRule = std::vector<float> (*)(const Junction&, const SearchParams&);
+using TargetRule = std::vector<float> (*)(const SelectionContext&, const SearchParams&);
 
 // Visits.
-std::vector<float> visit_target(const Junction& root, const SearchParams& params);
+std::vector<float> visit_target(const SelectionContext& root, const SearchParams& params);
 // Visits without those that forced_playouts forced: of every move but the most visited those that its score, with fewer
 // visits, did not earn against the most visited's (Wu 2019, section 3.2).
-std::vector<float> puct_target(const Junction& root, const SearchParams& params);
-std::vector<float> puct_alphago_target(const Junction& root, const SearchParams& params);
-std::vector<float> puct_leela_zero_target(const Junction& root, const SearchParams& params);
-std::vector<float> puct_darkforest_target(const Junction& root, const SearchParams& params);
+std::vector<float> puct_target(const SelectionContext& root, const SearchParams& params);
+std::vector<float> puct_alphago_target(const SelectionContext& root, const SearchParams& params);
+std::vector<float> puct_leela_zero_target(const SelectionContext& root, const SearchParams& params);
+std::vector<float> puct_darkforest_target(const SelectionContext& root, const SearchParams& params);
 
 TargetRule target_rule(Selection selection);
 

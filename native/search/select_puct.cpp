@@ -11,18 +11,18 @@ namespace tengen {
 
 namespace {
 
-struct Tried {
+struct VisitSums {
     std::uint32_t visits = 0, pending = 0;
     float mass = 0;  // prior mass of the moves that have visits
 };
 
-Tried tried(const Junction& at) {
-    Tried all;
-    for (int i = 0; i < at.node.link_count; ++i) {
-        const Link& link = at.node.links[i];
-        all.visits += link.visits;
-        all.pending += link.pending;
-        if (link.visits) all.mass += std::max(at.prior(i), 0.0f);
+VisitSums visit_sums(const SelectionContext& at) {
+    VisitSums all;
+    for (int i = 0; i < at.node.edge_count; ++i) {
+        const EdgeStats& stats = at.node.edges[i];
+        all.visits += stats.visits;
+        all.pending += stats.pending;
+        if (stats.visits) all.mass += std::max(at.prior(i), 0.0f);
     }
     all.mass = std::min(all.mass, 1.0f);
     return all;
@@ -30,7 +30,7 @@ Tried tried(const Junction& at) {
 
 // First-play urgency. A reduction falls with the prior mass that was tried, for what is left is what the policy
 // dislikes.
-float first_play_urgency(const Junction& at, const SearchParams& params, const Tried& all) {
+float first_play_urgency(const SelectionContext& at, const SearchParams& params, const VisitSums& all) {
     const bool root = at.root_priors;
     const FirstPlay form = root ? params.root_fpu : params.fpu;
     if (form == FirstPlay::absolute) return root ? params.root_fpu_value : params.fpu_value;
@@ -40,16 +40,16 @@ float first_play_urgency(const Junction& at, const SearchParams& params, const T
     return parent - reduction;
 }
 
-// A move as a form of PUCT sees it. `lost`: the losses that its simulations under way count for.
-struct Arm {
-    Point move;
-    float prior, utility, visits, lost;
+// A move as a form of PUCT sees it. `virtual_losses`: the losses that its pending simulations count for.
+struct Candidate {
+    Point point;
+    float prior, utility, visits, virtual_losses;
 };
 
 // The mean with the losses, or the urgency of a first play where there is none.
-float mean(const Arm& arm, float urgency) {
-    const float n = arm.visits + arm.lost;
-    return n > 0 ? (arm.utility * arm.visits - arm.lost) / n : urgency;
+float mean(const Candidate& candidate, float urgency) {
+    const float n = candidate.visits + candidate.virtual_losses;
+    return n > 0 ? (candidate.utility * candidate.visits - candidate.virtual_losses) / n : urgency;
 }
 
 // AlphaZero (Silver et al. 2018): c(N) P sqrt(N) / (1 + n), with c(N) growing by a logarithm; N are the parent's
@@ -57,15 +57,16 @@ float mean(const Arm& arm, float urgency) {
 struct AlphaZero {
     float explore;
 
-    AlphaZero(const Junction& at, const SearchParams& params, const Tried&) {
+    AlphaZero(const SelectionContext& at, const SearchParams& params, const VisitSums&) {
         const auto visits = static_cast<float>(at.self.visits + at.self.pending);
         const float c =
             params.c_puct + params.c_puct_factor * std::log((1 + visits + params.c_puct_base) / params.c_puct_base);
         explore = c * std::sqrt(visits);
     }
     static bool draws() { return false; }
-    float score(const Arm& arm, float urgency) const {
-        return mean(arm, urgency) + explore * arm.prior / (1 + (arm.visits + arm.lost));
+    float score(const Candidate& candidate, float urgency) const {
+        return mean(candidate, urgency) +
+               explore * candidate.prior / (1 + (candidate.visits + candidate.virtual_losses));
     }
 };
 
@@ -74,12 +75,13 @@ struct AlphaZero {
 struct AlphaGo {
     float explore;
 
-    AlphaGo(const Junction&, const SearchParams& params, const Tried& all)
+    AlphaGo(const SelectionContext&, const SearchParams& params, const VisitSums& all)
         : explore(params.c_puct *
                   std::sqrt(static_cast<float>(all.visits) + params.virtual_loss * static_cast<float>(all.pending))) {}
     static bool draws() { return false; }
-    float score(const Arm& arm, float urgency) const {
-        return mean(arm, urgency) + explore * arm.prior / (1 + (arm.visits + arm.lost));
+    float score(const Candidate& candidate, float urgency) const {
+        return mean(candidate, urgency) +
+               explore * candidate.prior / (1 + (candidate.visits + candidate.virtual_losses));
     }
 };
 
@@ -87,13 +89,13 @@ struct AlphaGo {
 struct LeelaZero {
     float explore;
 
-    LeelaZero(const Junction&, const SearchParams& params, const Tried& all) {
+    LeelaZero(const SelectionContext&, const SearchParams& params, const VisitSums& all) {
         const auto n = static_cast<float>(all.visits);
         explore = params.c_puct * std::sqrt(n * std::log(0.015f * n + 1.7f));
     }
     static bool draws() { return false; }
-    float score(const Arm& arm, float urgency) const {
-        return mean(arm, urgency) + explore * arm.prior / (1 + arm.visits);
+    float score(const Candidate& candidate, float urgency) const {
+        return mean(candidate, urgency) + explore * candidate.prior / (1 + candidate.visits);
     }
 };
 
@@ -105,7 +107,7 @@ struct DarkForest {
     float explore, games;
     std::uint64_t position, visit;
 
-    DarkForest(const Junction& at, const SearchParams& p, const Tried&) : params(p) {
+    DarkForest(const SelectionContext& at, const SearchParams& p, const VisitSums&) : params(p) {
         const std::uint32_t n = at.self.visits + at.self.pending;
         explore = p.c_puct * std::sqrt(static_cast<float>(n) + 1);
         games = static_cast<float>(p.virtual_games);
@@ -117,38 +119,38 @@ struct DarkForest {
         return static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
     }
     bool draws() const { return params.virtual_games > 0 || params.puct_noise > 0; }
-    float score(const Arm& arm, float) const {
-        const float n = arm.visits + arm.lost + games;
-        float total = arm.utility * arm.visits - arm.lost, noise = 0;
+    float score(const Candidate& candidate, float) const {
+        const float n = candidate.visits + candidate.virtual_losses + games;
+        float total = candidate.utility * candidate.visits - candidate.virtual_losses, noise = 0;
         if (params.virtual_games > 0)
-            total += 2 * std::floor(static_cast<float>(drawn(position, arm.move)) * games) - games;
+            total += 2 * std::floor(static_cast<float>(drawn(position, candidate.point)) * games) - games;
         else if (params.puct_noise > 0)
-            noise = params.puct_noise * static_cast<float>(drawn(visit, arm.move));
-        return total / (n + 1) + explore * arm.prior / (n + 1) + noise;
+            noise = params.puct_noise * static_cast<float>(drawn(visit, candidate.point));
+        return total / (n + 1) + explore * candidate.prior / (n + 1) + noise;
     }
 };
 
 // What only root moves know: visits that they are owed, and the point from which more would be in vain.
 class RootLimits {
   public:
-    RootLimits(const Junction& at, const SearchParams& params, const Tried& all)
+    RootLimits(const SelectionContext& at, const SearchParams& params, const VisitSums& all)
         : stop_(params.stop_futile && params.temperature == 0),
           active_(at.plan && (stop_ || params.forced_playouts > 0)) {
         if (!active_) return;
         forced_ = params.forced_playouts * static_cast<float>(all.visits + all.pending);
         std::uint32_t most = 0;
-        for (int i = 0; i < at.node.link_count; ++i)
-            if (at.prior(i) >= 0) most = std::max(most, at.node.links[i].visits + at.node.links[i].pending);
+        for (int i = 0; i < at.node.edge_count; ++i)
+            if (at.prior(i) >= 0) most = std::max(most, at.node.edges[i].visits + at.node.edges[i].pending);
         needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(most);
         left_ = static_cast<float>(at.plan->left(at.node));
-        stop_ = stop_ && at.plan->visits_known && left_ > 0;  // else nobody knows how many are still to come
+        stop_ = stop_ && at.plan->budget_is_exact && left_ > 0;  // else nobody knows how many are still to come
     }
     bool active() const { return active_; }
-    bool futile(const Link& link) const {
-        return stop_ && static_cast<float>(link.visits + link.pending) + left_ < needed_;
+    bool futile(const EdgeStats& stats) const {
+        return stop_ && static_cast<float>(stats.visits + stats.pending) + left_ < needed_;
     }
-    bool owed(const Link& link, float prior) const {
-        return link.visits > 0 && static_cast<float>(link.visits + link.pending) < std::sqrt(forced_ * prior);
+    bool owed(const EdgeStats& stats, float prior) const {
+        return stats.visits > 0 && static_cast<float>(stats.visits + stats.pending) < std::sqrt(forced_ * prior);
     }
 
   private:
@@ -159,46 +161,46 @@ class RootLimits {
 // Untried moves differ in nothing but the prior, and stand in its order: the next one is enough, where a form draws
 // nothing.
 template <class Form>
-int select(const Junction& at, const SearchParams& params) {
-    const Tried all = tried(at);
+int select(const SelectionContext& at, const SearchParams& params) {
+    const VisitSums all = visit_sums(at);
     const Form form(at, params, all);
     const RootLimits limits(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
-    const Edge* const edges = at.node.edges();
+    const MovePrior* const moves = at.node.moves();
     int best = -1;
     float best_score = 0;
-    const auto consider = [&](int edge, const Arm& arm) {
-        const float score = form.score(arm, urgency);
+    const auto consider = [&](int edge, const Candidate& candidate) {
+        const float score = form.score(candidate, urgency);
         if (best < 0 || score > best_score) best = edge, best_score = score;
     };
-    for (int i = 0; i < at.node.link_count; ++i) {
-        const Link& link = at.node.links[i];
+    for (int i = 0; i < at.node.edge_count; ++i) {
+        const EdgeStats& stats = at.node.edges[i];
         const float prior = at.prior(i);
-        if (prior < 0 || !at.is_open(link)) continue;
+        if (prior < 0 || !at.is_open(stats)) continue;
         if (limits.active()) {
-            if (limits.futile(link)) continue;
-            if (limits.owed(link, prior)) return i;
+            if (limits.futile(stats)) continue;
+            if (limits.owed(stats, prior)) return i;
         }
-        const float lost = static_cast<float>(link.pending) * params.virtual_loss;
-        consider(i, {edges[i].move, prior, link.utility, static_cast<float>(link.visits), lost});
+        const float virtual_losses = static_cast<float>(stats.pending) * params.virtual_loss;
+        consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses});
     }
-    if (!at.may_open || (limits.active() && limits.futile(Link{}))) return best;
-    const int next = at.node.link_count, last = form.draws() ? at.node.edge_count : next + 1;
-    for (int i = next; i < std::min(last, int{at.node.edge_count}); ++i)
-        if (const float prior = at.prior(i); prior >= 0) consider(i, {edges[i].move, prior, 0, 0, 0});
+    if (!at.may_expand || (limits.active() && limits.futile(EdgeStats{}))) return best;
+    const int next = at.node.edge_count, last = form.draws() ? at.node.move_count : next + 1;
+    for (int i = next; i < std::min(last, int{at.node.move_count}); ++i)
+        if (const float prior = at.prior(i); prior >= 0) consider(i, {moves[i].point, prior, 0, 0, 0});
     return best;
 }
 
 template <class Form>
-std::vector<float> target(const Junction& at, const SearchParams& params) {
+std::vector<float> target(const SelectionContext& at, const SearchParams& params) {
     std::vector<float> visits = visit_target(at, params);
     if (params.forced_playouts <= 0) return visits;
-    const Tried all = tried(at);
+    const VisitSums all = visit_sums(at);
     const Form form(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
     const auto score = [&](std::size_t i, float n) {
-        const Link& link = at.node.links[i];
-        return form.score({at.node.edges()[i].move, at.prior(static_cast<int>(i)), link.utility, n, 0}, urgency);
+        const EdgeStats& stats = at.node.edges[i];
+        return form.score({at.node.moves()[i].point, at.prior(static_cast<int>(i)), stats.utility, n, 0}, urgency);
     };
     const auto best = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
     const float bar = score(best, visits[best]);
@@ -215,21 +217,25 @@ std::vector<float> target(const Junction& at, const SearchParams& params) {
 
 }  // namespace
 
-int select_puct(const Junction& at, const SearchParams& params) { return select<AlphaZero>(at, params); }
-int select_puct_alphago(const Junction& at, const SearchParams& params) { return select<AlphaGo>(at, params); }
-int select_puct_leela_zero(const Junction& at, const SearchParams& params) { return select<LeelaZero>(at, params); }
-int select_puct_darkforest(const Junction& at, const SearchParams& params) { return select<DarkForest>(at, params); }
+int select_puct(const SelectionContext& at, const SearchParams& params) { return select<AlphaZero>(at, params); }
+int select_puct_alphago(const SelectionContext& at, const SearchParams& params) { return select<AlphaGo>(at, params); }
+int select_puct_leela_zero(const SelectionContext& at, const SearchParams& params) {
+    return select<LeelaZero>(at, params);
+}
+int select_puct_darkforest(const SelectionContext& at, const SearchParams& params) {
+    return select<DarkForest>(at, params);
+}
 
-std::vector<float> puct_target(const Junction& root, const SearchParams& params) {
+std::vector<float> puct_target(const SelectionContext& root, const SearchParams& params) {
     return target<AlphaZero>(root, params);
 }
-std::vector<float> puct_alphago_target(const Junction& root, const SearchParams& params) {
+std::vector<float> puct_alphago_target(const SelectionContext& root, const SearchParams& params) {
     return target<AlphaGo>(root, params);
 }
-std::vector<float> puct_leela_zero_target(const Junction& root, const SearchParams& params) {
+std::vector<float> puct_leela_zero_target(const SelectionContext& root, const SearchParams& params) {
     return target<LeelaZero>(root, params);
 }
-std::vector<float> puct_darkforest_target(const Junction& root, const SearchParams& params) {
+std::vector<float> puct_darkforest_target(const SelectionContext& root, const SearchParams& params) {
     return target<DarkForest>(root, params);
 }
 

@@ -5,19 +5,19 @@
 
 namespace tengen {
 
-int select_uct(const Junction& at, const SearchParams& params) {
+int select_uct(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
-    if (const int next = node.link_count; at.may_open && next < node.edge_count && at.prior(next) >= 0) return next;
+    if (const int next = node.edge_count; at.may_expand && next < node.move_count && at.prior(next) >= 0) return next;
     const float logarithm = std::log(static_cast<float>(at.self.visits + at.self.pending + 1));
     int best = -1;
     float best_score = 0;
-    for (int i = 0; i < node.link_count; ++i) {
-        const Link& link = node.links[i];
-        if (at.prior(i) < 0 || !at.is_open(link)) continue;
-        const auto visits = static_cast<float>(link.visits);
-        const float lost = static_cast<float>(link.pending) * params.virtual_loss, n = visits + lost;
+    for (int i = 0; i < node.edge_count; ++i) {
+        const EdgeStats& stats = node.edges[i];
+        if (at.prior(i) < 0 || !at.is_open(stats)) continue;
+        const auto visits = static_cast<float>(stats.visits);
+        const float lost = static_cast<float>(stats.pending) * params.virtual_loss, n = visits + lost;
         if (n == 0) return i;
-        const float score = (link.utility * visits - lost) / n + params.uct_exploration * std::sqrt(logarithm / n);
+        const float score = (stats.utility * visits - lost) / n + params.uct_exploration * std::sqrt(logarithm / n);
         if (best < 0 || score > best_score) best = i, best_score = score;
     }
     return best;
@@ -25,24 +25,24 @@ int select_uct(const Junction& at, const SearchParams& params) {
 
 // Every edge has its all-moves-as-first mean, so every edge is looked at, tried or not. One visit of the parent's own
 // mean stands beside them, so that a move that nothing is known of is worth what its parent is.
-int select_rave(const Junction& at, const SearchParams& params) {
+int select_rave(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
     const Amaf* const amaf = node.amaf();
     const float explore = params.rave_exploration * std::sqrt(static_cast<float>(at.self.visits + at.self.pending + 1));
     const float parent = -at.self.utility, equivalence = params.rave_equivalence;
     int best = -1;
     float best_score = 0;
-    for (int i = 0, tried = node.link_count; i < node.edge_count; ++i) {
-        if (i >= tried && !at.may_open) break;
+    for (int i = 0, tried = node.edge_count; i < node.move_count; ++i) {
+        if (i >= tried && !at.may_expand) break;
         const float prior = at.prior(i);
         if (prior < 0) continue;
         float n = 0, sum = 0;
         if (i < tried) {
-            const Link& link = node.links[i];
-            if (!at.is_open(link)) continue;
-            const float lost = static_cast<float>(link.pending) * params.virtual_loss;
-            n = static_cast<float>(link.visits) + lost;
-            sum = link.utility * static_cast<float>(link.visits) - lost;
+            const EdgeStats& stats = node.edges[i];
+            if (!at.is_open(stats)) continue;
+            const float lost = static_cast<float>(stats.pending) * params.virtual_loss;
+            n = static_cast<float>(stats.visits) + lost;
+            sum = stats.utility * static_cast<float>(stats.visits) - lost;
         }
         const float weight = amaf[i].visits * equivalence / (amaf[i].visits + equivalence);
         const float mean = (sum + weight * amaf[i].utility + parent) / (n + weight + 1);

@@ -15,19 +15,19 @@ std::string vertex(Point p, int size) {
 }
 
 void write(std::string& out, const Node& node, int size, int level, int depth, std::uint32_t min_visits) {
-    std::vector<int> order(node.link_count);
+    std::vector<int> order(node.edge_count);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return node.links[a].visits > node.links[b].visits; });
+                     [&](int a, int b) { return node.edges[a].visits > node.edges[b].visits; });
     for (const int i : order) {
-        const Link& link = node.links[i];
-        if (link.visits < min_visits || level > depth) break;
+        const EdgeStats& stats = node.edges[i];
+        if (stats.visits < min_visits || level > depth) break;
         char line[96];
         std::snprintf(line, sizeof line, "%*s%s %u %+.3f %.4f\n", 2 * level, "",
-                      vertex(node.edges()[i].move, size).c_str(), link.visits, link.value,
-                      node.edges()[i].prior.value());
+                      vertex(node.moves()[i].point, size).c_str(), stats.visits, stats.value,
+                      node.moves()[i].prior.value());
         out += line;
-        if (link.node) write(out, *link.node, size, level + 1, depth, min_visits);
+        if (stats.node) write(out, *stats.node, size, level + 1, depth, min_visits);
     }
 }
 

@@ -9,11 +9,11 @@ namespace tengen {
 
 namespace {
 
-Link* find(Link* from, Point move) {
+EdgeStats* find(EdgeStats* from, Point move) {
     Node* const node = from->node;
     if (!node) return nullptr;
-    for (int i = 0; i < node->link_count; ++i)
-        if (node->edges()[i].move == move) return &node->links[i];
+    for (int i = 0; i < node->edge_count; ++i)
+        if (node->moves()[i].point == move) return &node->edges[i];
     return nullptr;
 }
 
@@ -21,52 +21,52 @@ Link* find(Link* from, Point move) {
 
 Node* Tree::make_node(std::span<const Point> moves) {
     void* const memory =
-        graph_ && table_.size() >= most_keys_ ? nullptr : arena_.take(Node::bytes(moves.size(), amaf_, graph_));
+        graph_ && table_.size() >= max_keys_ ? nullptr : pool_.take(Node::bytes(moves.size(), amaf_, graph_));
     if (!memory) {
         full_ = true;
         return nullptr;
     }
     Node* const node = new (memory) Node;
-    node->edge_count = static_cast<std::uint16_t>(moves.size());
-    for (std::size_t i = 0; i < moves.size(); ++i) new (node->edges() + i) Edge{moves[i], Prior()};
+    node->move_count = static_cast<std::uint16_t>(moves.size());
+    for (std::size_t i = 0; i < moves.size(); ++i) new (node->moves() + i) MovePrior{moves[i], Prior()};
     if (amaf_) std::uninitialized_fill_n(node->amaf(), moves.size(), Amaf());
     ++nodes_;
     return node;
 }
 
-bool Tree::make_link(Node& node) {
-    if (node.link_count == node.link_capacity) {
-        const int capacity = std::min<int>(node.link_capacity ? 2 * node.link_capacity : 1, node.edge_count);
-        auto* const links = static_cast<Link*>(arena_.take(capacity * sizeof(Link)));
-        if (!links) {
+bool Tree::add_edge(Node& node) {
+    if (node.edge_count == node.edge_capacity) {
+        const int capacity = std::min<int>(node.edge_capacity ? 2 * node.edge_capacity : 1, node.move_count);
+        auto* const edges = static_cast<EdgeStats*>(pool_.take(capacity * sizeof(EdgeStats)));
+        if (!edges) {
             full_ = true;
             return false;
         }
-        std::uninitialized_copy_n(node.links, node.link_count, links);
-        if (node.links) arena_.give(node.links, node.link_capacity * sizeof(Link));
-        node.links = links;
-        node.link_capacity = static_cast<std::uint16_t>(capacity);
+        std::uninitialized_copy_n(node.edges, node.edge_count, edges);
+        if (node.edges) pool_.give(node.edges, node.edge_capacity * sizeof(EdgeStats));
+        node.edges = edges;
+        node.edge_capacity = static_cast<std::uint16_t>(capacity);
     }
-    new (node.links + node.link_count++) Link;
+    new (node.edges + node.edge_count++) EdgeStats;
     return true;
 }
 
-void Tree::keep_edges(Node& node, int count) {
+void Tree::keep_moves(Node& node, int count) {
     const std::size_t before = bytes_of(node);
     const std::uint64_t hash = graph_ ? stones(node) : 0;
-    node.edge_count = static_cast<std::uint16_t>(count);
+    node.move_count = static_cast<std::uint16_t>(count);
     if (amaf_) std::uninitialized_fill_n(node.amaf(), count, Amaf());
     if (graph_) write_stones(node, hash);
-    arena_.trim(&node, before, bytes_of(node));
+    pool_.trim(&node, before, bytes_of(node));
 }
 
 void Tree::bring_forward(Node& node, int edge) {
-    std::swap(node.edges()[edge], node.edges()[node.link_count]);
-    if (amaf_) std::swap(node.amaf()[edge], node.amaf()[node.link_count]);
+    std::swap(node.moves()[edge], node.moves()[node.edge_count]);
+    if (amaf_) std::swap(node.amaf()[edge], node.amaf()[node.edge_count]);
 }
 
 void Tree::drop_node(Node* node) {
-    arena_.give(node, bytes_of(*node));
+    pool_.give(node, bytes_of(*node));
     --nodes_;
     full_ = false;
 }
@@ -92,7 +92,7 @@ std::uint64_t Tree::stones(const Node& node) const {
 }
 
 void Tree::clear() {
-    arena_.clear();
+    pool_.clear();
     table_.clear();
     root_ = {};
     nodes_ = 0;
@@ -100,19 +100,19 @@ void Tree::clear() {
 }
 
 bool Tree::descend(std::span<const Point> moves) {
-    Link* link = &root_;
+    EdgeStats* stats = &root_;
     for (const Point move : moves)
-        if (link) link = find(link, move);
-    if (!link || !link->node || link->node->terminal) {
+        if (stats) stats = find(stats, move);
+    if (!stats || !stats->node || stats->node->terminal) {
         clear();
         return false;
     }
-    if (link == &root_) return true;
-    const Link kept = *link;
+    if (stats == &root_) return true;
+    const EdgeStats kept = *stats;
     if (graph_) {
         keep_below(kept.node);
     } else {
-        link->node = nullptr;
+        stats->node = nullptr;
         free_below(root_.node);
     }
     root_ = kept;
@@ -121,7 +121,7 @@ bool Tree::descend(std::span<const Point> moves) {
 }
 
 void Tree::free_node(Node* node) {
-    if (node->links) arena_.give(node->links, node->link_capacity * sizeof(Link));
+    if (node->edges) pool_.give(node->edges, node->edge_capacity * sizeof(EdgeStats));
     drop_node(node);
 }
 
@@ -131,8 +131,8 @@ void Tree::free_below(Node* top) {
     while (!open.empty()) {
         Node* const node = open.back();
         open.pop_back();
-        for (int i = 0; i < node->link_count; ++i)
-            if (node->links[i].node) open.push_back(node->links[i].node);
+        for (int i = 0; i < node->edge_count; ++i)
+            if (node->edges[i].node) open.push_back(node->edges[i].node);
         free_node(node);
     }
 }
@@ -144,8 +144,8 @@ void Tree::keep_below(Node* top) {
     while (!open.empty()) {
         Node* const node = open.back();
         open.pop_back();
-        for (int i = 0; i < node->link_count; ++i)
-            if (Node* const next = node->links[i].node; next && reached.insert(next).second) open.push_back(next);
+        for (int i = 0; i < node->edge_count; ++i)
+            if (Node* const next = node->edges[i].node; next && reached.insert(next).second) open.push_back(next);
     }
     std::erase_if(table_, [&](const auto& entry) {
         if (reached.contains(entry.second)) return false;
@@ -154,19 +154,19 @@ void Tree::keep_below(Node* top) {
     });
 }
 
-Link Node::sum(float own_utility) const {
-    Link total;
+EdgeStats Node::sum(float own_utility) const {
+    EdgeStats total;
     total.add(own_utility, value, score);
-    for (int i = 0; i < link_count; ++i) {
-        const Link& link = links[i];
-        if (!link.visits) continue;
-        total.visits += link.visits;
-        const float share = static_cast<float>(link.visits) / static_cast<float>(total.visits);
-        total.utility += (link.utility - total.utility) * share;
-        total.square += (link.square - total.square) * share;
-        total.value += (link.value - total.value) * share;
-        total.score += (link.score - total.score) * share;
-        total.pending += link.pending;
+    for (int i = 0; i < edge_count; ++i) {
+        const EdgeStats& stats = edges[i];
+        if (!stats.visits) continue;
+        total.visits += stats.visits;
+        const float share = static_cast<float>(stats.visits) / static_cast<float>(total.visits);
+        total.utility += (stats.utility - total.utility) * share;
+        total.square += (stats.square - total.square) * share;
+        total.value += (stats.value - total.value) * share;
+        total.score += (stats.score - total.score) * share;
+        total.pending += stats.pending;
     }
     return total;
 }

@@ -1,5 +1,5 @@
 // A tree of positions in an arena of its own: growing, counting visits, taking a subtree over. It may be a graph, where
-// links share nodes that are known by a key; no line of it may come back to a node.
+// edges share nodes that are known by a key; no line of it may come back to a node.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "search/arena.h"
 #include "search/node.h"
+#include "search/node_pool.h"
 
 namespace tengen {
 
-// One move of a simulation: link `edge` of `node`. Not a pointer to the link, for lists of links move when they grow.
+// One move of a simulation: edge `edge` of `node`. Not a pointer to the edge, for lists of edges move when they grow.
 struct Step {
     Node* node;
     int edge;
-    Link& link() const { return node->links[edge]; }
+    EdgeStats& stats() const { return node->edges[edge]; }
 };
 
 class Tree {
@@ -24,23 +24,20 @@ class Tree {
     // `amaf`: nodes have an Amaf for each edge. `graph`: nodes may be shared; an eighth of the memory is kept for the
     // table of their keys.
     explicit Tree(std::size_t memory, bool amaf = false, bool graph = false)
-        : arena_(graph ? memory - memory / 8 : memory),
-          amaf_(amaf),
-          graph_(graph),
-          most_keys_(memory / 8 / kKeyBytes) {}
+        : pool_(graph ? memory - memory / 8 : memory), amaf_(amaf), graph_(graph), max_keys_(memory / 8 / kKeyBytes) {}
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
-    Link& root() { return root_; }
-    const Link& root() const { return root_; }
+    EdgeStats& root() { return root_; }
+    const EdgeStats& root() const { return root_; }
     std::size_t nodes() const { return nodes_; }
-    std::size_t bytes() const { return arena_.used(); }
-    std::size_t held() const { return arena_.held(); }
+    std::size_t bytes() const { return pool_.used(); }
+    std::size_t held() const { return pool_.held(); }
 
     // Both fail, with nullptr and false, when the memory is at its bound; from then on full() is true until memory
     // comes back.
     Node* make_node(std::span<const Point> moves);  // priors 0, not ready
-    bool make_link(Node& node);                     // for the first edge that has none
+    bool add_edge(Node& node);                      // for the first edge that has none
     bool full() const { return full_; }
     bool has_amaf() const { return amaf_; }
     bool is_graph() const { return graph_; }
@@ -52,12 +49,12 @@ class Tree {
     void forget(std::uint64_t key) { table_.erase(key); }
     std::uint64_t stones(const Node& node) const;
 
-    // Keeps the first edges of a node without links and gives the memory of the others back.
-    void keep_edges(Node& node, int count);
-    // Makes an edge without a link the one that the next make_link() is for.
+    // Keeps the first edges of a node without edges and gives the memory of the others back.
+    void keep_moves(Node& node, int count);
+    // Makes an edge without a edge the one that the next add_edge() is for.
     void bring_forward(Node& node, int edge);
 
-    void drop_node(Node* node);  // a node without links
+    void drop_node(Node* node);  // a node without edges
     void clear();
     // Makes the position after `moves` the root and frees all else; false, and an empty tree, if it was never reached.
     bool descend(std::span<const Point> moves);
@@ -69,13 +66,13 @@ class Tree {
     void free_below(Node* top);
     void keep_below(Node* top);
     void free_node(Node* node);
-    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.edge_count, amaf_, graph_); }
+    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.move_count, amaf_, graph_); }
 
-    Arena arena_;
+    NodePool pool_;
     bool amaf_, graph_;
-    std::size_t most_keys_;
+    std::size_t max_keys_;
     std::unordered_map<std::uint64_t, Node*> table_;
-    Link root_;
+    EdgeStats root_;
     std::size_t nodes_ = 0;
     bool full_ = false;
 };

@@ -21,7 +21,7 @@ SearchParams noisy() {
     params.noise_weight = 0.25f;
     params.temperature = 1;
     params.ownership = true;
-    params.memory = kLeastMemory;
+    params.memory = kMinMemory;
     return params;
 }
 

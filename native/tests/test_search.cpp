@@ -25,7 +25,7 @@ int step(Search& search, int limit) {
 
 SearchParams small_memory() {
     SearchParams params;
-    params.memory = kLeastMemory;
+    params.memory = kMinMemory;
     return params;
 }
 
@@ -40,7 +40,7 @@ TEST(search_prior_keeps_12_bits) {
 }
 
 TEST(search_arena_never_passes_its_limit) {
-    Arena arena(kLeastMemory);
+    NodePool arena(kMinMemory);
     SplitMix64 random(1);
     std::vector<std::pair<void*, std::size_t>> out;
     for (int i = 0; i < 200000; ++i) {
@@ -55,7 +55,7 @@ TEST(search_arena_never_passes_its_limit) {
             arena.give(out.back().first, out.back().second);
             out.pop_back();
         }
-        CHECK(arena.used() <= arena.held() && arena.held() <= kLeastMemory);
+        CHECK(arena.used() <= arena.held() && arena.held() <= kMinMemory);
     }
     CHECK(!out.empty());
     for (const auto& [block, bytes] : out) arena.give(block, bytes);
@@ -63,14 +63,14 @@ TEST(search_arena_never_passes_its_limit) {
 }
 
 TEST(search_arena_gives_back_what_it_took) {
-    Arena arena(kLeastMemory);
+    NodePool arena(kMinMemory);
     const auto fill = [&] {
         std::vector<void*> blocks;
         while (void* block = arena.take(1500)) blocks.push_back(block);
         return blocks;
     };
     const auto first = fill();
-    CHECK(first.size() > kLeastMemory / 1536 - 30);
+    CHECK(first.size() > kMinMemory / 1536 - 30);
     CHECK_EQ(std::set<void*>(first.begin(), first.end()).size(), first.size());
     for (void* block : first) arena.give(block, 1500);
     CHECK_EQ(fill().size(), first.size());
@@ -80,9 +80,9 @@ TEST(search_arena_gives_back_what_it_took) {
 }
 
 TEST(search_noise_is_a_distribution) {
-    alignas(Node) std::byte memory[sizeof(Node) + 82 * sizeof(Edge)];
+    alignas(Node) std::byte memory[sizeof(Node) + 82 * sizeof(MovePrior)];
     Node& node = *new (memory) Node;
-    node.edge_count = 82;
+    node.move_count = 82;
     SearchParams params;
     params.noise_weight = 0.25f;
     Random random(3);
@@ -91,15 +91,15 @@ TEST(search_noise_is_a_distribution) {
     allowed.reset(7);
     double change = 0;
     for (int round = 0; round < 200; ++round) {
-        for (int i = 0; i < 82; ++i) node.edges()[i] = {static_cast<Point>(i), Prior(i < 2 ? 0.4f : 0.2f / 80)};
+        for (int i = 0; i < 82; ++i) node.moves()[i] = {static_cast<Point>(i), Prior(i < 2 ? 0.4f : 0.2f / 80)};
         const auto priors = root_priors(node, allowed, {}, params, random);
         double total = 0;
         for (int i = 0; i < 82; ++i) {
-            if (node.edges()[i].move == 7)
+            if (node.moves()[i].point == 7)
                 CHECK(priors[i] < 0);
             else
                 total += priors[i];
-            if (node.edges()[i].move == 0) change += priors[i] - 0.4 / (1 - 0.2 / 80);
+            if (node.moves()[i].point == 0) change += priors[i] - 0.4 / (1 - 0.2 / 80);
             if (i) CHECK(priors[i] <= priors[i - 1]);  // nothing is tried yet, so all edges are sorted
         }
         CHECK(std::abs(total - 1) < 1e-4);
@@ -125,15 +125,15 @@ TEST(search_gamma_variates_have_their_moments) {
 
 TEST(search_lower_bound_is_tighter_with_visits_and_agreement) {
     const SearchParams params;
-    const auto link = [](int visits, float low, float high) {
-        Link made;
+    const auto edge = [](int visits, float low, float high) {
+        EdgeStats made;
         for (int i = 0; i < visits; ++i) made.add(i % 2 ? low : high, 0, 0);
         return made;
     };
-    CHECK_EQ(lower_bound(Link{}, params), -1.0f);
-    CHECK(lower_bound(link(1000, 0.4f, 0.6f), params) > lower_bound(link(100, 0.4f, 0.6f), params));
-    CHECK(lower_bound(link(1000, 0.4f, 0.6f), params) > lower_bound(link(1000, 0.0f, 1.0f), params));
-    CHECK(std::abs(lower_bound(link(10000, 0.0f, 1.0f), params) - (0.5f - 5 * 0.5f / 100)) < 1e-3);
+    CHECK_EQ(lower_bound(EdgeStats{}, params), -1.0f);
+    CHECK(lower_bound(edge(1000, 0.4f, 0.6f), params) > lower_bound(edge(100, 0.4f, 0.6f), params));
+    CHECK(lower_bound(edge(1000, 0.4f, 0.6f), params) > lower_bound(edge(1000, 0.0f, 1.0f), params));
+    CHECK(std::abs(lower_bound(edge(10000, 0.0f, 1.0f), params) - (0.5f - 5 * 0.5f / 100)) < 1e-3);
 }
 
 TEST(search_choice_by_lower_bound_among_well_visited_moves) {
@@ -213,7 +213,7 @@ TEST(search_reuses_memory_over_a_game) {
         search.set_root(game);
         const auto goal = search.root_visits() + 600;
         while (search.root_visits() < goal) step(search, 8);
-        CHECK(search.tree().held() <= kLeastMemory);
+        CHECK(search.tree().held() <= kMinMemory);
         game.play(search.choose());
     }
 }
@@ -222,12 +222,12 @@ TEST(search_prunes_only_eyes_in_pass_alive_area) {
     Game game(5, {}, 0.5f);
     for (const Point p : {1, 3, 5, 6, 7, 8, 9}) game.setup(p, Color::black);  // two eyes in the corners and one between
     std::vector<Point> moves;
-    moves_of(game, true, moves);
+    candidate_moves(game, true, moves);
     CHECK_EQ(moves.front(), 10);
     CHECK_EQ(moves.back(), 25);
-    moves_of(game, false, moves);
+    candidate_moves(game, false, moves);
     CHECK_EQ(moves.front(), 0);
     game.set_to_play(Color::white);
-    moves_of(game, true, moves);
+    candidate_moves(game, true, moves);
     CHECK_EQ(moves.front(), 10);  // suicide of one stone is never legal
 }

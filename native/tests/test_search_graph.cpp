@@ -113,7 +113,7 @@ TEST(graph_asks_for_no_position_twice_and_breaks_no_rule) {
     CHECK(repeated_by_the_tree > 100);
 }
 
-// Two orders of three moves to one position: it has one node, and both links tell what all visits below it found.
+// Two orders of three moves to one position: it has one node, and both edges tell what all visits below it found.
 TEST(graph_adds_up_the_visits_of_all_lines) {
     Search one(graph(), 1);
     const Game root = random_game(5, "tromp-taylor", 4, 9);
@@ -122,9 +122,9 @@ TEST(graph_adds_up_the_visits_of_all_lines) {
     const Node& node = *one.tree().root().node;
     std::uint32_t visits = 1;
     float utility = utility_of(node.value, node.score, graph());
-    for (int i = 0; i < node.link_count; ++i) {
-        visits += node.links[i].visits;
-        utility += static_cast<float>(node.links[i].visits) * node.links[i].utility;
+    for (int i = 0; i < node.edge_count; ++i) {
+        visits += node.edges[i].visits;
+        utility += static_cast<float>(node.edges[i].visits) * node.edges[i].utility;
     }
     CHECK_EQ(visits, one.root_visits());
     CHECK(std::abs(utility / static_cast<float>(visits) + one.tree().root().utility) < 1e-4f);
@@ -152,12 +152,12 @@ TEST(graph_keeps_what_can_still_be_reached) {
 
 TEST(graph_goes_on_when_its_memory_is_full) {
     SearchParams params = graph();
-    params.memory = kLeastMemory;
+    params.memory = kMinMemory;
     Search one(params, 1);
     one.set_root(Game(9, Rules::parse("tromp-taylor"), 7.5f));
     search(one, 20000, 4, [](const Game&) {});
     CHECK(one.tree().full());
-    CHECK(one.tree().held() <= kLeastMemory);
+    CHECK(one.tree().held() <= kMinMemory);
     CHECK(one.root_visits() >= 20000);
 }
 

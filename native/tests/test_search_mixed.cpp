@@ -30,10 +30,10 @@ void search(Search& search, int visits, int threads, int batch) {
     }
 }
 
-void check_nothing_pends(const Link& link, int depth = 0) {
-    CHECK_EQ(link.pending, 0u);
-    if (!link.node || depth > 6) return;
-    for (int i = 0; i < link.node->link_count; ++i) check_nothing_pends(link.node->links[i], depth + 1);
+void check_nothing_pends(const EdgeStats& edge, int depth = 0) {
+    CHECK_EQ(edge.pending, 0u);
+    if (!edge.node || depth > 6) return;
+    for (int i = 0; i < edge.node->edge_count; ++i) check_nothing_pends(edge.node->edges[i], depth + 1);
 }
 
 void check_found(const Search& search) {
@@ -89,9 +89,9 @@ TEST(graph_leaves_out_several_moves_that_repeat) {
             one.set_root(root, std::array<Point, 1>{third});
             search(one, 600, threads, 8);
             CHECK_EQ(one.root_visits() - 1, one.root_moves()[0].visits);
-            const Node& node = *one.tree().root().node->links[0].node;
-            for (int i = 0; i < node.link_count; ++i)
-                if (!after.is_legal(node.edges()[i].move)) CHECK_EQ(node.links[i].visits, 0u);
+            const Node& node = *one.tree().root().node->edges[0].node;
+            for (int i = 0; i < node.edge_count; ++i)
+                if (!after.is_legal(node.moves()[i].point)) CHECK_EQ(node.edges[i].visits, 0u);
             check_nothing_pends(one.tree().root());
         }
     }
@@ -101,7 +101,7 @@ TEST(graph_leaves_out_several_moves_that_repeat) {
 TEST(candidates_at_the_root_are_cut_among_allowed_moves) {
     for (const bool network : {false, true}) {
         SearchParams params = by_playouts(Selection::puct);
-        params.candidate_most = 2;
+        params.candidate_max = 2;
         if (network) params.priors = "network";
         Search one(params, 1);
         const Game game(5, Rules::parse("chinese"), 7.5f);
@@ -131,11 +131,11 @@ TEST(every_selection_works_with_threads_batches_graphs_and_little_memory) {
             }
             params.transpositions = mix & 2;
             if (!params.transpositions) params.expand_visits = 3;
-            if (mix & 4) params.memory = kLeastMemory;
+            if (mix & 4) params.memory = kMinMemory;
             params.stop_futile = mix & 8;
             params.forced_playouts = mix & 8 ? 2 : 0;
             params.prune_pass_alive = params.merge_symmetric = mix & 16;
-            if (mix & 16) params.candidate_most = 6;
+            if (mix & 16) params.candidate_max = 6;
             params.virtual_loss = mix & 8 ? 0.0f : 1.0f;
             Search one(params, static_cast<std::uint64_t>(mix));
             Game game(mix & 4 ? 9 : 5, Rules::parse(mix & 2 ? "tromp-taylor" : "japanese"), 0.5f);

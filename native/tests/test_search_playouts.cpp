@@ -20,16 +20,16 @@ SearchParams by_playouts(Selection selection) {
 
 Game empty(int size) { return Game(size, Rules::parse("chinese"), 7.5f); }
 
-// Visits of a link are those of its node: the first ones, before it had a node, and one a visit of a child.
-void check_visits(const Link& link, std::uint32_t without_node) {
-    if (!link.node) return;
+// Visits of a edge are those of its node: the first ones, before it had a node, and one a visit of a child.
+void check_visits(const EdgeStats& edge, std::uint32_t without_node) {
+    if (!edge.node) return;
     std::uint32_t below = 0;
-    for (int i = 0; i < link.node->link_count; ++i) {
-        CHECK_EQ(link.node->links[i].pending, 0u);
-        below += link.node->links[i].visits;
-        check_visits(link.node->links[i], without_node);
+    for (int i = 0; i < edge.node->edge_count; ++i) {
+        CHECK_EQ(edge.node->edges[i].pending, 0u);
+        below += edge.node->edges[i].visits;
+        check_visits(edge.node->edges[i], without_node);
     }
-    if (!link.node->terminal) CHECK(link.visits <= below + without_node + 1 && link.visits > below);
+    if (!edge.node->terminal) CHECK(edge.visits <= below + without_node + 1 && edge.visits > below);
 }
 
 }  // namespace
@@ -68,14 +68,14 @@ TEST(playout_search_repeats_with_one_thread) {
 
 TEST(playout_search_stops_in_time_and_goes_on_when_full) {
     SearchParams params = by_playouts(Selection::rave);
-    params.memory = kLeastMemory;
+    params.memory = kMinMemory;
     params.expand_visits = 0;
     Search search(params, 1);
     search.set_root(empty(9));
     CHECK_EQ(search.run(std::numeric_limits<long>::max(), 2, 0), 1);  // the root alone
     search.run(6000, 2, kForever);
     CHECK(search.tree().full());
-    CHECK(search.tree().held() <= kLeastMemory);
+    CHECK(search.tree().held() <= kMinMemory);
     CHECK_EQ(search.root_visits(), 6001u);
 }
 
@@ -101,29 +101,29 @@ TEST(playout_search_refuses_what_cannot_work) {
 
 namespace {
 
-// A node with three moves: links of the given visits and means for the first two, and all-moves-as-first means.
+// A node with three moves: edges of the given visits and means for the first two, and all-moves-as-first means.
 struct Example {
-    Tree tree{kLeastMemory, true};
-    Link self;
+    Tree tree{kMinMemory, true};
+    EdgeStats self;
 
     Example() {
         const std::array<Point, 3> moves = {0, 1, 2};
         Node* const node = tree.make_node(moves);
-        take_weights(*node, std::array<float, 3>{0.5f, 0.3f, 0.2f});
+        set_priors_from_weights(*node, std::array<float, 3>{0.5f, 0.3f, 0.2f});
         node->ready = true;
         self.node = node;
         self.visits = 31;
         self.utility = -0.1f;  // the side to move at the node stands at 0.1
-        for (int i = 0; i < 2; ++i) tree.make_link(*node);
-        node->links[0].visits = 20;
-        node->links[0].utility = 0.2f;
-        node->links[1].visits = 10;
-        node->links[1].utility = 0.3f;
+        for (int i = 0; i < 2; ++i) tree.add_edge(*node);
+        node->edges[0].visits = 20;
+        node->edges[0].utility = 0.2f;
+        node->edges[1].visits = 10;
+        node->edges[1].utility = 0.3f;
         node->amaf()[0] = {0.1f, 60};
         node->amaf()[1] = {-0.2f, 30};
         node->amaf()[2] = {0.5f, 100};
     }
-    Junction junction() const { return {*self.node, self, nullptr, true, true}; }
+    SelectionContext context() const { return {*self.node, self, nullptr, true, true}; }
 };
 
 }  // namespace
@@ -131,17 +131,17 @@ struct Example {
 TEST(uct_by_hand) {
     Example example;
     SearchParams params = by_playouts(Selection::uct);
-    CHECK_EQ(select_uct(example.junction(), params), 2);  // the untried move first
-    example.tree.make_link(*example.self.node);
-    example.self.node->links[2].visits = 1;
-    example.self.node->links[2].utility = -0.9f;
+    CHECK_EQ(select_uct(example.context(), params), 2);  // the untried move first
+    example.tree.add_edge(*example.self.node);
+    example.self.node->edges[2].visits = 1;
+    example.self.node->edges[2].utility = -0.9f;
     // sqrt(log 32 / n) is 0.416, 0.589 and 1.862 for n = 20, 10 and 1.
     params.uct_exploration = 0.3f;  // 0.325, 0.477, -0.342
-    CHECK_EQ(select_uct(example.junction(), params), 1);
+    CHECK_EQ(select_uct(example.context(), params), 1);
     params.uct_exploration = 1;  // 0.616, 0.889, 0.962
-    CHECK_EQ(select_uct(example.junction(), params), 2);
-    example.self.node->links[2].pending = 1;  // one more loss: mean -0.95 of 2, 1.316 wide: 0.367
-    CHECK_EQ(select_uct(example.junction(), params), 1);
+    CHECK_EQ(select_uct(example.context(), params), 2);
+    example.self.node->edges[2].pending = 1;  // one more loss: mean -0.95 of 2, 1.316 wide: 0.367
+    CHECK_EQ(select_uct(example.context(), params), 1);
 }
 
 TEST(rave_by_hand) {
@@ -151,13 +151,13 @@ TEST(rave_by_hand) {
     params.rave_equivalence = 50;
     // Weights of the all-moves-as-first means: 60 * 50 / 110 = 27.27, 30 * 50 / 80 = 18.75, 100 * 50 / 150 = 33.33.
     // (4 + 2.727 + 0.1) / 48.27 = 0.141; (3 - 3.75 + 0.1) / 29.75 = -0.022; (16.67 + 0.1) / 34.33 = 0.488
-    CHECK_EQ(select_rave(example.junction(), params), 2);
+    CHECK_EQ(select_rave(example.context(), params), 2);
     params.rave_equivalence = 0.1f;  // hardly any: 4.11 / 21.1 = 0.195; 3.08 / 11.1 = 0.277; 0.15 / 1.1 = 0.136
-    CHECK_EQ(select_rave(example.junction(), params), 1);
+    CHECK_EQ(select_rave(example.context(), params), 1);
     params.rave_exploration = 1;  // + 5.657 * prior / (n + 1): 0.135, 0.154, 1.131
-    CHECK_EQ(select_rave(example.junction(), params), 2);
-    Junction closed = example.junction();
-    closed.may_open = false;  // the untried move is out of reach
+    CHECK_EQ(select_rave(example.context(), params), 2);
+    SelectionContext closed = example.context();
+    closed.may_expand = false;  // the untried move is out of reach
     CHECK_EQ(select_rave(closed, params), 1);
 }
 
@@ -170,34 +170,34 @@ TEST(a_move_that_is_first_for_its_player_counts_for_all_his_positions) {
     // Each playout fills the board, so nearly every move is first for one side or the other: the shares of both add up.
     const Node& root = *search.tree().root().node;
     float total = 0;
-    for (int i = 0; i < root.edge_count; ++i) {
+    for (int i = 0; i < root.move_count; ++i) {
         const Amaf& amaf = root.amaf()[i];
-        if (root.edges()[i].move == 25) CHECK_EQ(amaf.visits, 0.0f);  // a pass is no such move
+        if (root.moves()[i].point == 25) CHECK_EQ(amaf.visits, 0.0f);  // a pass is no such move
         CHECK(amaf.visits <= 400 && std::abs(amaf.utility) <= 1.0f);
         total += amaf.visits;
     }
     CHECK(total > 400 * 25 * 0.4f && total < 400 * 25 * 0.6f);
-    for (int i = 0; i < root.link_count; ++i)
-        if (root.edges()[i].move != 25) CHECK(root.amaf()[i].visits >= static_cast<float>(root.links[i].visits));
+    for (int i = 0; i < root.edge_count; ++i)
+        if (root.moves()[i].point != 25) CHECK(root.amaf()[i].visits >= static_cast<float>(root.edges[i].visits));
 }
 
 TEST(candidates_are_cut_by_mass_and_count) {
     const std::array<Point, 5> moves = {3, 1, 4, 0, 2};
     const std::array<float, 5> weights = {5, 1, 2, 1.5f, 0.5f};
     const auto kept = [&](float mass, int most, int least, bool amaf) {
-        Tree tree(kLeastMemory, amaf);
+        Tree tree(kMinMemory, amaf);
         Node& node = *tree.make_node(moves);
-        take_weights(node, weights);
+        set_priors_from_weights(node, weights);
         SearchParams params;
         params.candidate_mass = mass;
-        params.candidate_most = most;
-        params.candidate_least = least;
+        params.candidate_max = most;
+        params.candidate_min = least;
         cut_candidates(tree, node, params);
         float total = 0;
         std::vector<Point> points;
-        for (int i = 0; i < node.edge_count; ++i) {
-            total += node.edges()[i].prior.value();
-            points.push_back(node.edges()[i].move);
+        for (int i = 0; i < node.move_count; ++i) {
+            total += node.moves()[i].prior.value();
+            points.push_back(node.moves()[i].point);
         }
         CHECK(std::abs(total - 1) < 0.01f);
         tree.drop_node(&node);
@@ -222,7 +222,7 @@ TEST(network_is_asked_after_a_threshold_of_visits) {
     params.playout_weight = 1;
     params.expand_visits = 8;
     params.candidate_mass = 0.8f;
-    params.candidate_most = 5;
+    params.candidate_max = 5;
     Search search(params, 1);
     search.set_root(empty(5));
     int asked = 0;

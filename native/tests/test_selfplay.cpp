@@ -26,7 +26,7 @@ PlayParams puct() {
     params.visits = 24;
     params.cheap_visits = 6;
     params.cheap_share = 0.5f;
-    params.full.memory = params.cheap.memory = kLeastMemory;
+    params.full.memory = params.cheap.memory = kMinMemory;
     params.full.noise_weight = 0.25f;
     params.full.forced_playouts = 2;
     params.resign_winrate = 0.05f;
@@ -44,11 +44,11 @@ PlayParams gumbel() {
     return params;
 }
 
-PlayParams alphago(bool full_games) {
+PlayParams alphago(bool simulate_to_end) {
     PlayParams params = puct();
     for (SearchParams* search : {&params.full, &params.cheap}) {
         search->selection = Selection::puct_alphago;
-        search->full_games = full_games;
+        search->simulate_to_end = simulate_to_end;
         search->noise_weight = search->forced_playouts = 0;
         search->memory = std::size_t{1} << 20;
     }
@@ -290,7 +290,7 @@ TEST(selfplay_full_games_are_counted_as_they_stand) {
 
 // A dead stone of White's in a corner, all else Black's: the game ends by what is pass-alive, however searches count.
 TEST(selfplay_settled_games_are_counted_by_what_is_alive) {
-    for (const bool full_games : {false, true}) {
+    for (const bool simulate_to_end : {false, true}) {
         GamePlan given = plan(0);
         given.size = 5;
         given.komi = 23.5f;
@@ -300,7 +300,7 @@ TEST(selfplay_settled_games_are_counted_by_what_is_alive) {
             if (p > 1) given.start.push_back(static_cast<Point>((p == 2 ? 24 : 25) | kWhiteBit));
             given.start.push_back(p);
         }
-        const PlayedGame game = play_one(alphago(full_games), given);
+        const PlayedGame game = play_one(alphago(simulate_to_end), given);
         CHECK_EQ(game.ending, std::string_view("settled"));
         CHECK_EQ(game.score, 1.5f);
         CHECK_EQ(game.winner, 0);
@@ -353,7 +353,7 @@ TEST(selfplay_forbidden_passes) {
             const Game board = replay(given, game, ply);
             if ((game.moves[ply] & (kWhiteBit - 1)) != board.board().pass()) continue;
             std::vector<Point> legal;
-            moves_of(board, false, legal);
+            candidate_moves(board, false, legal);
             CHECK_EQ(legal.size(), std::size_t{1});
         }
     }
@@ -361,7 +361,7 @@ TEST(selfplay_forbidden_passes) {
 
 TEST(selfplay_ends) {
     PlayParams params = puct();
-    params.most_moves = 9;
+    params.max_moves = 9;
     GamePlan given = plan(0);
     PlayedGame game = play_one(params, given);
     CHECK(game.moves.size() <= 9);
@@ -428,7 +428,7 @@ TEST(selfplay_leaf_symmetry_turns_there_and_back) {
     std::array<int, kSymmetries> times{};
     for (int seed = 0; seed < 80; ++seed) {
         SearchParams params;
-        params.memory = kLeastMemory;
+        params.memory = kMinMemory;
         params.leaf_symmetry = LeafSymmetry::random;
         params.ownership = true;
         Search search(params, seed);

@@ -167,13 +167,98 @@ def plane_set_names() -> list[str]:
 def plane_set(name: str) -> tuple[list[str], list[str]]:
     """Names of the planes and of the scalars of a set."""
 
-def encode_game(plane_set: str, game: Game, symmetry: int, edge: int, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """Write the position of a game for its side to move."""
+def encode_game(plane_set: str, game: Game, symmetry: int, edge: int, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], ranks: Sequence[int] = [0, 0]) -> None:
+    """
+    Write the position of a game for its side to move. ranks: of Black and White, -30..-1 kyu, 1..9 dan, 11..19 professional, 0 unknown.
+    """
+
+class FeatureContext:
+    """
+    Features of a position for plane sets written in Python, as arrays [size, size] by row and column of the board. Colours are 0 (black) and 1 (white).
+    """
+
+    def __init__(self, game: Game, own: int | None = None, ranks: Sequence[int] = [0, 0]) -> None:
+        """
+        A view of a copy of the game, from the side to move unless own is given.
+        """
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def own(self) -> int:
+        """Colour of the side that the position is encoded for."""
+
+    @property
+    def other(self) -> int: ...
+
+    @property
+    def ranks(self) -> list[int]:
+        """
+        Of Black and White: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
+        """
+
+    @property
+    def self_komi(self) -> float:
+        """Points that the own side is given, bonus for handicap included."""
+
+    def stones(self, color: int, back: int = 0) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Stones 0 to 7 moves ago; empty where the game has fewer moves."""
+
+    def liberties(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """int16: liberties of the chain at each stone, 0 on empty points."""
+
+    def legal(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """int16: 1 where the own side has a legal move."""
+
+    def captures(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """int16: stones that a legal move of the own side captures."""
+
+    def liberties_after(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """int16: liberties of the own chain after a legal move."""
+
+    def ko_bans(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """
+        Empty points where ko or superko forbids a move that is legal without it.
+        """
+
+    def laddered(self, color: int, back: int = 0) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Stones of chains caught in a ladder, 0 to 2 moves ago."""
+
+    def ladder_captures(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Moves that catch an opponent chain of two liberties in a ladder."""
+
+    def ladder_escapes(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Moves that save an own chain in atari from a ladder."""
+
+    def pass_alive(self, color: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Area that is pass-alive by Benson's algorithm."""
+
+    def recent(self, back: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """
+        The last move (1), the one before (2) and so on; empty for a pass or none.
+        """
+
+    def was_pass(self, back: int) -> bool: ...
+
+    def last_played(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """
+        int16: number of the last move at each point, 1 for the first move of the game, 0 for none.
+        """
+
+def row_contexts(shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_scoring: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], komi_shift: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[FeatureContext]:
+    """
+    The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.
+    """
 
 class GameColumns:
     """Columns of a shard that stay the caller's memory."""
 
-    def __init__(self, *, size: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], komi: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], winner: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], visits: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], visit_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], visit_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_sets: Sequence[str]) -> None: ...
+    def __init__(self, *, size: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], black_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], white_stones: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], komi: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], winner: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], black_rank: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], white_rank: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], visits: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], visit_offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], visit_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_sets: Sequence[str]) -> None: ...
 
 def encode_rows(plane_set: str, shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], symmetry: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_scoring: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], komi_shift: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], edge: int, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], policy: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], threads: int, target: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None = None, reply: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None:
     """
@@ -396,16 +481,16 @@ class SearchParams:
     def candidate_mass(self, arg: float, /) -> None: ...
 
     @property
-    def candidate_most(self) -> int: ...
+    def candidate_max(self) -> int: ...
 
-    @candidate_most.setter
-    def candidate_most(self, arg: int, /) -> None: ...
+    @candidate_max.setter
+    def candidate_max(self, arg: int, /) -> None: ...
 
     @property
-    def candidate_least(self) -> int: ...
+    def candidate_min(self) -> int: ...
 
-    @candidate_least.setter
-    def candidate_least(self, arg: int, /) -> None: ...
+    @candidate_min.setter
+    def candidate_min(self, arg: int, /) -> None: ...
 
     @property
     def policy_temperature(self) -> float: ...
@@ -450,10 +535,10 @@ class SearchParams:
     def prune_pass_alive(self, arg: bool, /) -> None: ...
 
     @property
-    def full_games(self) -> bool: ...
+    def simulate_to_end(self) -> bool: ...
 
-    @full_games.setter
-    def full_games(self, arg: bool, /) -> None: ...
+    @simulate_to_end.setter
+    def simulate_to_end(self, arg: bool, /) -> None: ...
 
     @property
     def forbid_pass(self) -> bool: ...
@@ -567,7 +652,7 @@ class Search:
     def node_count(self) -> int: ...
 
     def bytes(self) -> int:
-        """Bytes of nodes and links."""
+        """Bytes of nodes and edges."""
 
     def held_bytes(self) -> int:
         """Bytes taken from the system, never more than params.memory."""
@@ -712,10 +797,10 @@ class PlayParams:
     def forbid_pass(self, arg: bool, /) -> None: ...
 
     @property
-    def most_moves(self) -> int: ...
+    def max_moves(self) -> int: ...
 
-    @most_moves.setter
-    def most_moves(self, arg: int, /) -> None: ...
+    @max_moves.setter
+    def max_moves(self, arg: int, /) -> None: ...
 
 class PlayedGame:
     """

@@ -1,14 +1,14 @@
-"""Files that are whole or not there, and locks that end with the process that holds them."""
+"""Atomic writes, and file locks that the system releases when a process ends."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+
+from filelock import BaseFileLock, FileLock, Timeout
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 PARTIAL = ".partial"
@@ -42,29 +42,35 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> Path:
     return path
 
 
-def try_lock(path: Path) -> BinaryIO | None:
-    """Make a file and lock it, until it is closed or the process ends; None where another process holds it."""
-    file = path.open("wb")
+def try_lock(path: Path) -> BaseFileLock | None:
+    """Lock a file, which is made, until `release()` or the end of the process; None where another holder has it.
+
+    Any thread may release the lock. The file itself stays. Raises FileNotFoundError where its folder is missing.
+    """
+    if not path.parent.is_dir():  # filelock would make it
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    lock = FileLock(path, timeout=0, thread_local=False)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
+        lock.acquire()
+    except Timeout:
         return None
-    return file
+    return lock
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold the lock of a file for the block; False where another process holds it."""
-    file = try_lock(path)
+    """Hold the lock of a file for the block; False where another holder has it."""
+    lock = try_lock(path)
     try:
-        yield file is not None
+        yield lock is not None
     finally:
-        if file is not None:
-            file.close()
+        if lock is not None:
+            lock.release()
 
 
 def _sync(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder, and needs no sync of it
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -9,7 +9,7 @@ def fixed_handicap(size: int, stones: int) -> list[int]:
     Boards smaller than 7x7 have none, 7x7 and boards without a middle line have 2 to 4, all others 2 to 9.
     Raises IllegalMove on another number of stones.
     """
-    most = most_fixed(size)
+    most = max_fixed_handicap(size)
     if not 2 <= stones <= most:
         allowed = f"2 to {most}" if most else "none"
         raise IllegalMove(f"fixed handicap of {stones} stones on a {size}x{size} board; allowed: {allowed}")
@@ -25,7 +25,7 @@ def fixed_handicap(size: int, stones: int) -> list[int]:
     return sorted(row * size + column for row, column in places)
 
 
-def most_fixed(size: int) -> int:
+def max_fixed_handicap(size: int) -> int:
     """The largest fixed handicap of a board; 0 if it has none."""
     if size < 7:
         return 0
@@ -39,7 +39,7 @@ def free_handicap(size: int, stones: int) -> list[int]:
     """
     if not 2 <= stones < size * size:
         raise IllegalMove(f"handicap of {stones} stones on a {size}x{size} board; allowed: 2 to {size * size - 1}")
-    fixed = min(stones, most_fixed(size))
+    fixed = min(stones, max_fixed_handicap(size))
     points = fixed_handicap(size, fixed) if fixed else []
     while len(points) < stones:
         points.append(_most_open(size, points))

@@ -7,8 +7,7 @@ import pytest
 
 from tengen import _native
 from tengen.benchmark import clock, playing
-from tengen.evaluators import Evaluation, UniformEvaluator
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 
 
 class Watched(UniformEvaluator):
@@ -18,10 +17,11 @@ class Watched(UniformEvaluator):
         super().__init__()
         self.seen: list[tuple[int, int]] = []
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
         assert planes.shape[0] == scalars.shape[0] == len(mask) and np.all(mask == 1)
         self.seen.append((mask.shape[1], len(mask)))
-        return super().evaluate(planes, scalars, mask)
+        return super().infer(batch)
 
 
 def test_a_rate_counts_what_was_done_after_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ def random_record(seed: int) -> GameRecord:
         hash=rng.getrandbits(64),
         ownership=rng.choice([None, owner]),
         weight=rng.choice([None, 0.25]),
+        black_rank=rng.choice(["", "9d", "3d", "12k"]),
+        white_rank=rng.choice(["", "2d", "1p"]),
     )
 
 

@@ -42,7 +42,7 @@ def play_takes(board: Board, p: int, color: int) -> bool:
 
 
 def slow_planes(pair: Pair) -> dict[str, set[int]]:
-    """Return the points of every plane by its sentence in docs/planes.md."""
+    """Return the points of every plane by its sentence in docs/reference/planes.md."""
     board, own, other = pair.plain.board, pair.plain.to_play, 1 - pair.plain.to_play
     suicide = pair.plain.rules.suicide
     everywhere = range(len(board))

@@ -69,7 +69,7 @@ def test_targets_are_those_of_the_record(store: Store, symmetry: int) -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 9.5, -30.0])
-def test_a_game_told_under_other_terms(store: Store, shift: float) -> None:
+def test_a_game_under_other_rules_and_komi(store: Store, shift: float) -> None:
     sampler = Sampler(store, "all")
     rows = all_rows(store, range(0, 60, 3), 0)
     count = len(rows.game)
@@ -97,8 +97,8 @@ def test_a_game_told_under_other_terms(store: Store, shift: float) -> None:
         assert np.array_equal(batch.value[i], value, equal_nan=True)
 
 
-def test_terms_vary_only_where_asked(store: Store) -> None:
-    plain, varied = (Sampler(store, "all", batch_size=4000, seed=1, vary_terms=vary) for vary in (False, True))
+def test_rules_vary_only_where_asked(store: Store) -> None:
+    plain, varied = (Sampler(store, "all", batch_size=4000, seed=1, vary_rules=vary) for vary in (False, True))
     assert not plain.rows(0).other_scoring.any() and not plain.rows(0).komi_shift.any()
     rows = varied.rows(0)
     assert np.array_equal(rows.ply, plain.rows(0).ply) and np.array_equal(rows.symmetry, plain.rows(0).symmetry)

@@ -152,7 +152,7 @@ def test_a_resigned_game_has_no_score_and_no_owners(games: Store) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
     own = SelfPlaySampler(games, 0, batch_size=10, seed=1)
-    records = Sampler(store, "all", batch_size=10, seed=2, vary_terms=True)
+    records = Sampler(store, "all", batch_size=10, seed=2, vary_rules=True)
     mixed = MixedSampler(own, records, share)
     batches = [mixed.batch(step) for step in range(9)]
     assert {len(batch) for batch in batches} == {10}

@@ -1,4 +1,4 @@
-"""What the README promises: its session runs, its commands exist, its links lead somewhere."""
+"""The README and the documentation: examples run, commands exist, links have targets, the site builds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tengen.cli.app import VERBS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GENERATED = {ROOT / "docs" / name for name in ("reference/cli.md", "reference/recipes.md", "changelog.md")}
 
 
 def test_the_session_works_when_pasted(tmp_path: Path) -> None:
@@ -31,7 +32,7 @@ def test_the_session_works_when_pasted(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     moves, board = done.stdout.splitlines()[:3], done.stdout.splitlines()[3:]
-    assert all(re.fullmatch(r"[A-J][1-9] wins \d+%, leads by [+-]\d+\.\d, \d+ visits", line) for line in moves)
+    assert all(re.fullmatch(r"[A-J][1-9] winrate \d+%, score [+-]\d+\.\d, \d+ visits", line) for line in moves)
     assert any("X" in line for line in board)
 
 
@@ -50,8 +51,71 @@ def test_continuous_integration_runs_the_test_command_of_the_readme() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if not (page.parent / link).exists()]
-    assert not missing
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_have_targets(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text(encoding="utf-8"))
+    paths = [(page.parent / link).resolve() for link in links]
+    assert not [path for path in paths if not path.exists() and path not in GENERATED]
+
+
+def test_the_commands_of_the_pages_exist() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        verbs = set(re.findall(r"^(?: {4})?tengen ([a-z]\w*)|`tengen ([a-z]\w*)", text, re.MULTILINE))
+        unknown = {first or second for first, second in verbs} - set(VERBS)
+        assert page.name == "log.md" or not unknown, f"{page.name} names commands that do not exist: {unknown}"
+
+
+@pytest.fixture(scope="module")
+def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the examples of the Python guide read."""
+    from tengen.cli.app import main
+
+    folder = tmp_path_factory.mktemp("examples")
+    assert (
+        main(["import", str(ROOT / "tests" / "data" / "tygem-300.sgf.xz"), "--out", str(folder / "stores/mine")]) == 0
+    )
+    (folder / "game.sgf").write_text("(;GM[1]SZ[9]KM[7]PB[A]PW[B]RE[B+R];B[ee];W[ce])", encoding="utf-8")
+    return folder
+
+
+GUIDE = (ROOT / "docs" / "guides" / "python.md").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"^## (.+?)$.*?^```python\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE))
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_the_examples_of_the_python_guide_run(title: str, examples_folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EXAMPLES[title]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=examples_folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_site_builds_without_warnings_and_needs_no_network(tmp_path: Path) -> None:
+    pytest.importorskip("material")
+    pytest.importorskip("mkdocstrings")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    commands = (tmp_path / "reference" / "cli.html").read_text(encoding="utf-8")
+    assert all(f'id="{verb}"' in commands for verb in VERBS)
+    recipes = (tmp_path / "reference" / "recipes.html").read_text(encoding="utf-8")
+    assert "games_per_cycle" in recipes and "warmup_steps" in recipes
+    for page in tmp_path.rglob("*.html"):
+        loaded = re.findall(
+            r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(https?://[^\s\">]+)", page.read_text()
+        )
+        assert not loaded, f"{page.relative_to(tmp_path)} loads {loaded}"

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.evaluators.protocol import Evaluation, Floats
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators.evaluation import Floats
 
 
-class ScriptedEvaluator:
+class ScriptedEvaluator(BatchEvaluator):
     """The uniform evaluator with what a test wants instead: the same for every position, seen by its side to move.
 
     `policy` maps points to weights that stand beside a weight of 1 for every other point. `value` may be a function of
@@ -34,10 +34,11 @@ class ScriptedEvaluator:
         self.ownership, self.delay = ownership, delay
         self.calls = 0
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes = batch.planes
         self.calls += 1
         time.sleep(self.delay)
-        plain = UniformEvaluator().evaluate(planes, scalars, mask)
+        plain = UniformEvaluator().infer(batch)
         policy = plain.policy.copy()
         for point, weight in self.policy.items():
             policy[:, point] *= weight

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,15 @@ from tengen.engine import Engine, Limits, load_engine
 from tengen.engine.params import SearchParams, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
-from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator
-from tengen.evaluators.by_size import BySizeEvaluator
+from tengen.evaluators import BySizeEvaluator, CachedEvaluator, SymmetricEvaluator, UniformEvaluator
 from tengen.game import Game
 
 
-class Advising(UniformEvaluator):
+def advising(size: int, **advice: Any) -> BySizeEvaluator:
     """Advises a setting for boards of one size."""
-
-    def __init__(self, size: int, **advice: Any) -> None:
-        super().__init__()
-        self._size, self._advice = size, advice
-
-    def advised_search(self, size: int) -> Mapping[str, Any]:
-        return self._advice if size == self._size else {}
+    specialist = UniformEvaluator()
+    specialist.advice = advice
+    return BySizeEvaluator(UniformEvaluator(), {size: lambda: specialist})
 
 
 def temperature(engine: Engine, size: int) -> float:
@@ -36,12 +30,12 @@ def temperature(engine: Engine, size: int) -> float:
 
 
 def test_the_search_follows_the_card_on_each_board() -> None:
-    engine = Engine(Advising(7, policy_temperature=2.0))
+    engine = Engine(advising(7, policy_temperature=2.0))
     assert [temperature(engine, size) for size in (7, 9, 7)] == [2.0, 1.0, 2.0]
 
 
 def test_what_is_set_by_hand_overrules_the_card() -> None:
-    inner = Advising(7, policy_temperature=2.0, c_puct=0.7)
+    inner = advising(7, policy_temperature=2.0, c_puct=0.7)
     engine = Engine(inner, SearchParams(policy_temperature=1.0))
     assert temperature(engine, 7) == 1.0
     assert engine.params.c_puct == 0.7
@@ -52,22 +46,18 @@ def test_what_is_set_by_hand_overrules_the_card() -> None:
 
 
 def test_advice_goes_through_what_wraps_a_network() -> None:
-    inner = Advising(7, policy_temperature=2.0)
-    for wrapped in (
-        SymmetricEvaluator(inner, "random", 1),
-        CachedEvaluator(inner, 10),
-        BySizeEvaluator(UniformEvaluator(), {7: lambda: inner}),
-    ):
-        assert [temperature(Engine(wrapped), size) for size in (7, 9)] == [2.0, 1.0]
+    inner = advising(7, policy_temperature=2.0)
+    for wrap in (SymmetricEvaluator, CachedEvaluator):
+        assert [temperature(Engine(inner.wrapped(wrap)), size) for size in (7, 9)] == [2.0, 1.0]
 
 
 def test_the_advice_is_told_before_the_first_position() -> None:
-    engine = Engine(CachedEvaluator(Advising(7, policy_temperature=2.0, c_puct=0.7), 10), SearchParams(c_puct=2))
+    engine = Engine(advising(7, policy_temperature=2.0, c_puct=0.7).wrapped(CachedEvaluator), SearchParams(c_puct=2))
     assert [(params.policy_temperature, params.c_puct) for params in map(engine.params_on, (7, 9))] == [(2, 2), (1, 2)]
 
 
 def test_the_tree_stays_while_the_board_does() -> None:
-    engine = Engine(Advising(7, policy_temperature=2.0))
+    engine = Engine(advising(7, policy_temperature=2.0))
     engine.set_position(Game(7))
     point = engine.think().move
     engine.set_position(Game(7).play(point))
@@ -76,7 +66,7 @@ def test_the_tree_stays_while_the_board_does() -> None:
 
 def test_impossible_advice_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"c_punct.*did you mean c_puct"):
-        Engine(Advising(7, c_punct=1)).set_position(Game(7))
+        Engine(advising(7, c_punct=1)).set_position(Game(7))
 
 
 def test_moves_drawn_from_the_policy_are_drawn_from_the_network_s_own() -> None:
@@ -100,7 +90,7 @@ def test_every_backend_gives_the_advice_of_the_card() -> None:
 
 
 def test_a_setting_that_is_changed_leaves_the_rest_to_the_card_of_the_next_board() -> None:
-    engine = Engine(Advising(7, policy_temperature=2.0))
+    engine = Engine(advising(7, policy_temperature=2.0))
     engine.set_position(Game(7))
     engine.params = set_params(engine.asked_params, {"c_puct": "0.7"})
     assert (temperature(engine, 7), engine.params.c_puct) == (2.0, 0.7)

@@ -11,7 +11,7 @@ from tengen import coords
 from tengen.engine import Engine
 from tengen.engine.count import Counter
 from tengen.engine.result import Count
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 
 # D3 is a white stone that cannot live; F6 and G6 are black ones in White's territory. Black has 37 points, White 44.

@@ -15,8 +15,7 @@ from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits, SearchParams, SearchResult, Style, TimeControl, load_engine
 from tengen.engine.params import set_params
 from tengen.errors import NetworkError, RecipeError
-from tengen.evaluators.protocol import Evaluation, Floats
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
 PASS = 81
@@ -163,13 +162,13 @@ def test_warming_up_asks_for_every_size_of_batch_and_leaves_the_search_alone() -
     engine = engine_on(Game(9), evaluator)
     before = engine.think(Limits(visits=50))
     asked: list[tuple[int, int]] = []
-    plain = evaluator.evaluate
+    plain = evaluator.infer
 
-    def evaluate(planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        asked.append((len(mask), int(mask[0].sum())))
-        return plain(planes, scalars, mask)
+    def infer(batch: InputBatch) -> Evaluation:
+        asked.append((len(batch), int(batch.mask[0].sum())))
+        return plain(batch)
 
-    evaluator.evaluate = evaluate  # type: ignore[method-assign]
+    evaluator.infer = infer  # type: ignore[method-assign]
     engine.warm_up(7)
     assert {1, 2, 4, 8} <= {rows for rows, _ in asked} and {points for _, points in asked} == {49}
     after = engine.think(Limits(visits=50))
@@ -320,7 +319,7 @@ def test_a_pass_that_the_search_finds_costly_is_not_played(glad: float, passes: 
 
 def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
     game = Game.from_diagram(SETTLED, to_play=WHITE)
-    engine = engine_on(game, ScriptedEvaluator({24: 100}), params=SearchParams(candidate_most=1))
+    engine = engine_on(game, ScriptedEvaluator({24: 100}), params=SearchParams(candidate_max=1))
     assert [c.point for c in engine.think(Limits(visits=50)).candidates] == [24]
     assert engine.think(Limits(visits=50)).move == PASS
     assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
@@ -354,7 +353,7 @@ def test_a_pass_is_searched_before_it_is_judged_even_where_there_is_no_time(
 ) -> None:
     monkeypatch.setattr("tengen.engine.engine._PASS_SECONDS", 0.0)
     game = Game.from_diagram(SETTLED, to_play=WHITE)
-    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_most=most))
+    result = result_of(game, ScriptedEvaluator({4: 99.0}), visits=20, params=SearchParams(candidate_max=most))
     assert result.move == PASS
 
 

@@ -10,7 +10,7 @@ from tengen import coords
 from tengen.engine.count import Counter
 from tengen.engine.passing import LONGEST, choose_move
 from tengen.engine.result import Candidate, Count
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
 PASS = 81

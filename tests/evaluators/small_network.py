@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tengen.evaluators import InputBatch
 from tengen.evaluators.network_file import Card
-from tengen.evaluators.protocol import Floats
 from tengen.networks.export import export
 
 PLANES, SCALARS = 7, 3
-Inputs = tuple[Floats, Floats, Floats]
 
 
 class Outputs(NamedTuple):
@@ -50,11 +49,11 @@ def write_network(path: Path, module: nn.Module | None = None, name: str = "smal
     return path
 
 
-def random_inputs(sizes: list[int], edge: int, seed: int = 0) -> Inputs:
+def random_inputs(sizes: list[int], edge: int, seed: int = 0) -> InputBatch:
     """Random planes of boards of these sizes at the top-left of tensors of `edge`."""
     rng = np.random.default_rng(seed)
     mask = np.zeros((len(sizes), edge, edge), np.float32)
     for row, size in enumerate(sizes):
         mask[row, :size, :size] = 1
     planes = (rng.random((len(sizes), PLANES, edge, edge)) < 0.3).astype(np.float32) * mask[:, None]
-    return planes, rng.random((len(sizes), SCALARS), dtype=np.float32), mask
+    return InputBatch("tengen", planes, rng.random((len(sizes), SCALARS), dtype=np.float32), mask)

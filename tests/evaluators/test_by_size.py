@@ -1,44 +1,51 @@
 """One evaluator of many networks: each position is seen by the network of its size alone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.errors import NetworkError
-from tengen.evaluators import load_evaluator, network_file
-from tengen.evaluators.by_size import BySizeEvaluator
+from tengen.evaluators import (
+    BatchEvaluator,
+    BySizeEvaluator,
+    Evaluation,
+    InputBatch,
+    UniformEvaluator,
+    load_evaluator,
+    network_file,
+)
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.network_file import read_card
-from tengen.evaluators.protocol import Evaluation, Floats, name_on
 from tengen.evaluators.symmetric import SymmetricEvaluator
-from tengen.evaluators.uniform import UniformEvaluator
 
 
-class Constant:
+class Constant(BatchEvaluator):
     """Answers with its own value; remembers the sizes that it was asked about."""
 
     def __init__(self, value: float, plane_set: str = "tengen") -> None:
         self.name, self.plane_set, self.value = f"constant {value}", plane_set, value
         self.seen: list[int] = []
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        mask = batch.mask
         self.seen += [int(m.sum()) for m in mask]
-        result = UniformEvaluator().evaluate(planes, scalars, mask)
+        result = UniformEvaluator().infer(batch)
         result.value[:] = self.value
         return result
 
 
-def batch(*sizes: int, edge: int = 9) -> tuple[Floats, Floats, Floats]:
+def batch(*sizes: int, edge: int = 9) -> InputBatch:
     mask = np.zeros((len(sizes), edge, edge), np.float32)
     for row, size in enumerate(sizes):
         mask[row, :size, :size] = 1
-    return np.zeros((len(sizes), 27, edge, edge), np.float32), np.zeros((len(sizes), 9), np.float32), mask
+    return replace(InputBatch.zeros("tengen", len(sizes), edge), mask=mask)
 
 
 def test_every_row_goes_to_the_network_of_its_size() -> None:
     seven, nine, others = Constant(0.7), Constant(0.9), Constant(0.1)
-    found = BySizeEvaluator(others, {7: lambda: seven, 9: lambda: nine}).evaluate(*batch(7, 5, 9, 7))
+    found = BySizeEvaluator(others, {7: lambda: seven, 9: lambda: nine}).infer(batch(7, 5, 9, 7))
     assert found.value.tolist() == pytest.approx([0.7, 0.1, 0.9, 0.7])
     assert (seven.seen, nine.seen, others.seen) == ([49, 49], [81], [25])
     assert found.policy.sum(axis=1).tolist() == pytest.approx([1, 1, 1, 1])
@@ -52,23 +59,23 @@ def test_a_network_is_made_when_its_size_first_comes_and_once() -> None:
         return made[-1]
 
     evaluator = BySizeEvaluator(Constant(0.1), {7: make})
-    evaluator.evaluate(*batch(9))
+    evaluator.infer(batch(9))
     assert not made
-    evaluator.evaluate(*batch(7))
-    evaluator.evaluate(*batch(7, 9))
+    evaluator.infer(batch(7))
+    evaluator.infer(batch(7, 9))
     assert len(made) == 1
 
 
 def test_the_name_is_that_of_the_network_of_the_board() -> None:
     inner = BySizeEvaluator(Constant(0.1), {7: lambda: Constant(0.7)})
-    for evaluator in (inner, CachedEvaluator(inner, 10), SymmetricEvaluator(inner, "random", 1)):
-        assert [name_on(evaluator, size) for size in (7, 9)] == ["constant 0.7", "constant 0.1"]
+    for evaluator in (inner, inner.wrapped(CachedEvaluator), inner.wrapped(SymmetricEvaluator)):
+        assert [evaluator.on(size).name for size in (7, 9)] == ["constant 0.7", "constant 0.1"]
 
 
 def test_another_plane_set_is_refused_by_name() -> None:
     evaluator = BySizeEvaluator(Constant(0.1), {7: lambda: Constant(0.7, "agz17")})
     with pytest.raises(NetworkError, match=r"constant 0\.7 for 7x7 reads plane set 'agz17'"):
-        evaluator.evaluate(*batch(7))
+        evaluator.infer(batch(7))
 
 
 def test_default_asks_the_networks_that_its_file_names(
@@ -83,6 +90,6 @@ def test_default_asks_the_networks_that_its_file_names(
     assert network_file.default_by_size() == {7: tmp_path / "small.onnx"}
     evaluator = load_evaluator("default")
     assert isinstance(evaluator, BySizeEvaluator)
-    assert evaluator.of_size(7).name == evaluator.of_size(9).name == read_card(network).name
-    assert evaluator.of_size(7) is not evaluator.of_size(9)
+    assert evaluator.on(7).name == evaluator.on(9).name == read_card(network).name
+    assert evaluator.on(7) is not evaluator.on(9)
     assert not isinstance(load_evaluator("broad"), BySizeEvaluator)

@@ -44,8 +44,8 @@ def test_is_an_evaluator(evaluator: Evaluator) -> None:
 
 @pytest.mark.parametrize("sizes, edge", [([9, 9, 9], 9), ([5, 7, 9, 6, 8], 9), ([5], 5)])
 def test_shapes_ranges_and_sums(evaluator: Evaluator, sizes: list[int], edge: int) -> None:
-    planes, scalars, mask = random_inputs(sizes, edge)
-    result = evaluator.evaluate(planes, scalars, mask)
+    inputs = random_inputs(sizes, edge)
+    result = evaluator.infer(inputs)
     batch = len(sizes)
     assert len(result) == batch
     assert result.policy.shape == (batch, edge * edge + 1)
@@ -54,42 +54,42 @@ def test_shapes_ranges_and_sums(evaluator: Evaluator, sizes: list[int], edge: in
     assert all(a.dtype == np.float32 for a in (result.policy, result.value, result.score, result.ownership))
     assert np.allclose(result.policy.sum(axis=1), 1, atol=1e-5)
     assert (result.policy >= 0).all()
-    assert not result.policy[:, :-1][mask.reshape(batch, -1) == 0].any()
+    assert not result.policy[:, :-1][inputs.mask.reshape(batch, -1) == 0].any()
     assert np.abs(result.value).max() <= 1 and np.abs(result.ownership).max() <= 1
-    assert not result.ownership[mask == 0].any()
+    assert not result.ownership[inputs.mask == 0].any()
     assert np.isfinite(result.score).all()
 
 
 def test_a_row_does_not_depend_on_its_neighbours(evaluator: Evaluator) -> None:
-    planes, scalars, mask = random_inputs([9, 7, 9, 5, 9, 6, 9], 9, seed=1)
-    together = evaluator.evaluate(planes, scalars, mask)
-    for row in range(len(mask)):
+    inputs = random_inputs([9, 7, 9, 5, 9, 6, 9], 9, seed=1)
+    together = evaluator.infer(inputs)
+    for row in range(len(inputs)):
         part = slice(row, row + 1)
-        alone = evaluator.evaluate(planes[part], scalars[part], mask[part])
+        alone = evaluator.infer(inputs[part])
         assert same(alone, together.rows(part), 0.01)
 
 
 def test_the_same_again(evaluator: Evaluator) -> None:
     inputs = random_inputs([9, 9], 9, seed=2)
-    first = evaluator.evaluate(*inputs)
-    evaluator.evaluate(*random_inputs([9, 9], 9, seed=3))
-    assert same(evaluator.evaluate(*inputs), first, 0)
+    first = evaluator.infer(inputs)
+    evaluator.infer(random_inputs([9, 9], 9, seed=3))
+    assert same(evaluator.infer(inputs), first, 0)
 
 
 def test_results_belong_to_the_caller(evaluator: Evaluator) -> None:
     inputs = random_inputs([9], 9, seed=4)
-    before = [part.copy() for part in inputs]
-    first = evaluator.evaluate(*inputs)
+    before = [part.copy() for part in inputs.arrays]
+    first = evaluator.infer(inputs)
     kept = first.policy.copy()
-    assert all(np.array_equal(a, b) for a, b in zip(inputs, before, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(inputs.arrays, before, strict=True))
     first.policy[:] = -1
     first.value[:] = 5
-    assert np.array_equal(evaluator.evaluate(*inputs).policy, kept)
+    assert np.array_equal(evaluator.infer(inputs).policy, kept)
 
 
 def test_backends_agree(network: Path) -> None:
     inputs = random_inputs([9, 5, 7, 9], 9, seed=5)
-    reference = TorchEvaluator(SmallNet(), name="small", device="cpu").evaluate(*inputs)
-    assert same(OpenVinoEvaluator(network, precision="f32").evaluate(*inputs), reference)
-    assert same(load_torch(network, device="cpu").evaluate(*inputs), reference)
-    assert same(OpenVinoEvaluator(network).evaluate(*inputs), reference, 0.03)
+    reference = TorchEvaluator(SmallNet(), name="small", device="cpu").infer(inputs)
+    assert same(OpenVinoEvaluator(network, precision="f32").infer(inputs), reference)
+    assert same(load_torch(network, device="cpu").infer(inputs), reference)
+    assert same(OpenVinoEvaluator(network).infer(inputs), reference, 0.03)

@@ -1,5 +1,6 @@
 """OpenVINO's own duties: buckets, precision, cached models, and one clear line for a wrong file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,11 @@ from tengen.evaluators.openvino import OpenVinoEvaluator, cache_folder
 def test_a_batch_of_any_length(network: Path) -> None:
     evaluator = OpenVinoEvaluator(network, precision="f32", max_batch=8)
     inputs = random_inputs([9] * 21, 9)
-    whole = evaluator.evaluate(*inputs)
+    whole = evaluator.infer(inputs)
     for n in (1, 3, 8, 13):
-        part = evaluator.evaluate(*(array[:n] for array in inputs))
+        part = evaluator.infer(inputs[:n])
         assert np.allclose(part.policy, whole.policy[:n], atol=1e-6)
-    empty = evaluator.evaluate(*(array[:0] for array in inputs))
+    empty = evaluator.infer(inputs[:0])
     assert len(empty) == 0 and empty.policy.shape == (0, 82)
 
 
@@ -29,7 +30,7 @@ def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache:
     assert cache_folder().is_relative_to(model_cache)
     before = sorted(path.name for path in cache_folder().iterdir())
     assert before
-    evaluator.evaluate(*random_inputs([9] * 4, 9))
+    evaluator.infer(random_inputs([9] * 4, 9))
     OpenVinoEvaluator(network).warm_up(9, (1, 4))
     assert sorted(path.name for path in cache_folder().iterdir()) == before
 
@@ -37,7 +38,7 @@ def test_models_are_compiled_once_and_cached_on_disk(network: Path, model_cache:
 def test_works_without_a_cache_folder(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert len(OpenVinoEvaluator(network).evaluate(*random_inputs([5], 5))) == 1
+    assert len(OpenVinoEvaluator(network).infer(random_inputs([5], 5))) == 1
 
 
 def test_precision_must_be_known(network: Path) -> None:
@@ -81,6 +82,6 @@ def test_a_network_with_other_inputs(tmp_path: Path) -> None:
 
 
 def test_wrong_planes_are_named(network: Path) -> None:
-    planes, scalars, mask = random_inputs([9], 9)
+    inputs = random_inputs([9], 9)
     with pytest.raises(NetworkError, match=f"takes {PLANES} planes and {SCALARS} scalars, got {PLANES - 1}"):
-        OpenVinoEvaluator(network).evaluate(planes[:, :-1], scalars, mask)
+        OpenVinoEvaluator(network).infer(replace(inputs, planes=inputs.planes[:, :-1]))

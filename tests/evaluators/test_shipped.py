@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tengen.data.planes import encode_game
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.network_file import installed
 from tengen.game import Game
@@ -25,7 +24,6 @@ def test_ko_and_suicide_rules_make_no_difference(name: str) -> None:
             game = Game(size, one, 7.0)
             for move in moves:
                 game.play(move)
-            planes, scalars, mask = encode_game(network.plane_set, game)
-            told = network.evaluate(planes[None], scalars[None], mask[None])
+            told = network.on(size).infer(network.on(size).encoded([game]))
             found.append(np.concatenate([told.policy[0], told.value, told.score / 100]).copy())
         np.testing.assert_allclose(found, found[:1] * len(found), atol=1e-4)

@@ -10,9 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tengen.evaluators import InputBatch
 from tengen.evaluators.torch import TorchEvaluator
 
-INPUTS = (np.ones((1, 27, 5, 5), np.float32), np.ones((1, 9), np.float32), np.ones((1, 5, 5), np.float32))
+INPUTS = InputBatch(
+    "tengen", np.ones((1, 27, 5, 5), np.float32), np.ones((1, 9), np.float32), np.ones((1, 5, 5), np.float32)
+)
 
 
 class Waiting(nn.Module):
@@ -40,7 +43,7 @@ def test_two_threads_leave_the_mode_as_it_was() -> None:
     evaluator = TorchEvaluator(module, name="waiting", device="cpu")
     threads = []
     for call in (0, 1):
-        threads.append(threading.Thread(target=evaluator.evaluate, args=INPUTS))
+        threads.append(threading.Thread(target=evaluator.infer, args=(INPUTS,)))
         threads[call].start()
         assert module.entered[call].wait(10)
     for call in (0, 1):
@@ -57,5 +60,5 @@ def test_an_error_leaves_the_mode_as_it_was() -> None:
 
     module = Failing().train()
     with pytest.raises(MemoryError):
-        TorchEvaluator(module, name="failing", device="cpu").evaluate(*INPUTS)
+        TorchEvaluator(module, name="failing", device="cpu").infer(INPUTS)
     assert module.training

@@ -1,15 +1,16 @@
 """The cache and the symmetries: what they add to the evaluator within."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_network import random_inputs
 
-from tengen.evaluators import CachedEvaluator, Evaluation, SymmetricEvaluator
-from tengen.evaluators import symmetry as turns
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators import BatchEvaluator, CachedEvaluator, Evaluation, InputBatch, SymmetricEvaluator
+from tengen.evaluators.symmetric import inverse_transform, transform
 
 
-class Echo:
+class Echo(BatchEvaluator):
     """Answers with its input: the first plane is the policy and the ownership, its sum the score. Counts the rows."""
 
     name, plane_set = "echo", "tengen"
@@ -17,7 +18,8 @@ class Echo:
     def __init__(self) -> None:
         self.rows = 0
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, mask = batch.planes, batch.mask
         self.rows += len(mask)
         first = planes[:, 0]
         weights = np.concatenate([first.reshape(len(mask), -1), np.ones((len(mask), 1), np.float32)], axis=1)
@@ -27,38 +29,38 @@ class Echo:
 
 def test_transform_follows_the_convention() -> None:
     board = np.arange(9).reshape(3, 3)
-    assert turns.apply(board, 1)[0].tolist() == [6, 7, 8]
-    assert turns.apply(board, 2)[0].tolist() == [2, 1, 0]
-    assert turns.apply(board, 4)[0].tolist() == [0, 3, 6]
-    assert turns.apply(board, 5)[0].tolist() == [6, 3, 0]  # rows first, then the transposition
+    assert transform(board, 1)[0].tolist() == [6, 7, 8]
+    assert transform(board, 2)[0].tolist() == [2, 1, 0]
+    assert transform(board, 4)[0].tolist() == [0, 3, 6]
+    assert transform(board, 5)[0].tolist() == [6, 3, 0]  # rows first, then the transposition
     for s in range(8):
-        assert np.array_equal(turns.undo(turns.apply(board, s), s), board)
+        assert np.array_equal(inverse_transform(transform(board, s), s), board)
 
 
 @pytest.mark.parametrize("mode", ["random", "average"])
 @pytest.mark.parametrize("sizes, edge", [([9, 9], 9), ([5, 7, 9], 9)])
 def test_turned_back(mode: str, sizes: list[int], edge: int) -> None:
     inputs = random_inputs(sizes, edge)
-    plain, turned = Echo().evaluate(*inputs), SymmetricEvaluator(Echo(), mode).evaluate(*inputs)  # type: ignore[arg-type]
+    plain, turned = Echo().infer(inputs), SymmetricEvaluator(Echo(), mode).infer(inputs)  # type: ignore[arg-type]
     assert np.allclose(turned.policy, plain.policy)
     assert np.allclose(turned.ownership, plain.ownership)
 
 
 def test_random_shows_every_symmetry() -> None:
     inputs = random_inputs([9] * 200, 9)
-    corners = inputs[0][:, 0][:, [0, 0, -1, -1], [0, -1, 0, -1]]
-    seen = SymmetricEvaluator(Echo(), "random").evaluate(*inputs).value  # the corner that came to lie at the top-left
+    corners = inputs.planes[:, 0][:, [0, 0, -1, -1], [0, -1, 0, -1]]
+    seen = SymmetricEvaluator(Echo(), "random").infer(inputs).value  # the corner that came to lie at the top-left
     assert 0.05 < (seen != corners[:, 0]).mean() < 0.6
-    other = SymmetricEvaluator(Echo(), "random", seed=1).evaluate(*inputs).value
+    other = SymmetricEvaluator(Echo(), "random", seed=1).infer(inputs).value
     assert (seen != other).any()
 
 
 def test_average_is_symmetric() -> None:
-    planes, scalars, mask = random_inputs([9], 9)
+    inputs = random_inputs([9], 9)
     average = SymmetricEvaluator(Echo(), "average")
-    value = average.evaluate(planes, scalars, mask).value
-    flipped = average.evaluate(np.ascontiguousarray(planes[..., ::-1]), scalars, mask).value
-    assert np.allclose(value, planes[0, 0][[0, 0, -1, -1], [0, -1, 0, -1]].mean())
+    value = average.infer(inputs).value
+    flipped = average.infer(replace(inputs, planes=np.ascontiguousarray(inputs.planes[..., ::-1]))).value
+    assert np.allclose(value, inputs.planes[0, 0][[0, 0, -1, -1], [0, -1, 0, -1]].mean())
     assert np.allclose(value, flipped)
 
 
@@ -70,11 +72,10 @@ def test_unknown_mode() -> None:
 def test_cache_asks_once() -> None:
     inner = Echo()
     cached = CachedEvaluator(inner, 10)
-    planes, scalars, mask = random_inputs([9, 9, 9], 9)
-    twice = [np.concatenate([part, part]) for part in (planes, scalars, mask)]
-    first = cached.evaluate(*twice)
+    inputs = random_inputs([9, 9, 9], 9)
+    first = cached.infer(inputs[np.array([0, 1, 2, 0, 1, 2])])
     assert inner.rows == 3
-    again = cached.evaluate(planes[::-1].copy(), scalars[::-1].copy(), mask[::-1].copy())
+    again = cached.infer(inputs[::-1])
     assert inner.rows == 3
     assert np.array_equal(again.policy, first.policy[:3][::-1])
     assert (cached.hits, cached.misses) == (3, 6)
@@ -83,12 +84,12 @@ def test_cache_asks_once() -> None:
 def test_cache_sees_every_input() -> None:
     inner = Echo()
     cached = CachedEvaluator(inner, 10)
-    planes, scalars, mask = random_inputs([9], 9)
-    cached.evaluate(planes, scalars, mask)
-    cached.evaluate(planes, scalars + 1, mask)
-    changed = planes.copy()
+    inputs = random_inputs([9], 9)
+    cached.infer(inputs)
+    cached.infer(replace(inputs, scalars=inputs.scalars + 1))
+    changed = inputs.planes.copy()
     changed[0, -1, 8, 8] += 1
-    cached.evaluate(changed, scalars, mask)
+    cached.infer(replace(inputs, planes=changed))
     assert inner.rows == 3
 
 
@@ -97,11 +98,11 @@ def test_cache_is_bounded_and_drops_the_oldest() -> None:
     cached = CachedEvaluator(inner, 2)
     rows = [random_inputs([9], 9, seed=seed) for seed in range(3)]
     for row in (rows[0], rows[1], rows[0], rows[2]):
-        cached.evaluate(*row)
+        cached.infer(row)
     assert len(cached) == 2 and inner.rows == 3
-    cached.evaluate(*rows[0])
+    cached.infer(rows[0])
     assert inner.rows == 3
-    cached.evaluate(*rows[1])
+    cached.infer(rows[1])
     assert inner.rows == 4
     cached.clear()
     assert len(cached) == 0

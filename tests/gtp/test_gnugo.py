@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.count import Counter
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
 from tengen.gtp.client import GtpClient
 

@@ -10,7 +10,7 @@ from gtp_fakes import FakeEngine, played, session_of, talk
 from tengen.engine import Engine
 from tengen.engine.limits import Limits
 from tengen.engine.result import SearchResult
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK
 
 

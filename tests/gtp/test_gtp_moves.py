@@ -9,7 +9,7 @@ from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 from tengen.engine import Engine
 from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
 CORNER = """

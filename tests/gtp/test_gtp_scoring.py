@@ -7,7 +7,7 @@ from gtp_fakes import FakeEngine, ask, session_of, talk
 from known_positions import SETTLED
 
 from tengen.engine import Engine
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import WHITE, Game
 from tengen.gtp.session import Player, Session
 

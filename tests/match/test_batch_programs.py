@@ -12,9 +12,9 @@ import pytest
 
 from tengen.engine.clock import Clock
 from tengen.errors import TengenError
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
-from tengen.match.batch_player import Player, raw_policy
+from tengen.match.batch_player import Player
 from tengen.match.batch_programs import NETWORK, PROGRAM, Network, failures, play_program, points, program_rules
 from tengen.match.conditions import Conditions
 from tengen.match.game import Contest
@@ -40,7 +40,7 @@ class OneByOne(Network):
     """The slow twin: the most likely legal move, asked for one position."""
 
     def choose(self, game: Game, clock: Clock | None = None) -> Choice:
-        policy = raw_policy(UniformEvaluator(), [game._native])[0]
+        policy = UniformEvaluator().evaluate([game]).policy[0]
         legal = [*game.legal_points(), game.size**2]
         return Choice(legal[int(np.argmax(policy[legal]))])
 

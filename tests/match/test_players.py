@@ -10,8 +10,7 @@ import pytest
 from tengen.engine import Candidate, SearchResult
 from tengen.engine.clock import TimeControl
 from tengen.errors import TengenError
-from tengen.evaluators import Evaluation, UniformEvaluator
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.conditions import Conditions
 from tengen.match.engine_player import EnginePlayer, second_best
@@ -28,8 +27,8 @@ class Fixed(UniformEvaluator):
 
     passing = 0.0
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        found = super().evaluate(planes, scalars, mask)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        found = super().infer(batch)
         weights = np.arange(1, found.policy.shape[1])
         found.policy[:] = np.append(weights / weights.sum() * (1 - self.passing), self.passing)
         found.value[:], found.score[:] = 0.5, -2
@@ -122,7 +121,7 @@ def test_a_clock_bounds_the_search() -> None:
 
 def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
     class Small(UniformEvaluator):
-        fixed_size = 9
+        only_size = 9
 
     with pytest.raises(TengenError, match="takes 9x9 boards alone, not 19x19"):
         RawPlayer(Small()).begin(Game(19), 1)

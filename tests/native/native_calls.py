@@ -87,6 +87,7 @@ def serve(line: Connection) -> None:
             ownership=np.zeros(0, np.uint8), ownership_offsets=start,
             first=np.zeros(1, np.uint8), rules=np.zeros(1, np.int16), komi=np.zeros(1, np.float32),
             score=np.zeros(1, np.float32), weight=np.ones(1, np.float32), winner=np.zeros(1, np.int8),
+            black_rank=np.zeros(1, np.int8), white_rank=np.zeros(1, np.int8),
             visits=np.array([40 | 3 << 16, 81 | 1 << 16], np.uint32),
             visit_offsets=np.array([0, 2, 2, 2], np.int32), visit_rows=np.array([0, 3], np.int32),
             rule_sets=["chinese"],
@@ -94,7 +95,7 @@ def serve(line: Connection) -> None:
 
     def played() -> Any:
         params = _native.PlayParams()
-        params.most_moves = 1  # so that the start is the whole game
+        params.max_moves = 1  # so that the start is the whole game
         pool = _native.SelfPlay(params, 1)
         pool.add(0, 0, 5, "chinese", 0.5, [12])
         planes, scalars = _native.plane_set("tengen")
@@ -105,6 +106,7 @@ def serve(line: Connection) -> None:
     # An object of each class whose constructor needs arguments, for calls that come before any constructor.
     defaults = {
         "Game": lambda make: _native.Game(5, "tromp-taylor", 6.5),
+        "FeatureContext": lambda make: _native.FeatureContext(make("Game")),
         "GameColumns": lambda make: games(),
         "Search": lambda make: _native.Search(make("SearchParams"), 1),
         "SearchPool": lambda make: _native.SearchPool(make("SearchParams"), [1, 2], 2),

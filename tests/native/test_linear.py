@@ -21,7 +21,7 @@ Words = npt.NDArray[np.uint16]
 
 
 def real_games(count: int) -> list[Words]:
-    from tengen.sgf.record import read_record
+    from tengen.sgf.main_line import read_record
 
     with lzma.open(GAMES) as stream:
         records = stream.read().split(b"(;")[1 : count + 1]

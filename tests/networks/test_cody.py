@@ -14,7 +14,7 @@ from torch import nn  # noqa: E402
 from tengen.data.planes import encode_game, plane_set  # noqa: E402
 from tengen.engine import load_engine  # noqa: E402
 from tengen.errors import NetworkError, RecipeError, TengenError  # noqa: E402
-from tengen.evaluators import load_evaluator  # noqa: E402
+from tengen.evaluators import InputBatch, load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
@@ -108,11 +108,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("backend", ["openvino", "torch"])
 def test_its_file_plays_as_the_module_does(path: Path, backend: str) -> None:
     file_side = load_evaluator(path, backend, precision="f32")  # type: ignore[arg-type]
-    given = tuple(part.numpy() for part in inputs())
-    expected, found = (
-        TorchEvaluator(trained(), name="module", device="cpu").evaluate(*given),
-        file_side.evaluate(*given),
-    )
+    given = InputBatch("cody3", *(part.numpy() for part in inputs()))
+    expected, found = TorchEvaluator(trained(), name="module", device="cpu").infer(given), file_side.infer(given)
     for name in ("policy", "value", "score", "ownership"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=2e-4)
 

@@ -165,6 +165,6 @@ def test_a_kind_that_there_is_not_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_recipe_of_the_docs_is_one(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "guides" / "training.md").read_text(encoding="utf-8")
     (tmp_path / "docs.yaml").write_text(text.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     assert load_recipe(str(tmp_path / "docs.yaml")).network["family"] == "residual"

@@ -6,22 +6,21 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from tengen.runs.events import Journal
-from tengen.runs.log import read_log
+from tengen.runs.events import EventLog, read_events
 
 
 def test_what_comes_again_is_dropped(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, 0)
+    log = EventLog(tmp_path, 0)
     for step in (10, 20, 30):
-        journal.write("train", step, {"policy": 1.5, "note": "text"})
-    journal.close()
+        log.write("train", step, {"policy": 1.5, "note": "text"})
+    log.close()
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"event": "tra')
-    assert [entry["step"] for entry in read_log(tmp_path / "log.jsonl")] == [10, 20, 30]
-    again = Journal(tmp_path, 20)
+    assert [entry["step"] for entry in read_events(tmp_path)] == [10, 20, 30]
+    again = EventLog(tmp_path, 20)
     again.write("train", 30, {"policy": 1.25})
     again.close()
-    entries = read_log(tmp_path / "log.jsonl")
+    entries = read_events(tmp_path)
     assert [(entry["step"], entry["policy"]) for entry in entries] == [(10, 1.5), (20, 1.5), (30, 1.25)]
     assert not list(tmp_path.glob("*.partial"))
 
@@ -30,37 +29,37 @@ def test_curves_keep_what_the_log_keeps(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for first in (0, 2):
-        journal = Journal(tmp_path, first)
+        log = EventLog(tmp_path, first)
         for step in range(first + 1, first + 4):
-            journal.write("train", step, {"policy": 10.0 * first + step})
-        journal.close()
+            log.write("train", step, {"policy": 10.0 * first + step})
+        log.close()
     curves = EventAccumulator(str(tmp_path / "tensorboard"))
     curves.Reload()
-    logged = [(entry["step"], entry["policy"]) for entry in read_log(tmp_path / "log.jsonl")]
+    logged = [(entry["step"], entry["policy"]) for entry in read_events(tmp_path)]
     assert [(event.step, event.value) for event in curves.Scalars("train/policy")] == logged
     assert logged == [(1, 1), (2, 2), (3, 23), (4, 24), (5, 25)]
 
 
 def test_what_a_run_says_at_its_end_alone_is_said_once(tmp_path: Path) -> None:
     for _ in range(2):
-        journal = Journal(tmp_path, 10, again=("final",))
-        journal.write("final", 10, {"top1": 0.5})
-        journal.close()
-    assert len(read_log(tmp_path / "log.jsonl")) == 1
+        log = EventLog(tmp_path, 10, again=("final",))
+        log.write("final", 10, {"top1": 0.5})
+        log.close()
+    assert len(read_events(tmp_path)) == 1
 
 
 def test_no_log_is_an_empty_log(tmp_path: Path) -> None:
-    assert read_log(tmp_path / "log.jsonl") == []
+    assert read_events(tmp_path) == []
 
 
 def test_numbers_in_mappings_become_curves(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    journal = Journal(tmp_path, 0)
+    log = EventLog(tmp_path, 0)
     for step in (1, 2):
-        journal.write("cycle", step, {"games": 5 * step, "losses": {"policy": 2.5}, "deep": {"a": {"b": 1, "c": None}}})
-        journal.write("cycle", step, {"maps": [[1, 2]], "name": "x", "ready": True})
-    journal.close()
+        log.write("cycle", step, {"games": 5 * step, "losses": {"policy": 2.5}, "deep": {"a": {"b": 1, "c": None}}})
+        log.write("cycle", step, {"maps": [[1, 2]], "name": "x", "ready": True})
+    log.close()
     curves = EventAccumulator(str(tmp_path / "tensorboard"))
     curves.Reload()
     assert sorted(curves.Tags()["scalars"]) == ["cycle/deep/a/b", "cycle/games", "cycle/losses/policy"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen import _native
-from tengen.evaluators.protocol import Evaluation, Floats
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
+from tengen.evaluators.evaluation import Floats
 
 PLANE_NAMES, SCALAR_NAMES = _native.plane_set("tengen")
 OWN, OTHER = (PLANE_NAMES.index(name) for name in ("own_stones", "opponent_stones"))
@@ -36,7 +37,7 @@ def views(planes: Floats, scalars: Floats) -> list[View]:
     return [View(own, other, extra[SELF_KOMI] < 0) for (own, other), extra in zip(points, scalars, strict=True)]
 
 
-class Scripted:
+class Scripted(BatchEvaluator):
     """Equal priors unless `policy` gives them, and the value (or score) that a function gives for Black."""
 
     plane_set = "tengen"
@@ -53,7 +54,8 @@ class Scripted:
         self._policy = policy
         self.rows = 0
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
         seen = views(planes, scalars)
         self.rows += len(seen)
         sign = np.array([1 if view.black_to_move else -1 for view in seen], np.float32)
@@ -67,12 +69,13 @@ class Scripted:
         )
 
 
-class Noise:
+class Noise(BatchEvaluator):
     """Random priors and values that depend on nothing but the position."""
 
     name, plane_set = "noise", "tengen"
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
         moves = mask[0].size + 1
         policy, value = np.zeros((len(mask), moves), np.float32), np.zeros(len(mask), np.float32)
         for row in range(len(mask)):

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from tengen.data.planes import encode_game
 from tengen.engine.params import SearchParams
 from tengen.evaluators import Evaluator
 from tengen.game import Game
@@ -104,7 +103,7 @@ class PlainPuct:
         return (1 - weight) * value + weight * math.atan(score / self._params.score_scale) * 2 / math.pi
 
     def _expand(self, node: PlainNode) -> None:
-        result = self._evaluator.evaluate(*(part[None] for part in encode_game(self._evaluator.plane_set, node.game)))
+        result = self._evaluator.infer(self._evaluator.encoded([node.game]))
         moves = [*node.game.legal_points(), node.game.size**2]
         mass = {move: float(result.policy[0, move]) for move in dict.fromkeys(moves)}
         total = sum(mass.values())

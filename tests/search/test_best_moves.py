@@ -9,7 +9,7 @@ import pytest
 from tengen.coords import to_gtp
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.search import TreeSearch
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 
 

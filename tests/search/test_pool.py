@@ -3,7 +3,9 @@
 import hashlib
 import subprocess
 import sys
+import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,20 +14,20 @@ from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import NetworkError
-from tengen.evaluators import Evaluation, UniformEvaluator
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators import BatchEvaluator, BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 
 MOVES, VISITS = 3, 24
 NOISY = SearchParams(noise_weight=0.25, temperature=1.0, ownership=True)
 
 
-class Checksum:
+class Checksum(BatchEvaluator):
     """Priors, values and owners drawn from a position alone: neither the rows beside it nor the edge count."""
 
     name, plane_set = "checksum", "tengen"
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
         rows, edge, _ = mask.shape
         result = Evaluation(
             policy=np.zeros((rows, edge * edge + 1), np.float32),
@@ -89,8 +91,7 @@ def play_together(
 def test_a_game_in_a_pool_finds_what_it_finds_alone(
     games: int, batch: int, threads: int, sizes: tuple[int, ...]
 ) -> None:
-    told, pool = play_together(games, batch, threads, sizes)
-    assert pool.edge == max(sizes)
+    told, _ = play_together(games, batch, threads, sizes)
     assert len({str(tale) for tale in told}) > games / 2, "the games differ, so that equality says something"
     for i in range(games):
         assert told[i] == play_alone(i, batch, sizes), f"game {i}"
@@ -110,23 +111,43 @@ def test_limits_say_how_far_each_game_goes() -> None:
     assert pool.evaluations == 19
 
 
-def test_two_pools_in_flight() -> None:
-    """Gather one while the other waits: the same trees as by plain steps."""
+def test_two_pools_in_two_threads() -> None:
+    """One gathers while the other is evaluated: the same trees as one after the other."""
     pools = [SearchPool(Checksum(), NOISY, 3, 2, seed=10 * half) for half in range(2)]
     plain = [SearchPool(Checksum(), NOISY, 3, 2, seed=10 * half) for half in range(2)]
     for pool in (*pools, *plain):
         for i in range(3):
             pool.set_root(i, start(i, (5, 7)))
-    waiting = pools[0].gather()
-    for turn in range(20):
-        here, there = pools[turn % 2], pools[(turn + 1) % 2]
-        coming = there.gather()
-        here.scatter(here.evaluator.evaluate(*waiting))
-        waiting = coming
+
+    def work(pool: SearchPool) -> None:
+        for _ in range(10):
+            pool.step()
+
+    threads = [threading.Thread(target=work, args=(pool,)) for pool in pools]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     for pool, twin in zip(pools, plain, strict=True):
         for _ in range(10):
             twin.step()
         assert [pool[i].text(99) for i in range(3)] == [twin[i].text(99) for i in range(3)]
+
+
+def test_networks_of_different_encodings_serve_one_pool() -> None:
+    """Each board is searched as by its own network alone."""
+    small, large = Checksum(), Checksum()
+    small.plane_set = "cody3"
+    both = BySizeEvaluator(large, {5: lambda: small})
+    pool = SearchPool(both, NOISY, 6, 2)
+    trees = [TreeSearch((large, small)[i % 2], NOISY, 2, seed=i) for i in range(6)]
+    for i, tree in enumerate(trees):
+        for search in (tree.set_root, partial(pool.set_root, i)):
+            search(start(i, (7, 5)))
+        tree.run(VISITS)
+    pool.run(VISITS)
+    assert [pool[i].text(99) for i in range(6)] == [tree.text(99) for tree in trees]
+    assert pool.evaluations == sum(tree.evaluations for tree in trees)
 
 
 class Failing(Checksum):
@@ -134,8 +155,8 @@ class Failing(Checksum):
         self.row = row
         self.fails = False
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        result = super().evaluate(planes, scalars, mask)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
         if not self.fails:
             return result
         if self.row is None:
@@ -202,11 +223,6 @@ def test_calls_out_of_order_are_refused() -> None:
         pool.step([1, 1, 1])
     with pytest.raises(ValueError, match="game 0 has a limit of -1"):
         pool.step(-1)
-    pool.gather()
-    for call in (pool.gather, lambda: pool.set_root(0, Game(5))):
-        with pytest.raises(RuntimeError, match="wait for scatter"):
-            call()
-    pool.forget_waiting()
     assert pool.step() == 1
 
 

@@ -24,7 +24,7 @@ def test_every_preset_searches(name: str) -> None:
 
 
 def test_the_page_lists_every_preset_and_setting_of_selection() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "search.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "search.md").read_text()
     for name in PRESETS:
         assert f"| `{name}` |" in page
     for name in SearchParams.model_fields:

@@ -12,8 +12,7 @@ from tengen.coords import from_gtp
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError
-from tengen.evaluators import Evaluation, UniformEvaluator
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 
 MEGABYTE = 1 << 20
@@ -304,29 +303,30 @@ def test_temperature_draws_from_the_visits() -> None:
 # --- Failures ---
 
 
-class Failing:
+class Failing(BatchEvaluator):
     """Evaluates `good` batches, then does what it is told to."""
 
     name, plane_set = "failing", "tengen"
 
     def __init__(self, good: int, fail: Callable[[Evaluation], Evaluation]) -> None:
-        self._good, self._fail = good, fail
+        self.good, self._fail = good, fail
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        self._good -= 1
-        result = Noise().evaluate(planes, scalars, mask)
-        return result if self._good >= 0 else self._fail(result)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        self.good -= 1
+        result = Noise().infer(batch)
+        return result if self.good >= 0 else self._fail(result)
 
 
 def test_a_failing_evaluator_leaves_the_search_intact() -> None:
     def interrupt(result: Evaluation) -> Evaluation:
         raise KeyboardInterrupt
 
-    search = searched(Game(7), 0, Failing(5, interrupt))
+    failing = Failing(5, interrupt)
+    search = searched(Game(7), 0, failing)
     with pytest.raises(KeyboardInterrupt):
         search.run(200)
     visits, text = search.visits, search.text(9)
-    search.evaluator = Noise()
+    failing.good = 1 << 30
     assert search.stats().visits.sum() == visits - 1
     assert text == searched(Game(7), visits).text(9)
     search.run(200)

@@ -7,15 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from tengen.data.planes import encode_game
 from tengen.engine.search import TreeSearch
-from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
 from tengen.game import Game
 from tengen.match.batch import Opening, Terms
 from tengen.match.batch_player import Player
 
 
-class Checksum:
+class Checksum(BatchEvaluator):
     """Priors and values drawn from a position alone; `key` makes another such player, `passing` is the mass of pass."""
 
     plane_set = "tengen"
@@ -24,8 +23,9 @@ class Checksum:
         self.name = f"checksum {key}"
         self.key, self.passing = key.encode(), passing
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        result = empty_evaluation(*mask.shape[:2])
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, scalars, mask = batch.arrays
+        result = Evaluation.zeros(*mask.shape[:2])
         for row in range(len(mask)):
             digest = hashlib.sha256(self.key + planes[row].tobytes() + scalars[row].tobytes()).digest()
             drawn = np.random.default_rng(int.from_bytes(digest[:8], "little")).random(mask[row].size + 1, np.float32)
@@ -39,8 +39,8 @@ class Checksum:
 class Passer(Checksum):
     """Always passes."""
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        result = super().evaluate(planes, scalars, mask)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
         result.policy[:] = 0
         result.policy[:, -1] = 1
         return result
@@ -89,8 +89,7 @@ def _over(game: Game, terms: Terms) -> bool:
 
 
 def _draw(game: Game, player: Player, temperature: float, draw: float, passing: bool = True) -> int:
-    planes, scalars, mask = encode_game(player.evaluator.plane_set, game)
-    policy = player.evaluator.evaluate(planes[None], scalars[None], mask[None]).policy[0].astype(float)
+    policy = player.evaluator.evaluate([game]).policy[0].astype(float)
     points = game.legal_points()
     if passing or not points:
         points.append(game.size**2)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tengen.engine.params import SearchParams
 from tengen.errors import TengenError
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import UniformEvaluator
 from tengen.selfplay.anchors import early_numbers, find_anchors, parse
 from tengen.selfplay.config import RatingConfig
 

@@ -87,7 +87,7 @@ def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest
     params = {"selection": "puct-alphago"}
     config = {**BASE, "games_at_once": 128, "search": {"visits": 800, "params": params}}
     check(ZeroConfig.model_validate(config))
-    params["full_games"] = "true"
+    params["simulate_to_end"] = "true"
     with pytest.raises(RecipeError, match="games_at_once = 128"):
         check(ZeroConfig.model_validate(config))
 

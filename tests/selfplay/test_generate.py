@@ -16,10 +16,8 @@ from tengen.data.record import GameRecord
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
-from tengen.evaluators.protocol import Evaluation, Floats
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.batch_player import raw_policy
 from tengen.match.move_choice import legal_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.generate import Generator, play_params
@@ -139,8 +137,8 @@ def test_errors_of_a_worker_reach_the_caller() -> None:
 
 def test_a_network_that_answers_nonsense_is_named() -> None:
     class Nonsense(Checksum):
-        def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-            result = super().evaluate(planes, scalars, mask)
+        def infer(self, batch: InputBatch) -> Evaluation:
+            result = super().infer(batch)
             result.value[:] = np.nan
             return result
 
@@ -187,7 +185,7 @@ def test_settings_reach_the_native_pool() -> None:
     params = play_params(config, 0.07)
     assert (params.visits, params.cheap_visits, params.temperature) == (9, 4, 0.5)
     assert (params.full.c_puct, params.cheap.c_puct) == (3, 2)
-    assert (params.forbid_pass, params.settle, params.most_moves) == (True, False, 33)
+    assert (params.forbid_pass, params.settle, params.max_moves) == (True, False, 33)
     assert (params.opening_temperature, params.resign_turns) == (1.5, 4)
     assert params.resign_winrate == pytest.approx(0.07)
     assert (params.decided_turns, params.decided_cheap_share) == (0, 0)
@@ -244,7 +242,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
             allowed = legal_moves([game._native])
-            best = np.where(allowed, raw_policy(Checksum(), [game._native]), -1).argmax()
+            best = np.where(allowed, Checksum().evaluate([game]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1
     assert cheap > 50

@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.data.planes import encode_game
 from tengen.data.store import Store
 from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.load import load_evaluator
@@ -28,7 +27,7 @@ from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.log import read_log
 from tengen.selfplay import helpers
 from tengen.selfplay.anchors import early_numbers
@@ -98,7 +97,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=ZeroConfig)
-    with Stop() as stop:
+    with ShutdownFlag() as stop:
         return Run(config, out, Nobody(), stop).go()
 
 
@@ -157,8 +156,7 @@ def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: P
     network = load_evaluator(unbroken / "nets" / "micro.onnx")
     found = {}
     for rules, komi in (("tromp-taylor", 7.0), ("chinese", 7.0), ("aga", 7.0), ("japanese", 7.0), ("chinese", 3.0)):
-        planes, scalars, mask = encode_game(network.plane_set, Game(5, rules, komi))
-        found[rules, komi] = network.evaluate(planes[None], scalars[None], mask[None]).policy.tobytes()
+        found[rules, komi] = network.evaluate([Game(5, rules, komi)]).policy.tobytes()
     assert len({found[rules, 7.0] for rules, komi in found if komi == 7.0}) == 1
     assert found["chinese", 3.0] != found["chinese", 7.0]
 
@@ -219,7 +217,7 @@ def assert_seen_is_what_was_learnt(out: Path) -> None:
     assert seen[0]["policy"] is None and seen[1]["policy"] is None
     network = load_evaluator(RunFolder(out).network(1))
     assert seen[2] == pytest.approx(
-        judge(network, draw_probe(Store.open(out / "games"), "tengen", 0, 24, seed=2)), abs=1e-3
+        judge(network, draw_probe(network, Store.open(out / "games"), 0, 24, seed=2)), abs=1e-3
     )
 
 
@@ -296,8 +294,7 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
     run(recipe, tmp_path / "run", f"start={network}", records, "cycles=2", "gate=null", "rating.games=2")
     first, last = (load_evaluator(tmp_path / "run" / "nets" / f"cycle-0000{cycle}.onnx") for cycle in (0, 2))
     game = Game(5, "tromp-taylor", 5.0).play("C3")
-    planes, scalars, mask = (part[None] for part in encode_game("tengen", game))
-    found = [evaluator.evaluate(planes, scalars, mask).policy for evaluator in (load_evaluator(network), first, last)]
+    found = [evaluator.evaluate([game]).policy for evaluator in (load_evaluator(network), first, last)]
     np.testing.assert_allclose(found[1], found[0], atol=1e-4)
     assert np.abs(found[2] - found[1]).max() > 5e-4  # a few steps, most of them of the warm-up
 
@@ -348,7 +345,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
 
     monkeypatch.setattr(helpers, "time", SimpleNamespace(sleep=sleep))
     config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
-    with Stop() as stop:
+    with ShutdownFlag() as stop:
         helpers.help_rate(config, out, Nobody(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3

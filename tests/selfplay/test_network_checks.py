@@ -10,7 +10,8 @@ import pytest
 from selfplay.random_games import played_game, write_store
 
 from tengen.data.store import Store
-from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation
+from tengen.evaluators import BatchEvaluator, Evaluation, InputBatch
+from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.selfplay.network_checks import (
     Probe,
@@ -31,10 +32,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def probe(store: Store) -> Probe:
-    return draw_probe(store, "tengen", positions=24, seed=3)
+    return draw_probe(Fake(), store, positions=24, seed=3)
 
 
-class Fake:
+class Fake(BatchEvaluator):
     """Answers made of the content of each row: random weights on the planes' sums, or what a test asks for."""
 
     name, plane_set = "fake", "tengen"
@@ -42,9 +43,10 @@ class Fake:
     def __init__(self, policy: Floats | None = None, value: Floats | None = None, batch: float = 0.0) -> None:
         self._policy, self._value, self._batch = policy, value, batch
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        planes, mask = batch.planes, batch.mask
         edge = mask.shape[-1]
-        found = empty_evaluation(len(mask), edge)
+        found = Evaluation.zeros(len(mask), edge)
         weights = np.random.default_rng(0).normal(size=(planes.shape[1], edge, edge)).astype(np.float32)
         powers = np.exp((planes * weights).sum(axis=1)) * mask
         found.policy[:, :-1] = (powers / powers.sum(axis=(1, 2), keepdims=True)).reshape(len(mask), -1)
@@ -58,14 +60,14 @@ class Fake:
 
 
 def test_a_probe_draws_searched_positions_of_different_games_again_the_same(store: Store, probe: Probe) -> None:
-    again = draw_probe(store, "tengen", positions=24, seed=3)
-    other = draw_probe(store, "tengen", positions=24, seed=4)
+    again = draw_probe(Fake(), store, positions=24, seed=3)
+    other = draw_probe(Fake(), store, positions=24, seed=4)
     assert len(probe) == 24
-    assert np.array_equal(probe.planes, again.planes)
-    assert not np.array_equal(probe.planes, other.planes)
+    assert np.array_equal(probe.inputs.planes, again.inputs.planes)
+    assert not np.array_equal(probe.inputs.planes, other.inputs.planes)
     assert set(probe.size.tolist()) == {5, 7}
     assert probe.target.sum(axis=1) == pytest.approx(np.ones(24))
-    on_board = np.concatenate([probe.mask.reshape(24, -1), np.ones((24, 1))], axis=1)
+    on_board = np.concatenate([probe.inputs.mask.reshape(24, -1), np.ones((24, 1))], axis=1)
     assert not probe.target[on_board == 0].any()
     assert sorted(set(probe.target[0].tolist())) == [0, 0.25, 0.75]
 
@@ -110,7 +112,7 @@ def test_answers_that_depend_on_the_batch_are_seen(probe: Probe) -> None:
 
 
 def test_an_empty_probe_says_nothing(store: Store) -> None:
-    empty = draw_probe(store, "tengen", 40)
+    empty = draw_probe(Fake(), store, 40)
     assert len(empty) == 0
     assert judge(Fake(), empty)["policy"] is None
     assert symmetry_disagreement(Fake(), empty)["value"] is None
@@ -119,8 +121,8 @@ def test_an_empty_probe_says_nothing(store: Store) -> None:
 
 def test_the_figures_of_a_network_tell_new_games_from_learnt_ones(store: Store) -> None:
     figures = network_figures(Fake(), store, range(20, 40), range(5, 15), seed=1, edge=7)
-    assert figures["fresh"] == judge(Fake(), draw_probe(store, "tengen", 20, 40, seed=1, edge=7))
-    assert figures["seen"] == judge(Fake(), draw_probe(store, "tengen", 5, 15, seed=1, edge=7))
+    assert figures["fresh"] == judge(Fake(), draw_probe(Fake(), store, 20, 40, seed=1, edge=7))
+    assert figures["seen"] == judge(Fake(), draw_probe(Fake(), store, 5, 15, seed=1, edge=7))
     assert figures["seen"] != figures["fresh"]
     assert figures["agreement"] == figures["fresh"]["agreement"]
     assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5), "training": None}
@@ -135,7 +137,7 @@ def test_batch_statistics_make_the_training_mode_another_network(probe: Probe, t
     class Small(torch.nn.Module):
         def __init__(self, normalised: bool) -> None:
             super().__init__()
-            planes = probe.planes.shape[1]
+            planes = probe.inputs.planes.shape[1]
             self.norm = torch.nn.BatchNorm2d(planes) if normalised else torch.nn.Identity()
             self.policy = torch.nn.Conv2d(planes, 1, 3, padding=1)
             self.value = torch.nn.Linear(planes, 3)

@@ -11,8 +11,7 @@ import pytest
 from selfplay.made_up import Passer
 
 from tengen.errors import NetworkError
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
 from tengen.selfplay.rate import Load, match_of, pairing_seed, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
@@ -45,8 +44,9 @@ class Centred(UniformEvaluator):
         super().__init__()
         self._number = number
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        found = super().evaluate(planes, scalars, mask)
+    def infer(self, batch: InputBatch) -> Evaluation:
+        mask = batch.mask
+        found = super().infer(batch)
         size = mask.shape[1]
         distance = np.abs(np.arange(size) - size // 2)
         weight = np.exp(-self._number * np.add.outer(distance, distance) / 4).ravel()
@@ -95,9 +95,10 @@ class CountingPasser(Passer):
         super().__init__()
         self.asked = 0
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
+        mask = batch.mask
         self.asked += len(mask)
-        return super().evaluate(planes, scalars, mask)
+        return super().infer(batch)
 
 
 @pytest.mark.parametrize("forbid", [False, True])
@@ -122,11 +123,11 @@ class Mortal(Centred):
         super().__init__(number)
         self._left = left
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
         self._left[0] -= 1
         if self._left[0] < 0:
             raise KeyboardInterrupt
-        return super().evaluate(planes, scalars, mask)
+        return super().infer(batch)
 
 
 def mortals(left: list[int]) -> Load:

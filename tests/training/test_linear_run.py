@@ -17,8 +17,8 @@ from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
-from tengen.runs.folder import alone
-from tengen.runs.interruption import Stop
+from tengen.runs.folder import RunFolder
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.log import read_log
 from tengen.training import linear
 from tengen.training.config import LinearRun
@@ -88,12 +88,12 @@ def test_a_stopped_run_ends_as_the_unbroken_one(
             self.left -= 1
             return self.left <= 0
 
-    class StopSoon(Stop):
+    class StopSoon(ShutdownFlag):
         def __init__(self) -> None:
             super().__init__()
             self.event = After()
 
-    monkeypatch.setattr(linear, "Stop", StopSoon)
+    monkeypatch.setattr(linear, "ShutdownFlag", StopSoon)
     stops = 0
     while True:
         try:
@@ -143,7 +143,7 @@ def test_a_store_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Pat
 
 
 def test_two_do_not_train_in_one_folder(run: LinearRun, tmp_path: Path) -> None:
-    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
+    with RunFolder(tmp_path, run.kind).lead(), pytest.raises(RecipeError, match="another process works on this run"):
         train_linear(run, tmp_path, show_progress=False)
     assert not (tmp_path / "recipe.yaml").exists()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen.data.batch import Batch
-from tengen.evaluators.protocol import Evaluation, empty_evaluation
+from tengen.evaluators import Evaluation
 from tengen.training.metrics import Estimate, PredictionResults, judge
 
 
@@ -18,7 +18,7 @@ def batch(moves: list[int], values: list[float]) -> Batch:
 
 
 def evaluation(policy: list[list[float]], value: list[float]) -> Evaluation:
-    result = empty_evaluation(len(value), 3)
+    result = Evaluation.zeros(len(value), 3)
     result.policy[:] = policy
     result.value[:] = value
     return result

@@ -20,19 +20,18 @@ from training.small_run import random_record, settings_of
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen import disk  # noqa: E402
-from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.runs.folder import alone, write_recipe  # noqa: E402
+from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.runs.log import read_log  # noqa: E402
 from tengen.training.callbacks import checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
-from tengen.training.supervised import check_same_run, make_trainer, open_samplers, train  # noqa: E402
+from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
 from tengen.training.trainer import make_fabric  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -118,8 +117,7 @@ def test_rules_that_no_game_had_make_no_difference(unbroken: Path) -> None:
     network = OpenVinoEvaluator(next((unbroken / "nets").glob("*.onnx")), precision="f32")
     found = []
     for rules, komi in (("chinese", 0.5), ("tromp-taylor", 0.5), ("aga", 0.5)):
-        planes, scalars, mask = encode_game(network.plane_set, Game(7, rules, komi))
-        found.append(network.evaluate(planes[None], scalars[None], mask[None]).value.tobytes())
+        found.append(network.evaluate([Game(7, rules, komi)]).value.tobytes())
     assert found[0] == found[1] == found[2]
 
 
@@ -262,13 +260,11 @@ def test_games_that_were_learnt_are_not_judged_later(
     settings: dict[str, Any], store: Path, tmp_path: Path, after: dict[str, Any]
 ) -> None:
     settings["data"] = {"store": str(store), "validation_fraction": 0.25}
-    before = RunConfig.model_validate(settings)
-    inputs = open_samplers(before).train.plane_set
-    saved = {"run": before.model_dump(mode="json"), "planes": [*inputs.planes, *inputs.scalars]}
-    check_same_run(tmp_path, saved, before, inputs)
-    settings["data"] |= after
+    settings["training"] |= {"steps": 1}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["data"] |= {name: str(store) if name == "validation_store" else value for name, value in after.items()}
     with pytest.raises(RecipeError, match=r"data\.validation_fraction = 0\.25, not"):
-        check_same_run(tmp_path, saved, RunConfig.model_validate(settings), inputs)
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
 
 
 def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], store: Path, tmp_path: Path) -> None:
@@ -293,20 +289,21 @@ def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
 
 
 def test_two_do_not_train_in_one_folder(run: RunConfig, tmp_path: Path) -> None:
-    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
+    with RunFolder(tmp_path, run.kind).lead(), pytest.raises(RecipeError, match="another process works on this run"):
         train(run, tmp_path, show_progress=False)
     assert not (tmp_path / "recipe.yaml").exists()
 
 
 def test_a_full_disk_leaves_the_recipe_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_recipe(tmp_path, {"name": "first"})
+    folder = RunFolder(tmp_path, "supervised")
+    folder.write_recipe({"name": "first"})
 
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(disk, "_sync", full)
     with pytest.raises(OSError, match="No space"):
-        write_recipe(tmp_path, {"name": "second"})
+        folder.write_recipe({"name": "second"})
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("recipe.yaml", "name: first\n")]
 
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from web_browser import ROOT, Tab, missing, open_browser, server
 
 from tengen.engine import Limits, SearchResult, Style
-from tengen.web import record
-from tengen.web.engines import Engines
-from tengen.web.session import Session
+from tengen.web.engine import Engines
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode
 
 if TYPE_CHECKING:
@@ -52,25 +51,25 @@ def main(network: str) -> None:
 
 
 def middle_game(network: str) -> bytes:
-    """A game of the engine's against itself up to the middle, with a variation, every position judged."""
-    session = Session(GameSettings(mode=Mode.ANALYSE))
+    """A game of the engine's against itself up to the middle, with a variation, every position analyzed."""
+    session = GameSession(GameSettings(mode=Mode.ANALYZE))
     play_on(session, network, MOVES_19, Limits(visits=32))
     session.seek(BRANCH_AT)
     first = session.game.moves[-1][1]
     session.step(-1)
     session.play(next(point for point in session.game.legal_points() if point != first))
     play_on(session, network, 4, Limits(visits=8))
-    return record.save(session)
+    return session.to_sgf()
 
 
 def finished_game(network: str) -> bytes:
     """A 13x13 game of the engine's against itself, to the two passes at its end."""
-    session = Session(GameSettings(size=13, mode=Mode.ANALYSE))
+    session = GameSession(GameSettings(size=13, mode=Mode.ANALYZE))
     play_on(session, network, 400, Limits(visits=32))
-    return record.save(session)
+    return session.to_sgf()
 
 
-def play_on(session: Session, network: str, moves: int, limits: Limits) -> None:
+def play_on(session: GameSession, network: str, moves: int, limits: Limits) -> None:
     """Let the engine play both colours for so many moves, or to the end."""
     engine = Engines(network)()
     engine.style = Style(resign=False)
@@ -92,7 +91,7 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     upload(tab, folder / "middle.sgf", MOVES_19)
     snap(tab, "board")
     tab.click("analysis")
-    judge(tab)
+    review(tab)
     snap(tab, "analysis")
     tab.click("dark")
     snap(tab, "dark")
@@ -113,11 +112,11 @@ def narrow(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "phone", SECONDS)
 
 
-def judge(tab: Tab) -> None:
-    """Let the engine judge every position of the game, and then the shown one for a while."""
+def review(tab: Tab) -> None:
+    """Review the whole game, then analyze the shown position for a while."""
     tab.click("review")
     pause(1)
-    tab.until(lambda: "judging" not in tab.text(), 600)
+    tab.until(lambda: "reviewing" not in tab.text(), 600)
     pause(SECONDS)
 
 

@@ -50,5 +50,5 @@ def test_an_illegal_move_is_explained_by_its_reason() -> None:
     game.play("D4")
     with pytest.raises(IllegalMove) as caught:
         game.play("D4")
-    assert explain(caught.value) == "there is a stone on this point already"
+    assert explain(caught.value) == "there is already a stone on this point"
     assert explain(IllegalMove("something new")) == "something new"

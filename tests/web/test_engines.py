@@ -6,7 +6,7 @@ import pytest
 
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import find_network, read_card
-from tengen.web.engines import Engines
+from tengen.web.engine import Engines
 from tengen.web.settings import first_game, usual_komi
 
 

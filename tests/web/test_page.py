@@ -1,4 +1,4 @@
-"""The page in a real browser: played, undone, analysed, counted, saved and loaded, with a fake engine behind it."""
+"""The page in a real browser: played, taken back, analyzed, counted, saved and loaded, with a fake engine behind it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def upload(tab: Tab, path: Path) -> None:
     tab.css("input[type=file]").send_keys(str(path))
 
 
-def analyse(tab: Tab) -> None:
+def analyze(tab: Tab) -> None:
     """Start a 9x9 game in which both colours are a person's."""
     # By script: the dialog still moves in, and a mouse that misses it closes it.
     press = """
@@ -66,18 +66,18 @@ def analyse(tab: Tab) -> None:
     return button?.ariaPressed === "true";
     """
     tab.click("new-game")
-    tab.until(lambda: tab.script(press, "Analyse"))
+    tab.until(lambda: tab.script(press, "Analyze"))
     tab.script(press, "Start")
     tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
 
 
-def test_a_game_is_played_undone_analysed_saved_and_loaded(tab: Tab, folder: Path) -> None:
+def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
     tab.tap(41)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W", 41: "B", 1: "W"})
 
-    tab.click("undo")
+    tab.click("take-back")
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
     assert tab.status() == "Black to play"
 
@@ -94,7 +94,7 @@ def test_a_game_is_played_undone_analysed_saved_and_loaded(tab: Tab, folder: Pat
     text = saved.read_text(encoding="utf-8")
     assert "B[ee]" in text and "W[aa]" in text and "SZ[9]" in text
 
-    analyse(tab)
+    analyze(tab)
     tab.until(lambda: tab.stones() == {})
     upload(tab, saved)
     tab.until(lambda: "move 0 / 2" in tab.text())
@@ -106,7 +106,7 @@ def test_a_game_is_played_undone_analysed_saved_and_loaded(tab: Tab, folder: Pat
 def test_arrow_keys_walk_through_the_game_and_another_move_makes_a_branch(tab: Tab) -> None:
     from selenium.webdriver import Keys
 
-    analyse(tab)
+    analyze(tab)
     for point, count in ((10, 1), (20, 2), (30, 3)):
         tab.tap(point)
         tab.until(lambda count=count: len(tab.stones()) == count)
@@ -128,7 +128,7 @@ def test_arrow_keys_walk_through_the_game_and_another_move_makes_a_branch(tab: T
 
 
 def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
-    analyse(tab)
+    analyze(tab)
     for point in (1, 80, 9, 79):
         tab.tap(point)
         tab.until(lambda point=point: point in tab.stones())
@@ -140,7 +140,7 @@ def test_an_illegal_tap_is_explained_and_changes_nothing(tab: Tab) -> None:
 
 
 def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
-    analyse(tab)
+    analyze(tab)
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B"})
     tab.click("pass")
@@ -152,7 +152,7 @@ def test_after_two_passes_the_dead_stones_can_be_corrected(tab: Tab) -> None:
     tab.until(lambda: tab.status() != before)
     tab.tap(40)
     tab.until(lambda: tab.status() == before)
-    tab.click("agree")
+    tab.click("accept")
     tab.until(lambda: tab.status() == "Black wins by 73.5")
 
 
@@ -211,7 +211,7 @@ def test_a_file_that_is_no_record_gives_a_message_and_keeps_the_game(tab: Tab, t
     path = tmp_path / "bad.sgf"
     path.write_bytes(content)
     upload(tab, path)
-    tab.until(lambda: "could not be read" in tab.text())
+    tab.until(lambda: "cannot be opened" in tab.text())
     assert tab.stones() == {40: "B", 0: "W"}
 
 
@@ -219,7 +219,7 @@ def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "large.sgf"
     path.write_bytes(b"(;GM[1]SZ[9]C[" + b"x" * 2_100_000 + b"])")
     upload(tab, path)
-    tab.until(lambda: "at most 2 MB" in tab.text())
+    tab.until(lambda: "up to 2 MB" in tab.text())
 
 
 def test_on_a_phone_the_board_is_as_wide_as_the_glass(site: tuple[str, Path], tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_on_a_phone_the_board_is_as_wide_as_the_glass(site: tuple[str, Path], tm
         tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
 
 
-def test_the_real_engine_answers_analyses_and_takes_a_resignation(tmp_path: Path) -> None:
+def test_the_real_engine_answers_analyzes_and_takes_a_resignation(tmp_path: Path) -> None:
     command = ("-m", "tengen", "play", "--net", "none", "--size", "5", "--visits", "16", "--port")
     with server(*command, log=tmp_path / "log.txt") as (_, url), open_browser(tmp_path) as tab:
         tab.open(url)

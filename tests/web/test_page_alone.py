@@ -43,7 +43,7 @@ def perform(scene: Scene, settings: GameSettings, engine: FakeEngine | None = No
         core.loop = asyncio.get_running_loop()
         client = Client(nicegui_page(""), request=None)
         with client:
-            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, pace=0)
+            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, min_seconds=0)
         try:
             await asyncio.wait_for(scene(page), 10)
         finally:
@@ -77,17 +77,17 @@ def press(name: str) -> None:
     part._handle_event({"listener_id": listener.id, "args": {}})
 
 
-def test_agree_appears_with_the_count() -> None:
+def test_accept_appears_with_the_count() -> None:
     async def scene(page: Page) -> None:
         for _ in range(2):
             page.session.pass_turn()
         page.refresh()
-        assert not is_shown("agree") and is_shown("play-on")
+        assert not is_shown("accept") and is_shown("continue")
         page.wake_up()
         await until(lambda: page.session.counted)
-        assert is_shown("agree")
+        assert is_shown("accept")
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYSE))
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
 
 
 def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
@@ -108,7 +108,7 @@ def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
         page.session.click(40)
         page.refresh()
         await until(lambda: is_shown("pause"))
-        assert element("pause").text == "Go on"  # type: ignore[attr-defined]
+        assert element("pause").text == "Continue"  # type: ignore[attr-defined]
         assert element("analysis").value is False, "it is off, and says so"  # type: ignore[attr-defined]
         engine.fails = False
         press("pause")

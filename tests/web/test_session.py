@@ -7,22 +7,22 @@ from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.panels import hint
-from tengen.web.session import Phase, Session
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
 
 D4_9 = 48  # on 9x9
 
 
-def analysis(size: int = 9, **more: object) -> Session:
-    return Session(GameSettings(size=size, mode=Mode.ANALYSE, **more))
+def analysis(size: int = 9, **more: object) -> GameSession:
+    return GameSession(GameSettings(size=size, mode=Mode.ANALYZE, **more))
 
 
-def moves(session: Session) -> list[tuple[int, int]]:
+def moves(session: GameSession) -> list[tuple[int, int]]:
     return session.game.moves
 
 
 def test_a_click_plays_for_the_person_only_on_their_turn() -> None:
-    session = Session(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9, human=BLACK))
     assert session.may_click and not session.engine_to_move
     session.click(D4_9)
     assert session.engine_to_move and not session.may_click
@@ -45,33 +45,33 @@ def test_illegal_moves_are_explained() -> None:
     session.play(1)
     with pytest.raises(IllegalMove, match="already"):
         session.click(1)
-    corner = Session(
-        GameSettings(size=5, mode=Mode.ANALYSE), start=Game.from_diagram(".O...\nO....\n.....\n.....\n.....\n")
+    corner = GameSession(
+        GameSettings(size=5, mode=Mode.ANALYZE), start=Game.from_diagram(".O...\nO....\n.....\n.....\n.....\n")
     )
     with pytest.raises(IllegalMove, match="no liberty"):
         corner.click(0)
-    ko = Session(
-        GameSettings(size=5, mode=Mode.ANALYSE), start=Game.from_diagram(".XO..\nXO.O.\n.XO..\n.....\n.....\n")
+    ko = GameSession(
+        GameSettings(size=5, mode=Mode.ANALYZE), start=Game.from_diagram(".XO..\nXO.O.\n.XO..\n.....\n.....\n")
     )
     ko.click(7)
     with pytest.raises(IllegalMove, match="take"):
         ko.click(6)
 
 
-def test_undo_against_the_engine_takes_back_its_answer_too() -> None:
-    session = Session(GameSettings(size=9, human=BLACK))
+def test_take_back_against_the_engine_takes_back_its_answer_too() -> None:
+    session = GameSession(GameSettings(size=9, human=BLACK))
     session.click(40)
     session.play(41)
-    assert session.undo()
+    assert session.take_back()
     assert moves(session) == [] and session.may_click
     assert len(session.tree) == 1, "moves that were taken back leave no branch"
-    assert not session.undo()
+    assert not session.take_back()
 
 
-def test_undo_before_the_person_has_moved_does_nothing() -> None:
-    session = Session(GameSettings(size=9, human=WHITE))
+def test_take_back_before_the_person_has_moved_does_nothing() -> None:
+    session = GameSession(GameSettings(size=9, human=WHITE))
     session.play(40)
-    assert not session.undo()
+    assert not session.take_back()
     assert len(moves(session)) == 1
 
 
@@ -96,17 +96,17 @@ def test_playing_a_known_move_follows_the_tree() -> None:
     assert session.play(10) is first and len(session.tree) == 2
 
 
-def test_undo_in_the_middle_of_a_line_keeps_what_follows() -> None:
+def test_take_back_in_the_middle_of_a_line_keeps_what_follows() -> None:
     session = analysis()
     for point in (10, 20, 30):
         session.play(point)
     session.step(-1)
-    session.undo()
-    assert session.ply == 1 and len(session.tree) == 4
+    session.take_back()
+    assert session.place == 1 and len(session.tree) == 4
 
 
 def test_looking_back_does_not_set_off_the_engine() -> None:
-    session = Session(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9, human=BLACK))
     session.click(40)
     session.play(41)
     session.step(-1)
@@ -124,15 +124,15 @@ def test_seek_and_goto_take_whatever_a_page_sends() -> None:
         assert not session.goto(wrong)
     assert not session.goto(99)
     session.seek(10**9)
-    assert session.ply == 1
+    assert session.place == 1
     session.seek(-5)
-    assert session.ply == 0
+    assert session.place == 0
 
 
-def played_out() -> Session:
+def played_out() -> GameSession:
     """Black owns the left of a 7x7 board, White the right; a White stone is dead in Black's area."""
     diagram = "..XO...\n.OXO...\n..XO...\n..XO...\n..XO...\n..XO...\n..XO...\n"
-    session = Session(GameSettings(size=7, mode=Mode.ANALYSE, komi=2.5), start=Game.from_diagram(diagram, komi=2.5))
+    session = GameSession(GameSettings(size=7, mode=Mode.ANALYZE, komi=2.5), start=Game.from_diagram(diagram, komi=2.5))
     session.pass_turn()
     session.pass_turn()
     return session
@@ -158,11 +158,11 @@ def test_after_two_passes_dead_stones_are_marked_and_corrected() -> None:
 def test_nothing_is_agreed_before_the_dead_stones_are_counted() -> None:
     """A finger that taps Pass twice may land on the button that comes in its place."""
     session = played_out()
-    with pytest.raises(TengenError, match="counted"):
+    with pytest.raises(TengenError, match="not finished"):
         session.agree()
     assert session.result == "" and session.status() == "Counting …" and hint(session, paused=False) == ""
     session.begin_count([8])
-    assert session.status() == "White wins by 9.5 as counted" and "agree" in hint(session, paused=False)
+    assert session.status() == "White wins by 9.5 as counted" and "accept" in hint(session, paused=False)
     assert session.agree() == "W+9.5"
 
 
@@ -179,13 +179,13 @@ def test_a_finished_game_can_be_taken_back_and_played_on() -> None:
     session = played_out()
     session.begin_count([])
     session.agree()
-    session.undo()
+    session.take_back()
     assert session.phase is Phase.PLAYING and session.result == ""
     session.play(0)
 
 
 def test_resigning_settles_the_game() -> None:
-    session = Session(GameSettings(size=9, human=WHITE))
+    session = GameSession(GameSettings(size=9, human=WHITE))
     session.resign()
     assert session.result == "B+R" and session.status() == "Black wins by resignation"
     with pytest.raises(IllegalMove):
@@ -193,41 +193,41 @@ def test_resigning_settles_the_game() -> None:
     assert not session.engine_to_move
 
 
-def test_undo_takes_ones_own_resignation_back_before_any_move() -> None:
-    session = Session(GameSettings(size=9, human=BLACK))
+def test_take_back_takes_ones_own_resignation_back_before_any_move() -> None:
+    session = GameSession(GameSettings(size=9, human=BLACK))
     session.click(40)
     session.play(41)
     session.resign()
-    assert session.undo()
+    assert session.take_back()
     assert session.result == "" and len(moves(session)) == 2 and session.may_click
-    assert session.undo() and moves(session) == []
+    assert session.take_back() and moves(session) == []
 
 
-def test_undo_of_a_resignation_by_the_engine_takes_back_the_move_that_it_resigned_at() -> None:
+def test_take_back_of_a_resignation_by_the_engine_takes_back_the_move_that_it_resigned_at() -> None:
     """It would only resign again."""
-    session = Session(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9, human=BLACK))
     session.click(40)
     session.resign(WHITE)
-    assert session.result == "B+R" and session.undo()
+    assert session.result == "B+R" and session.take_back()
     assert session.result == "" and moves(session) == [] and session.may_click
 
 
 def test_to_resign_while_looking_back_ends_the_game_at_its_end() -> None:
-    session = Session(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9, human=BLACK))
     session.click(40)
     session.play(41)
     session.step(-1)
     session.resign()
-    assert session.phase is Phase.OVER and session.ply == 2 and session.status() == "White wins by resignation"
+    assert session.phase is Phase.OVER and session.place == 2 and session.status() == "White wins by resignation"
     session.step(-1)
     with pytest.raises(IllegalMove, match="ended"):
         session.resign()
     session.step(1)
-    assert session.undo() and session.may_click and len(moves(session)) == 2
+    assert session.take_back() and session.may_click and len(moves(session)) == 2
 
 
 def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
-    session = Session(GameSettings(size=9, clock=TimeControl.absolute(60)))
+    session = GameSession(GameSettings(size=9, clock=TimeControl.absolute(60)))
     assert not session.tick(100.0)
     assert not session.tick(130.0)
     assert session.clock is not None and session.clock.face(BLACK) == "0:30"
@@ -242,7 +242,7 @@ def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
 
 
 def test_time_stands_still_while_looking_back() -> None:
-    session = Session(GameSettings(size=9, mode=Mode.ANALYSE, clock=TimeControl.absolute(60)))
+    session = GameSession(GameSettings(size=9, mode=Mode.ANALYZE, clock=TimeControl.absolute(60)))
     session.play(40, 0.0)
     session.step(-1)
     session.tick(10.0)
@@ -250,20 +250,20 @@ def test_time_stands_still_while_looking_back() -> None:
     assert session.clock is not None and session.clock.face(BLACK) == "1:00"
 
 
-def test_reports_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
+def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
     session = analysis()
     engine = FakeEngine()
-    session.note(session.node, engine.result(session.game, 100))
+    session.add_analysis(session.node, engine.result(session.game, 100))
     session.play(40)
-    session.note(session.node, engine.result(session.game, 100))
-    session.note(session.node, engine.result(session.game, 10))
-    (_, black), (_, white) = session.line_reports()
-    assert (black.winrate, black.score) == (0.6, 2.5)
-    assert (white.winrate, white.score, white.visits) == (0.4, -2.5, 100)
+    session.add_analysis(session.node, engine.result(session.game, 100))
+    session.add_analysis(session.node, engine.result(session.game, 10))
+    (_, black), (_, white) = session.line_analyses()
+    assert (black.winrate, black.score_lead) == (0.6, 2.5)
+    assert (white.winrate, white.score_lead, white.visits) == (0.4, -2.5, 100)
 
 
 def test_handicap_gives_white_the_first_move() -> None:
-    session = Session(GameSettings(size=9, handicap=3, komi=0.5, human=BLACK))
+    session = GameSession(GameSettings(size=9, handicap=3, komi=0.5, human=BLACK))
     assert session.game.to_play == WHITE and session.engine_to_move
     assert session.view().stones.count("X") == 3
 
@@ -283,4 +283,4 @@ def test_handicap_gives_white_the_first_move() -> None:
 )
 def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(TengenError):
-        Session(GameSettings(**{"size": 9, **wrong}))
+        GameSession(GameSettings(**{"size": 9, **wrong}))

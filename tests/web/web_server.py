@@ -33,4 +33,4 @@ class FakeEngines:
 
 
 if __name__ == "__main__":
-    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(sys.argv[1]), pace=0.05)
+    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(sys.argv[1]), min_seconds=0.05)

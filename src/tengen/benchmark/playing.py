@@ -6,18 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from tengen import _native
 from tengen.benchmark.clock import rate
-from tengen.data.planes import encode_game
 from tengen.engine.engine import DEFAULT_VISITS
 from tengen.engine.load import DEFAULT_PLAYOUTS
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch
-from tengen.evaluators.protocol import Evaluator, Floats
-from tengen.evaluators.uniform import UniformEvaluator
+from tengen.evaluators import BatchEvaluator, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import Game
 
 SIZES = (9, 13, 19)
@@ -74,12 +70,10 @@ def evaluations(
     """Each size and batch for its share of `seconds`."""
     share = seconds / (len(sizes) * len(batches))
     for size in sizes:
-        planes, scalars, mask = encode_game(evaluator.plane_set, opening(size))
         for batch in batches:
-            inputs = (np.stack([planes] * batch), np.stack([scalars] * batch), np.stack([mask] * batch))
-
-            work = partial(_evaluate, evaluator, inputs)
-            yield Evaluations(evaluator.name, size, batch, rate(work, share))
+            network = evaluator.on(size)
+            work = partial(_infer, network, network.encoded([opening(size)] * batch))
+            yield Evaluations(network.name, size, batch, rate(work, share))
 
 
 def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
@@ -120,8 +114,8 @@ def playouts(policy: str, size: int, seconds: float) -> Playouts:
     return Playouts(policy, size, rate(work, seconds))
 
 
-def _evaluate(evaluator: Evaluator, inputs: tuple[Floats, Floats, Floats]) -> int:
-    return len(evaluator.evaluate(*inputs))
+def _infer(evaluator: BatchEvaluator, inputs: InputBatch) -> int:
+    return len(evaluator.infer(inputs))
 
 
 def _search_rate(search: TreeSearch, size: int, seconds: float) -> float:

@@ -22,7 +22,7 @@ from tengen.benchmark.playing import (
 )
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.training.config import RunConfig
 
 PLAY_SIZES = (9, 19)

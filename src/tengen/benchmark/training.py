@@ -94,7 +94,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     with random_games(max(run.card.board_sizes, default=19)) as store:
         train = Sampler(
             store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
-            vary_terms=run.data.vary_terms,
+            vary_rules=run.data.vary_rules,
         )  # fmt: skip
         judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
         pace = measure_pace(run, Samplers(train, judged, train), seconds)

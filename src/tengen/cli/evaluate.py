@@ -67,7 +67,8 @@ def _judge_network(
     evaluator = load_evaluator(network)
     if isinstance(evaluator, OpenVinoEvaluator):
         _warn_of_boards(read_card(evaluator.path), store)
-    sampler = Sampler(store, "all", evaluator.plane_set, batch, seed, symmetries=False, one_per_game=not every)
+    planes = evaluator.on(int(store.column("size").max())).plane_set
+    sampler = Sampler(store, "all", planes, batch, seed, symmetries=False, one_per_game=not every)
     with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
         return evaluator.name, measure(evaluator, sampler, positions)
 

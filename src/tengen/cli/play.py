@@ -1,4 +1,4 @@
-"""`tengen play`: the board in the browser."""
+"""`tengen play`: play and analyze in the browser."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ PORTS_TRIED = 20
 
 
 def command(
-    net: Annotated[str, typer.Option(help="Network by name or file; none plays without one.")] = "default",
-    visits: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Positions searched a move in the first game.")
-    ] = 100,
-    size: Annotated[int, typer.Option(help="Board of the first game, 5 to 19.")] = 19,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other computers in.")] = "127.0.0.1",
+    net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
+    visits: Annotated[int, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game.")] = 100,
+    size: Annotated[int, typer.Option(help="Board size of the first game, 5 to 19.")] = 19,
+    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=1, max=65_535, help=f"Port; without it the first free from {DEFAULT_PORT}.")
+        int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Play and analyse in the browser, against the engine or alone. Ctrl-C ends it."""
-    from tengen.web.engines import Engines
+    """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
+    from tengen.web.engine import Engines
     from tengen.web.server import address, free_port, serve
     from tengen.web.settings import first_game
 
@@ -31,6 +29,6 @@ def command(
     engines = Engines(net)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
-        print(f"port {DEFAULT_PORT} is in use, so this is {chosen}")
-    print(f"Tengen plays at {address(host, chosen)} (Ctrl-C ends it)", flush=True)
+        print(f"port {DEFAULT_PORT} is in use, using {chosen}")
+    print(f"Tengen runs at {address(host, chosen)} (Ctrl-C stops it)", flush=True)
     serve(engines, settings, host, chosen, open_browser)

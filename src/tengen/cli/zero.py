@@ -42,7 +42,7 @@ def command(
 
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
-    from tengen.runs.interruption import Stop
+    from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import ZeroConfig
     from tengen.selfplay.helpers import help_generate, help_rate
     from tengen.selfplay.loop import Run
@@ -53,7 +53,7 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder)
-    with told_when_stopped(folder), Stop() as stop, shown as watcher:
+    with told_when_stopped(folder), ShutdownFlag() as stop, shown as watcher:
         if role == "lead":
             return Run(config, folder, watcher, stop).go()
         (help_generate if role == "generate" else help_rate)(config, folder, watcher, stop)

@@ -10,6 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The positions of a batch, each [B] int64: game (global row of the store), ply, symmetry 0..7.
+
+    Other rules and komi than those of the record: `other_scoring` [B] bool, territory scoring for area scoring or the
+    reverse; `komi_shift` [B] float32, points added to komi, which takes effect only where the score is known.
+    """
+
+    game: Ints
+    ply: Ints
+    symmetry: Ints
+    other_scoring: npt.NDArray[np.bool_]
+    komi_shift: npt.NDArray[np.float32]
+
+    @classmethod
+    def as_played(cls, game: Ints, ply: Ints, symmetry: Ints) -> Rows:
+        """Positions under the rules and komi of their games."""
+        return cls(game, ply, symmetry, np.zeros(len(game), np.bool_), np.zeros(len(game), np.float32))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
-from tengen.data.batch import Batch
+from tengen.data.batch import Batch, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
-
-Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The positions of a batch, each [B] int64: game (global row of the store), ply, symmetry 0..7.
-
-    And how each is told: `other_scoring` [B] bool, as if area had been counted for territory or the reverse;
-    `komi_shift` [B] float32, points added to komi, which holds only where the score is known.
-    """
-
-    game: Ints
-    ply: Ints
-    symmetry: Ints
-    other_scoring: npt.NDArray[np.bool_]
-    komi_shift: npt.NDArray[np.float32]
-
-    @classmethod
-    def as_played(cls, game: Ints, ply: Ints, symmetry: Ints) -> Rows:
-        """Positions told under the rules and komi of their games."""
-        return cls(game, ply, symmetry, np.zeros(len(game), np.bool_), np.zeros(len(game), np.float32))
+from tengen.sgf.values import rank, rank_strength
 
 
 class Encoder:
@@ -56,13 +33,9 @@ class Encoder:
         planes, scalars = len(self._plane_set.planes), len(self._plane_set.scalars)
         batch = Batch.empty(len(rows.game), planes, scalars, self._edge, targets)
         shard = np.searchsorted(self._starts, rows.game, side="right") - 1
+        row = rows.game - self._starts[shard]
         try:
-            _native.encode_rows(
-                self._plane_set.name, self._shards, shard, rows.game - self._starts[shard], rows.ply, rows.symmetry,
-                rows.other_scoring, rows.komi_shift, self._edge, batch.planes, batch.scalars, batch.mask,
-                batch.policy, batch.value, batch.score, batch.ownership, batch.weight, self._threads,
-                batch.target, batch.reply,
-            )  # fmt: skip
+            self._plane_set.encode_rows(self._shards, shard, row, rows, batch, self._threads)
         except ValueError as error:
             raise StoreError(
                 f"{self._path}: {error}; if it is the store that is damaged, import the games again"
@@ -73,6 +46,7 @@ class Encoder:
 def _columns(shard: Shard) -> _native.GameColumns:
     """Hand the columns of a shard to the encoder, which reads them where they lie."""
     codes, rule_sets = shard.texts("rules")
+    black_rank, white_rank = (_rank_codes(*shard.texts(column)) for column in ("black_rank", "white_rank"))
     return _native.GameColumns(
         size=shard.size,
         moves=shard.moves,
@@ -89,8 +63,15 @@ def _columns(shard: Shard) -> _native.GameColumns:
         score=shard.score,
         weight=shard.weight,
         winner=shard.winner,
+        black_rank=black_rank,
+        white_rank=white_rank,
         visits=shard.visits,
         visit_offsets=shard.visit_offsets,
         visit_rows=shard.visit_rows,
         rule_sets=rule_sets,
     )
+
+
+def _rank_codes(codes: npt.NDArray[np.int16], texts: list[str]) -> npt.NDArray[np.int8]:
+    """Ranks of a column as native code takes them, int8 [rows]; 0 for what is no rank."""
+    return np.array([rank_strength(rank(text)) for text in texts] or [0], np.int8)[codes]

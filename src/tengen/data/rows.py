@@ -17,7 +17,7 @@ from tengen.data.ownership import final_owners
 from tengen.data.record import WHITE_BIT, GameRecord
 from tengen.data.schema import rows_to_batch
 from tengen.data.sources import SourceProblem, Tree
-from tengen.sgf.record import SgfProblem, SgfRecord, read_record
+from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
 
 PART, DROPPED, FILTERED, UNREADABLE = "kept in part", "dropped", "filtered out", "not read"
 

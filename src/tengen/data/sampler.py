@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.batch import Batch
-from tengen.data.encoding import Encoder, Ints, Rows
+from tengen.data.batch import Batch, Ints, Rows
+from tengen.data.encoding import Encoder
+from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.split import Deal, Split, choose, derive
 from tengen.data.store import Store
@@ -32,7 +33,7 @@ class Sampler:
 
     `plies` = (first, last) keeps positions before moves first <= ply <= last, counted from 0. `edge` is that of the
     tensors, the largest board of the store unless given. `threads` encode at once; they change nothing else.
-    With `vary_terms` half of the positions are told under the other way of counting, and half of those with a known
+    With `vary_rules` half of the positions are told under the other way of counting, and half of those with a known
     score with another komi and its result: records of one server then teach a network every rule set and komi.
     With `targets` batches hold `target` and `reply` too.
     Raises StoreError when the split holds no position.
@@ -42,7 +43,7 @@ class Sampler:
         self,
         store: Store,
         split: Split = "train",
-        plane_set: str = "tengen",
+        plane_set: str | PlaneSet = "tengen",
         batch_size: int = 256,
         seed: int = 0,
         *,
@@ -52,7 +53,7 @@ class Sampler:
         plies: tuple[int, int | None] = (0, None),
         one_per_game: bool = False,
         edge: int | None = None,
-        vary_terms: bool = False,
+        vary_rules: bool = False,
         targets: bool = False,
     ) -> None:
         self.store = store
@@ -62,7 +63,7 @@ class Sampler:
         self.symmetries = symmetries
         self.plies = plies
         self.one_per_game = one_per_game
-        self.vary_terms = vary_terms
+        self.vary_rules = vary_rules
         self.targets = targets
         counts = self._positions_per_game()
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
@@ -127,7 +128,7 @@ class Sampler:
         if self.symmetries:
             symmetry = np.floor(8 * self._deal.chance(places, SYMMETRY)).astype(np.int64)
         rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
-        if not self.vary_terms:
+        if not self.vary_rules:
             return rows
         scoring, komi = self._deal.chance(places, _SCORING), self._deal.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))

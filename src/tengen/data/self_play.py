@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.batch import Batch
-from tengen.data.encoding import Encoder, Ints, Rows
+from tengen.data.batch import Batch, Ints, Rows
+from tengen.data.encoding import Encoder
+from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.sampler import SYMMETRY, Sampler
 from tengen.data.split import Deal
@@ -42,7 +43,7 @@ class SelfPlaySampler:
         self,
         store: Store,
         first_game: int = 0,
-        plane_set: str = "tengen",
+        plane_set: str | PlaneSet = "tengen",
         batch_size: int = 128,
         seed: int = 0,
         *,

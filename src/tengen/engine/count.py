@@ -7,10 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.data.planes import encode_game
 from tengen.engine.result import Count
 from tengen.engine.shapes import Shapes
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.game import BLACK, EMPTY, Game
 
@@ -31,11 +30,11 @@ _UNANIMOUS = 0.9
 class Counter:
     """Counts by playouts and the network's ownership averaged over the symmetries; by either alone where asked to.
 
-    Without a network that tells ownership playouts decide, whatever is asked.
+    Without a network that predicts ownership playouts decide, whatever is asked.
     """
 
     def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
-        self._evaluator = SymmetricEvaluator(evaluator, "average")
+        self._evaluator = evaluator
         self._playouts = playouts
         self._seed = seed
 
@@ -50,7 +49,7 @@ class Counter:
         position = _before_passes(game)
         playouts = position.ownership_by_playouts(self._playouts, self._seed)
         network = self._ask(position) if ownership is None else ownership
-        if by == "playouts" or not network.any():
+        if by == "playouts" or network is None or not network.any():
             dead, owner = position.dead_by_playouts(self._playouts, self._seed), playouts
         elif by == "network":
             dead, owner = _lost(position, network), network
@@ -59,10 +58,13 @@ class Counter:
             owner = _agreed(network, playouts, position.owners(dead))
         return Count(position.score(dead), tuple(sorted(dead)), _settled(position, owner), position.owners(dead))
 
-    def _ask(self, game: Game) -> Ownership:
-        """The network's ownership of a position, +1 Black; zeros when the evaluator tells none."""
-        planes, scalars, mask = encode_game(self._evaluator.plane_set, game)
-        mine: Ownership = self._evaluator.evaluate(planes[None], scalars[None], mask[None]).ownership[0]
+    def _ask(self, game: Game) -> Ownership | None:
+        """The network's ownership of a position, the mean over the symmetries, +1 Black; None where it has none."""
+        evaluator = SymmetricEvaluator(self._evaluator.on(game.size), "average")
+        found = evaluator.infer(evaluator.encoded([game])).ownership
+        if found is None:
+            return None
+        mine: Ownership = found[0]
         return mine if game.to_play == BLACK else -mine
 
 

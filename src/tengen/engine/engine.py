@@ -20,7 +20,8 @@ from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import TreeSearch
 from tengen.engine.style import Style
-from tengen.evaluators.protocol import Evaluator, advised_search, name_on
+from tengen.errors import NetworkError
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import BLACK, Game
 
 logger = logging.getLogger(__name__)
@@ -88,12 +89,21 @@ class Engine:
     def name_on(self, size: int) -> str:
         """The name of the network that plays on boards of this size, or of whatever evaluates."""
         if self._asked.asks_network:
-            return name_on(self.evaluator, size)
+            network = self._network_on(size)
+            return self.evaluator.name if network is None else network.name
         return f"{self._asked.selection} with {self._asked.playout} playouts"
 
     def params_on(self, size: int) -> SearchParams:
         """The settings by which boards of this size are searched: those asked for, then what the card advises."""
-        return self._asked.advised(advised_search(self.evaluator, size))
+        network = self._network_on(size)
+        return self._asked if network is None else self._asked.advised(network.advice)
+
+    def _network_on(self, size: int) -> BatchEvaluator | None:
+        """The evaluator of boards of this size, None where it has none: then it cannot play there."""
+        try:
+            return self.evaluator.on(size)
+        except NetworkError:
+            return None
 
     @property
     def params(self) -> SearchParams:

@@ -93,8 +93,8 @@ class SearchParams(BaseModel):
         int, Field(ge=0, lt=1 << 31, description="visits by playouts alone before a move becomes a node")
     ] = 0
     candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
-    candidate_most: Annotated[int, Field(ge=0, le=1000, description="moves that a node keeps; 0 is no bound")] = 0
-    candidate_least: Annotated[int, Field(ge=1, le=1000, description="moves that a node keeps at the least")] = 1
+    candidate_max: Annotated[int, Field(ge=0, le=1000, description="moves that a node keeps; 0 is no bound")] = 0
+    candidate_min: Annotated[int, Field(ge=1, le=1000, description="moves that a node keeps at the least")] = 1
 
     # --- The priors of the root
     policy_temperature: Annotated[
@@ -130,7 +130,7 @@ class SearchParams(BaseModel):
     prune_pass_alive: Annotated[
         bool, Field(description="no move where all lived or was enclosed beyond change at the root (area counting)")
     ] = False
-    full_games: Annotated[
+    simulate_to_end: Annotated[
         bool,
         Field(
             description="each simulation goes on to the end of the game, and every position that it passes counts for "
@@ -175,7 +175,7 @@ class SearchParams(BaseModel):
             raise ValueError("playout_weight and expand_visits need playouts of 1 or more")
         if self.transpositions and self.expand_visits > 0:
             raise ValueError("transpositions share nodes, which expand_visits delays: set one of them alone")
-        if self.full_games and (
+        if self.simulate_to_end and (
             self.selection != "puct-alphago"
             or self.priors != "network"
             or self.playouts
@@ -183,8 +183,8 @@ class SearchParams(BaseModel):
             or self.stop_futile
         ):
             raise ValueError(
-                "full_games needs selection puct-alphago and a network's priors and values alone, without playouts, "
-                "transpositions and stop_futile"
+                "simulate_to_end needs selection puct-alphago and a network's priors and values alone, without "
+                "playouts, transpositions and stop_futile"
             )
         return self
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.engine.search import SearchView, leaf_buffers, plan, scatter
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, require_size
+from tengen.engine.search import SearchView, plan
+from tengen.evaluators.evaluation import InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -24,11 +25,12 @@ class SearchPool:
     Each gives `batch_per_game` positions or fewer to a batch and finds exactly what it would find alone, by a
     TreeSearch of the same seed and batch, as long as the evaluator keeps its contract that a row depends on nothing but
     itself; neither the other games nor `threads`, which gather and scatter natively, make a difference. Game i has
-    `seed` + i, or the i-th of a list of seeds. Boards may differ in size: the tensors have the edge of the largest, or
-    `edge` from the start where it is given. A game without a root rests.
+    `seed` + i, or the i-th of a list of seeds. Boards may differ in size: the tensors have the edge of the largest that
+    their evaluator plays, or `edge` where that is more. A game without a root rests.
 
-    `pool[i]` is what search i found. For two pools in flight, one evaluated while the other gathers, there are `gather`
-    and `scatter`; `step` is the two with the evaluator between. One thread at a time, but for questions.
+    Games whose boards have different evaluators go into batches of their own. `pool[i]` is what search i found. Not for
+    two threads at once, except that the questions of SearchView may be asked while another thread is in it. To evaluate
+    one half of the games while the other half gathers, step two pools in two threads.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class SearchPool:
         batch_per_game: int = 1,
         seed: int | Sequence[int] = 0,
         threads: int = 1,
-        edge: int | None = None,
+        edge: int = 0,
     ) -> None:
         if games < 1:
             raise ValueError(f"a pool of {games} games is impossible: give 1 or more")
@@ -55,12 +57,9 @@ class SearchPool:
         self._native = _native.SearchPool(self.params.native(), seeds, threads)
         self._searches = [self._native.search(i) for i in range(games)]
         self._views = [SearchView(search) for search in self._searches]
-        self._playing = np.zeros(games, bool)  # has a root
-        self._edge = 0
-        self._buffers: tuple[Floats, Floats, Floats] | None = None
-        self._waiting = 0
-        if edge is not None:
-            self._grow(edge)
+        self._edge = edge
+        self._chosen: list[BatchEvaluator | None] = [None] * games  # of the board of each game; None: it has no root
+        self._inputs: dict[BatchEvaluator, InputBatch] = {}
 
     def __len__(self) -> int:
         return len(self._views)
@@ -75,87 +74,54 @@ class SearchPool:
         visits: Ints = self._native.root_visits()
         return visits
 
-    @property
-    def edge(self) -> int:
-        """Of the tensors; 0 before the first root."""
-        return self._edge
-
     def set_root(self, i: int, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
-        """The position that search i goes on with, as TreeSearch.set_root. Not between gather and scatter."""
-        self._require_nothing_waits()
-        require_size(self.evaluator, game.size)
+        """The position that search i goes on with, as TreeSearch.set_root."""
+        chosen = self.evaluator.on(game.size)
         self._searches[i].set_root(game._native, list(allow), list(avoid))
-        self._playing[i] = True
-        self._grow(game.size)
+        self._chosen[i] = chosen
+        edge = max(game.size, chosen.only_size or self._edge)
+        if chosen not in self._inputs or self._inputs[chosen].edge < edge:
+            self._inputs[chosen] = chosen.new_batch(len(self) * self.batch_per_game, edge)
 
     def plan(self, i: int, simulations: int) -> None:
         """Say how many simulations will follow for search i, as TreeSearch.plan."""
         plan(self._searches[i], simulations)
 
     def step(self, limits: Limits | None = None) -> int:
-        """One batch; returns the number of positions that were evaluated.
+        """One batch for each evaluator that is needed; returns the number of positions that were evaluated.
 
         Game i runs at most `limits[i]` simulations (one number is for all), and never more than `batch_per_game`, which
-        is also what None stands for. When the evaluator fails, every search is as it was before the call.
+        is also what None stands for. When an evaluator fails, its searches are as they were before the call. Raises
+        NetworkError when a result cannot be right: all other games have theirs.
         """
-        planes, scalars, mask = self.gather(limits)
-        if not len(mask):
-            return 0
-        try:
-            result = self.evaluator.evaluate(planes, scalars, mask)
-        except BaseException:
-            self.forget_waiting()
-            raise
-        self.scatter(result)
-        return len(mask)
-
-    def run(self, visits: Limits) -> None:
-        """Step until every game with a root has `visits`, as is planned; those that have them rest meanwhile."""
-        for i in np.flatnonzero(self._playing):
-            self.plan(int(i), int(np.broadcast_to(visits, len(self))[i]) - self[int(i)].visits)
-        while np.any(left := np.where(self._playing, np.maximum(np.asarray(visits) - self.visits, 0), 0)):
-            self.step(left)
-
-    def gather(self, limits: Limits | None = None) -> tuple[Floats, Floats, Floats]:
-        """Planes [n, C, edge, edge], scalars [n, S] and mask [n, edge, edge] of the next batch, games in order.
-
-        Views that are valid until the next gather; n is 0 when every simulation counted at once. `limits` as in `step`.
-        """
-        self._require_nothing_waits()
-        if self._buffers is None:
-            raise RuntimeError("no game of the pool has a root yet: call set_root first")
         wanted = np.minimum(self.batch_per_game if limits is None else limits, self.batch_per_game)
         if wanted.ndim and len(wanted) != len(self):
             raise ValueError(f"a pool of {len(self)} games needs as many limits, not {len(wanted)}")
-        chosen = np.where(self._playing, wanted, 0).astype(np.int32)
-        planes, scalars, mask = self._buffers
-        n = self._waiting = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, chosen)
-        return planes[:n], scalars[:n], mask[:n]
+        if not self._inputs:
+            raise RuntimeError("no game of the pool has a root yet: call set_root first")
+        evaluated = 0
+        for chosen, inputs in self._inputs.items():
+            mine = np.array([one is chosen for one in self._chosen])
+            evaluated += self._step(chosen, inputs, np.where(mine, wanted, 0).astype(np.int32))
+        return evaluated
 
-    def scatter(self, result: Evaluation) -> None:
-        """The results for the rows of the last gather, in their order.
+    def run(self, visits: Limits) -> None:
+        """Step until every game with a root has `visits`, as is planned; those that have them rest meanwhile."""
+        playing = np.array([chosen is not None for chosen in self._chosen])
+        for i in np.flatnonzero(playing):
+            self.plan(int(i), int(np.broadcast_to(visits, len(self))[i]) - self[int(i)].visits)
+        while np.any(left := np.where(playing, np.maximum(np.asarray(visits) - self.visits, 0), 0)):
+            self.step(left)
 
-        Raises NetworkError when a result cannot be right: its game is then as it was before the gather, all others have
-        their results.
-        """
-        try:
-            scatter(self._native, self.evaluator, result, self._waiting)
-            self.evaluations += self._waiting
-            self._waiting = 0
-        except BaseException:
-            self.forget_waiting()
-            raise
-
-    def forget_waiting(self) -> None:
-        """Give up the positions of the last gather."""
-        self._native.forget_waiting()
-        self._waiting = 0
-
-    def _grow(self, edge: int) -> None:
-        if edge > self._edge:
-            self._buffers = leaf_buffers(self.evaluator, len(self) * self.batch_per_game, edge)
-            self._edge = edge
-
-    def _require_nothing_waits(self) -> None:
-        if self._waiting:
-            raise RuntimeError("the positions of the last gather wait for scatter")
+    def _step(self, evaluator: BatchEvaluator, inputs: InputBatch, limits: NDArray[np.int32]) -> int:
+        if not limits.any():
+            return 0
+        batch = inputs.gather(self._native, limits)
+        if len(batch):
+            try:
+                evaluator.scatter(self._native, evaluator.infer(batch))
+            except BaseException:
+                self._native.forget_waiting()
+                raise
+            self.evaluations += len(batch)
+        return len(batch)

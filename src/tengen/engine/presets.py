@@ -61,8 +61,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "playout_decay": 0.98,
         "expand_visits": 32,
         "candidate_mass": 0.8,
-        "candidate_most": 45,
-        "candidate_least": 2,
+        "candidate_max": 45,
+        "candidate_min": 2,
     },
     # Tian and Zhu 2015, open version of 2016
     "darkforest": {
@@ -71,7 +71,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "c_puct": 10.0,
         "puct_noise": 0.2,
         "candidate_mass": 0.8,
-        "candidate_most": 20,
+        "candidate_max": 20,
         "playouts": 1,
         "playout_weight": 1.0,
         "playout_slope": 1.0,
@@ -107,7 +107,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "c_puct": 1.0,
         "fpu": "absolute",
         "root_fpu": "absolute",
-        "full_games": True,
+        "simulate_to_end": True,
         "forbid_pass": True,
         "prune_eyes": False,
         "temperature": 1.0,

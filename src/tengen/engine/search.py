@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.errors import NetworkError, RecipeError
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, require_size
+from tengen.errors import RecipeError
+from tengen.evaluators.evaluation import Floats, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
 
@@ -103,31 +104,6 @@ class SearchView:
         return str(self._native.text(depth, min_visits))
 
 
-def leaf_buffers(evaluator: Evaluator, rows: int, edge: int) -> tuple[Floats, Floats, Floats]:
-    """Planes [rows, C, edge, edge], scalars [rows, S] and mask [rows, edge, edge] for the evaluator's plane set."""
-    try:
-        planes, scalars = _native.plane_set(evaluator.plane_set)
-    except ValueError as error:
-        raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
-    return (
-        np.zeros((rows, len(planes), edge, edge), np.float32),
-        np.zeros((rows, len(scalars)), np.float32),
-        np.zeros((rows, edge, edge), np.float32),
-    )
-
-
-def scatter(
-    native: _native.Search | _native.SearchPool | _native.SelfPlay, evaluator: Evaluator, result: Evaluation, n: int
-) -> None:
-    """Hand the first n results to the positions that wait; NetworkError when they cannot be right."""
-    arrays = (result.policy, result.value, result.score, result.ownership)
-    policy, value, score, ownership = (np.ascontiguousarray(array, np.float32) for array in arrays)
-    try:
-        native.scatter(policy, value, score, ownership, n)
-    except ValueError as error:
-        raise NetworkError(f"evaluator {evaluator.name}: {error}") from error
-
-
 def plan(native: _native.Search, simulations: int) -> None:
     """Tell a native search how many simulations will follow; 0 or less stands for its `planned_visits`."""
     native.plan(max(0, min(simulations, _MOST_PLANNED)))
@@ -167,7 +143,8 @@ class TreeSearch(SearchView):
         self.batch = batch
         self.threads = threads
         self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
-        self._buffers: tuple[Floats, Floats, Floats] | None = None
+        self._chosen: BatchEvaluator | None = None  # of the board's size
+        self._inputs: InputBatch | None = None
 
     def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
         """Search this position from now on, with the tree that is known if the game went on from the last root.
@@ -175,10 +152,10 @@ class TreeSearch(SearchView):
         `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left, and
         NetworkError for a board of a size that the evaluator cannot take.
         """
-        require_size(self.evaluator, game.size)
+        chosen = self.evaluator.on(game.size)
         self._native.set_root(game._native, list(allow), list(avoid))
-        if self._buffers is None or self._buffers[2].shape[1] != game.size:
-            self._buffers = leaf_buffers(self.evaluator, self.batch, game.size)
+        if self._inputs is None or self._inputs.edge != game.size:
+            self._chosen, self._inputs = chosen, chosen.new_batch(self.batch, game.size)
 
     def plan(self, simulations: int) -> None:
         """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""
@@ -198,20 +175,18 @@ class TreeSearch(SearchView):
         visits all the same. When the evaluator fails, the search is as it was before the call. A search by playouts
         alone runs up to `limit` of them, for a short time.
         """
-        if self._buffers is None:
+        if self._inputs is None or self._chosen is None:
             raise RuntimeError("the search has no root yet: call set_root first")
         if not self.params.asks_network:
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
-        planes, scalars, mask = self._buffers
-        limit = self.batch if limit is None else min(limit, self.batch)
-        n: int = self._native.gather(self.evaluator.plane_set, planes, scalars, mask, limit)
-        if n:
+        batch = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
+        if len(batch):
             try:
-                scatter(self._native, self.evaluator, self.evaluator.evaluate(planes[:n], scalars[:n], mask[:n]), n)
+                self._chosen.scatter(self._native, self._chosen.infer(batch))
             except BaseException:
                 self._native.forget_waiting()
                 raise
-            self.evaluations += n
-        return n
+            self.evaluations += len(batch)
+        return len(batch)

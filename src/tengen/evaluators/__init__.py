@@ -1,16 +1,20 @@
-"""Evaluators: positions in, probabilities and values out. Backends and wrappers of one protocol."""
+"""Evaluators: positions in, probabilities and values out. Backends and wrappers of one contract."""
 
 from tengen.evaluators.cached import CachedEvaluator
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator, WrappingEvaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.protocol import Evaluation, Evaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
-from tengen.evaluators.uniform import UniformEvaluator
 
 __all__ = [
+    "BatchEvaluator",
+    "BySizeEvaluator",
     "CachedEvaluator",
     "Evaluation",
     "Evaluator",
+    "InputBatch",
     "SymmetricEvaluator",
     "UniformEvaluator",
+    "WrappingEvaluator",
     "load_evaluator",
 ]

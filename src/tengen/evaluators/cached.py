@@ -1,75 +1,54 @@
-"""A bounded memory of evaluations in front of a slower evaluator."""
+"""A bounded cache of evaluations in front of a slower evaluator."""
 
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from tengen.evaluators.protocol import (
-    Evaluation,
-    Evaluator,
-    Floats,
-    advised_search,
-    empty_evaluation,
-    fill,
-    fixed_size,
-    name_on,
-)
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, WrappingEvaluator
 
 
-class CachedEvaluator:
-    """Remembers the last `size` different positions, least recently used out first, and asks `inner` for the others.
+class CachedEvaluator(WrappingEvaluator):
+    """Keeps the results of the last `size` different positions, least recently used out first.
 
-    The key is a 128-bit hash of a row's input, so two positions that encode alike share an answer. An entry of a
+    The key is a 128-bit hash of a row's input, so two positions with the same encoding share a result. An entry of a
     19x19 board takes about 3 KB. `hits` and `misses` count rows.
     """
 
-    def __init__(self, inner: Evaluator, size: int = 20_000) -> None:
+    def __init__(self, inner: BatchEvaluator, size: int = 20_000) -> None:
         if size < 1:
             raise ValueError(f"a cache of {size} positions is impossible: give 1 or more")
-        self.name = inner.name
-        self.plane_set = inner.plane_set
-        self.fixed_size = fixed_size(inner)
+        super().__init__(inner)
         self.size = size
         self.hits = 0
         self.misses = 0
-        self._inner = inner
         self._entries: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._lock = threading.Lock()
-
-    def name_on(self, size: int) -> str:
-        """The name of the evaluator inside."""
-        return name_on(self._inner, size)
-
-    def advised_search(self, size: int) -> Mapping[str, Any]:
-        """What the evaluator inside advises."""
-        return advised_search(self._inner, size)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all entries."""
         with self._lock:
             self._entries.clear()
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        keys = [_key(*row) for row in zip(planes, scalars, mask, strict=True)]
+    def infer(self, batch: InputBatch) -> Evaluation:
+        keys = [_key(*row) for row in zip(*batch.arrays, strict=True)]
         found = self._recall(keys)
         missing = {key: row for row, key in enumerate(keys) if key not in found}
-        if missing:
-            rows = np.fromiter(missing.values(), np.intp)
-            answer = self._inner.evaluate(planes[rows], scalars[rows], mask[rows])
-            fresh = {key: _row_copy(answer, place) for place, key in enumerate(missing)}
+        if missing or not keys:
+            result = self.inner.infer(batch[np.fromiter(missing.values(), np.intp)])
+            if not keys:
+                return result
+            # A copy of each row, so that an entry does not keep the whole batch in memory.
+            fresh = {key: result.rows(np.array([place])) for place, key in enumerate(missing)}
             self._remember(fresh)
             found |= fresh
-        result = empty_evaluation(len(keys), mask.shape[-1])
-        for row, key in enumerate(keys):
-            fill(result, slice(row, row + 1), found[key])
-        return result
+        rows = [found[key] for key in keys]
+        return Evaluation.joined(rows) if len(rows) > 1 else rows[0].rows(np.array([0]))
 
     def _recall(self, keys: list[bytes]) -> dict[bytes, Evaluation]:
         with self._lock:
@@ -86,12 +65,6 @@ class CachedEvaluator:
             self._entries.update(fresh)
             while len(self._entries) > self.size:
                 self._entries.popitem(last=False)
-
-
-def _row_copy(answer: Evaluation, row: int) -> Evaluation:
-    """One row that does not keep the whole batch alive."""
-    part = answer.rows(slice(row, row + 1))
-    return Evaluation(part.policy.copy(), part.value.copy(), part.score.copy(), part.ownership.copy())
 
 
 def _key(planes: Floats, scalars: Floats, mask: Floats) -> bytes:

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tengen.errors import MissingExtra, NetworkError
-from tengen.evaluators.by_size import BySizeEvaluator
 from tengen.evaluators.cached import CachedEvaluator
+from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator
 from tengen.evaluators.network_file import default_by_size, find_network
-from tengen.evaluators.protocol import Evaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
-from tengen.evaluators.uniform import UniformEvaluator
 
 Backend = Literal["auto", "openvino", "torch", "uniform"]
 Symmetry = Literal["none", "random", "average"]
@@ -37,17 +35,16 @@ def load_evaluator(
     """
     if backend not in (known := get_args(Backend)):
         raise NetworkError(f"backend {backend!r} is unknown: choose {', '.join(known[:-1])} or {known[-1]}")
-    evaluator = _backend(name_or_path, backend, threads, precision, remember)
-    if str(name_or_path) == "default" and backend != "uniform" and (by_size := default_by_size()):
-        evaluator = BySizeEvaluator(
-            evaluator,
-            {size: partial(_backend, path, backend, threads, precision, remember) for size, path in by_size.items()},
-        )
     if symmetry not in ("none", "random", "average"):
         raise NetworkError(f"symmetry {symmetry!r} is unknown: choose none, random or average")
+    load = partial(_backend, backend=backend, threads=threads, precision=precision, remember=remember)
+    network = load(name_or_path)
+    evaluator: Evaluator = network
+    if str(name_or_path) == "default" and backend != "uniform" and (by_size := default_by_size()):
+        evaluator = BySizeEvaluator(network, {size: partial(load, path) for size, path in by_size.items()})
     if symmetry != "none":
-        evaluator = SymmetricEvaluator(evaluator, symmetry, seed)
-    return CachedEvaluator(evaluator, cache) if cache else evaluator
+        evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode=symmetry, seed=seed))
+    return evaluator.wrapped(partial(CachedEvaluator, size=cache)) if cache else evaluator
 
 
 def _backend(
@@ -56,7 +53,7 @@ def _backend(
     threads: int,
     precision: Literal["auto", "bf16", "f32"],
     remember: bool,
-) -> Evaluator:
+) -> BatchEvaluator:
     if backend == "uniform" or str(name_or_path) == "uniform":
         return UniformEvaluator()
     path = find_network(name_or_path)

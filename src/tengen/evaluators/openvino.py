@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -11,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
+from tengen.evaluators.evaluator import BatchEvaluator
 from tengen.evaluators.network_file import read_card
-from tengen.evaluators.outputs import evaluation_from_outputs
-from tengen.evaluators.protocol import Evaluation, Floats, empty_evaluation, fill
 
 Precision = Literal["auto", "bf16", "f32"]
 OUTPUTS = ("policy", "value", "score", "ownership")
@@ -46,7 +45,7 @@ class _Request:
         return {name: self.request.get_tensor(name).data[:rows] for name in OUTPUTS}
 
 
-class OpenVinoEvaluator:
+class OpenVinoEvaluator(BatchEvaluator):
     """Runs an .onnx network file on the CPU.
 
     A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
@@ -74,7 +73,7 @@ class OpenVinoEvaluator:
         card = read_card(self.path)
         self.name = card.name
         self.plane_set = card.plane_set
-        self._advised = card.search
+        self.advice = card.search
         self._core: Any = openvino.Core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
@@ -99,26 +98,23 @@ class OpenVinoEvaluator:
         model = self._read()
         self._channels, self._scalars = self._input_widths(model)
         edge = model.input("planes").get_partial_shape()[3]
-        self.fixed_size: int | None = edge.get_length() if edge.is_static else None
+        self.only_size = edge.get_length() if edge.is_static else None
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        self._check(planes, scalars)
-        batch, edge = len(mask), mask.shape[-1]
-        result = empty_evaluation(batch, edge)
-        for start in range(0, batch, self._max_batch):
-            rows = slice(start, min(start + self._max_batch, batch))
-            requests = self._model(_bucket(rows.stop - rows.start), edge)
-            request = requests.get()
-            try:
-                raw = request.run(planes[rows], scalars[rows], mask[rows])
-                fill(result, rows, evaluation_from_outputs(**raw, mask=mask[rows]))
-            finally:
-                requests.put(request)
-        return result
+    def infer(self, batch: InputBatch) -> Evaluation:
+        self._check(batch.planes, batch.scalars)
+        chunks = [batch[start : start + self._max_batch] for start in range(0, len(batch), self._max_batch)]
+        if not chunks:
+            return Evaluation.zeros(0, batch.edge)
+        return Evaluation.joined([self._infer(chunk) for chunk in chunks])
 
-    def advised_search(self, size: int) -> Mapping[str, Any]:
-        """What the card of the network advises."""
-        return self._advised
+    def _infer(self, batch: InputBatch) -> Evaluation:
+        """Results for up to `max_batch` rows."""
+        requests = self._model(_bucket(len(batch)), batch.edge)
+        request = requests.get()
+        try:
+            return evaluation_from_outputs(batch.mask, **request.run(*batch.arrays))
+        finally:
+            requests.put(request)
 
     def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
         """Compile the models for these batches now, so that the first move does not wait for it."""

@@ -1,80 +1,84 @@
-"""Evaluation under the board's symmetries: one chosen for each position, or the mean over all eight."""
+"""Evaluation under the board's symmetries: one chosen for each position, or the mean over all eight.
+
+Bit 0 of a symmetry flips rows, bit 1 flips columns, bit 2 transposes, in that order, as everywhere in Tengen.
+"""
 
 import zlib
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.evaluators import symmetry
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats, advised_search, fixed_size, name_on
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, WrappingEvaluator
 
 SYMMETRIES = 8
 
 
-class SymmetricEvaluator:
-    """Shows positions to `inner` under symmetries and turns the answers back.
+class SymmetricEvaluator(WrappingEvaluator):
+    """Shows positions to `inner` under symmetries and transforms the results back.
 
-    `random` picks a symmetry for each row from the row's own content and `seed`, so that a row's answer never depends
-    on its neighbours or on earlier calls. `average` evaluates all eight (eight times the work) and returns the mean.
-    A board smaller than the tensor is turned within its own square at the top-left.
+    `random` picks a symmetry for each row from the row's own content and `seed`, so that a row's result never depends
+    on the rows beside it or on earlier calls. `average` evaluates all eight (eight times the work) and returns the
+    mean. A board smaller than the tensor is transformed within its own square at the top-left.
     """
 
-    def __init__(self, inner: Evaluator, mode: Literal["random", "average"] = "random", seed: int = 0) -> None:
+    def __init__(self, inner: BatchEvaluator, mode: Literal["random", "average"] = "random", seed: int = 0) -> None:
         if mode not in ("random", "average"):
             raise ValueError(f"symmetry mode {mode!r} is unknown: choose 'random' or 'average'")
-        self.name = inner.name
-        self.plane_set = inner.plane_set
-        self.fixed_size = fixed_size(inner)
-        self._inner = inner
+        super().__init__(inner)
         self._mode = mode
         self._seed = seed
 
-    def name_on(self, size: int) -> str:
-        """The name of the evaluator inside."""
-        return name_on(self._inner, size)
-
-    def advised_search(self, size: int) -> Mapping[str, Any]:
-        """What the evaluator inside advises."""
-        return advised_search(self._inner, size)
-
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
         if self._mode == "random":
-            return evaluate_under(self._inner, planes, scalars, mask, self._choose(planes, scalars))
-        rows = len(mask)
-        parts = [evaluate_under(self._inner, planes, scalars, mask, np.full(rows, s)) for s in range(SYMMETRIES)]
-        return Evaluation(
-            policy=np.mean([part.policy for part in parts], axis=0, dtype=np.float32),
-            value=np.mean([part.value for part in parts], axis=0, dtype=np.float32),
-            score=np.mean([part.score for part in parts], axis=0, dtype=np.float32),
-            ownership=np.mean([part.ownership for part in parts], axis=0, dtype=np.float32),
-        )
+            return infer_under(self.inner, batch, self._choose(batch))
+        parts = [infer_under(self.inner, batch, np.full(len(batch), s)) for s in range(SYMMETRIES)]
 
-    def _choose(self, planes: Floats, scalars: Floats) -> NDArray[np.intp]:
-        """One symmetry a row, from a checksum of its content: spread evenly, and the same again for the same row."""
+        def mean(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if columns[0] is None else np.mean(columns, axis=0, dtype=np.float32)
+
+        return Evaluation(mean("policy"), mean("value"), mean("score"), mean("ownership"))
+
+    def _choose(self, batch: InputBatch) -> NDArray[np.intp]:
+        """One symmetry a row, from a checksum of its content."""
         salt = zlib.crc32(str(self._seed).encode())
         sums = [
-            zlib.crc32(np.ascontiguousarray(row).data, zlib.crc32(extra.tobytes(), salt))
-            for row, extra in zip(planes, scalars, strict=True)
+            zlib.crc32(np.ascontiguousarray(planes).data, zlib.crc32(scalars.tobytes(), salt))
+            for planes, scalars in zip(batch.planes, batch.scalars, strict=True)
         ]
         return np.array([total % SYMMETRIES for total in sums], np.intp)
 
 
-def evaluate_under(
-    inner: Evaluator, planes: Floats, scalars: Floats, mask: Floats, symmetries: NDArray[np.intp]
-) -> Evaluation:
-    """What `inner` says of each row shown under its symmetry [B], turned back to the board as it was."""
-    sizes = np.rint(np.sqrt((mask > 0).sum(axis=(1, 2)))).astype(int)
-    turned = planes.copy()
-    for row, (n, s) in enumerate(zip(sizes, symmetries, strict=True)):
-        turned[row, :, :n, :n] = symmetry.apply(planes[row, :, :n, :n], int(s))
-    result = inner.evaluate(turned, scalars, mask)
-    policy, ownership = result.policy.copy(), result.ownership.copy()
-    edge = mask.shape[-1]
-    boards = policy[:, :-1].reshape(-1, edge, edge).copy()
-    for row, (n, s) in enumerate(zip(sizes, symmetries, strict=True)):
-        boards[row, :n, :n] = symmetry.undo(boards[row, :n, :n].copy(), int(s))
-        ownership[row, :n, :n] = symmetry.undo(result.ownership[row, :n, :n], int(s))
-    policy[:, :-1] = boards.reshape(len(mask), -1)
+def infer_under(inner: BatchEvaluator, batch: InputBatch, symmetries: NDArray[np.intp]) -> Evaluation:
+    """What `inner` says of each row shown under its symmetry [N], transformed back."""
+    turns = list(enumerate(zip(batch.sizes.tolist(), symmetries.tolist(), strict=True)))
+    planes = batch.planes.copy()
+    for row, (n, s) in turns:
+        planes[row, :, :n, :n] = transform(batch.planes[row, :, :n, :n], s)
+    result = inner.infer(InputBatch(batch.plane_set, planes, batch.scalars, batch.mask))
+    policy, ownership = result.policy.copy(), None if result.ownership is None else result.ownership.copy()
+    boards = policy[:, :-1].reshape(len(batch), batch.edge, batch.edge).copy()
+    for row, (n, s) in turns:
+        boards[row, :n, :n] = inverse_transform(boards[row, :n, :n].copy(), s)
+        if ownership is not None and result.ownership is not None:
+            ownership[row, :n, :n] = inverse_transform(result.ownership[row, :n, :n], s)
+    policy[:, :-1] = boards.reshape(len(batch), -1)
     return Evaluation(policy, result.value, result.score, ownership)
+
+
+def transform(array: NDArray[Any], symmetry: int) -> NDArray[Any]:
+    """A view of `array` [..., n, n] under the symmetry."""
+    if symmetry & 1:
+        array = array[..., ::-1, :]
+    if symmetry & 2:
+        array = array[..., ::-1]
+    return np.swapaxes(array, -1, -2) if symmetry & 4 else array
+
+
+def inverse_transform(array: NDArray[Any], symmetry: int) -> NDArray[Any]:
+    """The view that takes `transform(array, symmetry)` back to `array`."""
+    if symmetry & 4:
+        array = np.swapaxes(array, -1, -2)
+    return transform(array, symmetry & 3)

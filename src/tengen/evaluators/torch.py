@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import Evaluation, InputBatch, evaluation_from_outputs
+from tengen.evaluators.evaluator import BatchEvaluator
 from tengen.evaluators.network_file import read_card
-from tengen.evaluators.outputs import evaluation_from_outputs
-from tengen.evaluators.protocol import Evaluation, Floats
 
 
 class Outputs(Protocol):
@@ -30,7 +30,7 @@ class Outputs(Protocol):
     def ownership(self) -> Tensor: ...
 
 
-class TorchEvaluator:
+class TorchEvaluator(BatchEvaluator):
     """Runs a network module whose forward takes (planes, scalars, mask).
 
     `device` auto takes the GPU where there is one. With `precision` auto the module runs under bf16 autocast on a GPU
@@ -48,10 +48,10 @@ class TorchEvaluator:
         precision: Literal["auto", "bf16", "f32"] = "auto",
         advice: Mapping[str, Any] | None = None,
     ) -> None:
-        self._advice = dict(advice or {})
+        self.advice = dict(advice or {})
         self.name = name
         self.plane_set = plane_set
-        self.fixed_size: int | None = getattr(module, "edge", None)
+        self.only_size = getattr(module, "edge", None)
         self.device = torch.device(_default_device() if device == "auto" else device)
         self._half = precision == "bf16" or (precision == "auto" and self.device.type != "cpu")
         self._module = module.to(self.device)
@@ -59,18 +59,14 @@ class TorchEvaluator:
         self._under_way = 0
         self._was_training = False
 
-    def advised_search(self, size: int) -> Mapping[str, Any]:
-        """What the card of the network advises."""
-        return self._advice
-
     @torch.inference_mode()
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
-        inputs = [torch.from_numpy(part).to(self.device) for part in (planes, scalars, mask)]
+    def infer(self, batch: InputBatch) -> Evaluation:
+        inputs = [torch.from_numpy(part).to(self.device) for part in batch.arrays]
         with self._eval_mode(), torch.autocast(self.device.type, torch.bfloat16, enabled=self._half):
             outputs: Outputs = self._module(*inputs)
         parts = (outputs.policy, outputs.value, outputs.score, outputs.ownership)
         policy, value, score, ownership = (part.float().cpu().numpy() for part in parts)
-        return evaluation_from_outputs(policy, value, score, ownership, mask)
+        return evaluation_from_outputs(batch.mask, policy, value, score, ownership)
 
     @contextmanager
     def _eval_mode(self) -> Iterator[None]:

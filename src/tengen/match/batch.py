@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.record import GameRecord
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import BLACK, WHITE, Game
-from tengen.match.batch_player import Player, RawPolicies, Searches, raw_policy
+from tengen.match.batch_player import Player, RawPolicies, Searches
 from tengen.match.game_end import Ending, ending_of
 from tengen.match.move_choice import draw_moves, legal_moves
 from tengen.rules import Rules
@@ -30,8 +30,8 @@ class Terms:
 
     A game ends after two passes, after `most_moves` (2 x size x size unless given) and, with `settle` under area
     scoring, when every point is pass-alive area and so belongs to its owner. Stones in the opponent's pass-alive
-    territory are dead, as searches count, unless the board counts `as_it_stands`, as with full_games: then players that
-    never pass take them first.
+    territory are dead, as searches count, unless the board counts `as_it_stands`, as with simulate_to_end: then
+    players that never pass take them first.
     """
 
     size: int = 9
@@ -211,7 +211,7 @@ class _Part:
 
     def _opening_moves(self, chosen: Sequence[int], place: int, uniform: NDArray[np.float64]) -> list[int]:
         games = [self.games[i]._native for i in chosen]
-        policy = raw_policy(self.opening.evaluator or self.players[place].evaluator, games)
+        policy = (self.opening.evaluator or self.players[place].evaluator).evaluate(games).policy
         self.opening_evaluations += len(games)
         allowed = legal_moves(games)
         allowed[:, -1] = ~allowed[:, :-1].any(axis=1)

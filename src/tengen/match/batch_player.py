@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.engine.pool import SearchPool
-from tengen.engine.search import SearchView, TreeSearch, leaf_buffers
-from tengen.evaluators.protocol import Evaluator, Floats
+from tengen.engine.search import SearchView, TreeSearch
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 from tengen.match.move_choice import Bools, draw_moves, legal_moves, sensible_moves
 
@@ -62,7 +61,7 @@ class RawPolicies:
     def moves(self, games: Sequence[Game], numbers: Sequence[int]) -> list[int]:
         """A move in each of the games, which have these numbers."""
         natives = [game._native for game in games]
-        policy = raw_policy(self.player.evaluator, natives)
+        policy = self.player.evaluator.evaluate(natives).policy
         self.evaluations += len(natives)
         allowed = self.player.allowed(games)
         uniform = np.zeros(len(natives))
@@ -112,12 +111,3 @@ class Searches:
         point = view.choose(self.player.temperature or None)
         assert point is not None, "two visits or more are a move"
         return point
-
-
-def raw_policy(evaluator: Evaluator, games: Sequence[_native.Game]) -> Floats:
-    """The evaluator's policy [games, A] in positions of one board size, illegal moves included."""
-    size = games[0].size
-    planes, scalars, mask = leaf_buffers(evaluator, len(games), size)
-    for i, game in enumerate(games):
-        _native.encode_game(evaluator.plane_set, game, 0, size, planes[i], scalars[i], mask[i])
-    return evaluator.evaluate(planes, scalars, mask).policy

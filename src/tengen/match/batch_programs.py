@@ -18,9 +18,9 @@ import numpy as np
 from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
 from tengen.errors import TengenError
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
-from tengen.match.batch_player import Player, RawPolicies, Searches, raw_policy
+from tengen.match.batch_player import Player, RawPolicies, Searches
 from tengen.match.conditions import Conditions
 from tengen.match.game import Contest
 from tengen.match.outcome import FAILURES, Outcome
@@ -108,7 +108,7 @@ class Network:
 
     def policy(self, game: Game) -> Probabilities:
         """Of an opening move: nobody passes there."""
-        policy: Probabilities = raw_policy(self._evaluator, [game._native])[0].copy()
+        policy: Probabilities = self._evaluator.evaluate([game]).policy[0]
         policy[-1] = 0
         legal = np.array(game.legal_points())
         if not policy[legal].any():

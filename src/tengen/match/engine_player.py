@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tengen.engine import Engine, Limits, SearchResult
 from tengen.engine.clock import Clock
 from tengen.evaluators import SymmetricEvaluator, load_evaluator
-from tengen.evaluators.protocol import require_size
 from tengen.game import Game
 from tengen.match.player import Choice, Probabilities, comment_of
 from tengen.match.raw_player import policy_of
@@ -31,7 +32,7 @@ class EnginePlayer:
         self.name = spec.name
 
     def begin(self, game: Game, seed: int) -> None:
-        require_size(self._evaluator, game.size)
+        self._evaluator.on(game.size)
         self.close()
         self._random = np.random.default_rng(seed)
         engine = self._begun(seed)
@@ -65,7 +66,9 @@ class EnginePlayer:
     def _begun(self, seed: int) -> Engine:
         """The engine of a new game."""
         spec = self._spec
-        evaluator = SymmetricEvaluator(self._evaluator, "random", seed) if spec.symmetries else self._evaluator
+        evaluator = self._evaluator
+        if spec.symmetries:
+            evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="random", seed=seed))
         self._engine = Engine(evaluator, spec.params, seed=seed, threads=spec.threads)
         return self._engine
 

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
+
+from filelock import BaseFileLock
 
 from tengen.disk import try_lock, write_whole
 from tengen.errors import TengenError
@@ -68,7 +70,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lines = folder / "games.jsonl"
-        self._lock: BinaryIO | None = None
+        self._lock: BaseFileLock | None = None
         if (foreign := _foreign(folder)) is not None:
             raise TengenError(f"{folder} holds {foreign} but no match.json; choose another folder with --out")
         self.about: About | None = None
@@ -82,7 +84,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
 
     def _read(self) -> None:
         if (self.folder / "match.json").exists():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.evaluators.protocol import Floats
+from tengen.evaluators.evaluation import Floats
 from tengen.game import EMPTY
 
 Bools: TypeAlias = NDArray[np.bool_]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.engine.clock import Clock
-from tengen.evaluators.protocol import Evaluation, Evaluator, require_size
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Probabilities, comment_of
 
@@ -25,7 +25,7 @@ class RawPlayer:
         self.name = name or f"{evaluator.name}, raw policy"
 
     def begin(self, game: Game, seed: int) -> None:
-        require_size(self._evaluator, game.size)
+        self._evaluator.on(game.size)
         self._random = np.random.default_rng(seed)
         self._begins = True
 
@@ -33,8 +33,10 @@ class RawPlayer:
         legal = game.legal_points()
         if not legal:
             return Choice(game.size**2)
-        found = evaluate(self._evaluator, game)
-        comment = comment_of(game.to_play, float(found.value[0] + 1) / 2, float(found.score[0]), None)
+        found = self._evaluator.evaluate([game])
+        comment = comment_of(
+            game.to_play, float(found.value[0] + 1) / 2, None if found.score is None else float(found.score[0]), None
+        )
         begins, self._begins = self._begins, False
         if begins:
             weights = found.policy[0][legal].astype(np.float64) + 1e-12  # never all 0
@@ -56,14 +58,6 @@ class RawPlayer:
 
 
 def policy_of(evaluator: Evaluator, game: Game) -> Probabilities:
-    """Probabilities [size * size + 1] of the next move, as an evaluator gives them."""
-    found: Probabilities = evaluate(evaluator, game).policy[0]
+    """Probabilities [size * size + 1] of the next move, as an evaluator gives them to the legal moves."""
+    found: Probabilities = evaluator.evaluate([game]).policy[0]
     return found
-
-
-def evaluate(evaluator: Evaluator, game: Game) -> Evaluation:
-    """What an evaluator says of one position."""
-    from tengen.data.planes import encode_game
-
-    planes, scalars, mask = encode_game(evaluator.plane_set, game)
-    return evaluator.evaluate(planes[None], scalars[None], mask[None])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tengen.errors import SgfError
 from tengen.ratings.pool import Lot, Pool
-from tengen.sgf.record import Moves, read_record
+from tengen.sgf.main_line import Moves, read_record
 
 _MOST_READ = 5000  # games of matches that are compared
 _ALIKE = 0.95  # share of different games below which it is said

@@ -12,7 +12,7 @@ from tengen.ratings.elo import Score
 from tengen.ratings.pool import Lot, Terms
 from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
-from tengen.sgf.record import read_record
+from tengen.sgf.main_line import read_record
 
 
 def sgf_lots(path: Path) -> tuple[list[Lot], list[str]]:

@@ -23,9 +23,9 @@ import tengen
 from tengen.data.planes import plane_set
 from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.protocol import Evaluator
 from tengen.match.batch import DuelResult, Opening, Terms, duel
 from tengen.match.batch_player import Player
 from tengen.networks.export import export

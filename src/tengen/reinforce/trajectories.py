@@ -12,8 +12,7 @@ from torch import Tensor
 from tengen import _native
 from tengen.data.batch import Batch
 from tengen.data.record import GameRecord
-from tengen.engine.search import leaf_buffers
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import EMPTY
 from tengen.match.move_choice import Bools, legal_moves, sensible_moves
 
@@ -51,7 +50,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
     """The positions of player A of a duel, who had Black in the games of even number, encoded for its evaluator."""
     size = records[0].size
     total = sum((len(record.moves) + 1 - i % 2) // 2 for i, record in enumerate(records))
-    planes, scalars, mask = leaf_buffers(evaluator, total, size)
+    inputs = evaluator.on(size).new_batch(total, size)
     games = [_native.Game(size, record.rules, record.komi or 0.0) for record in records]
     allowed: list[Bools] = []
     owners: list[int] = []
@@ -60,8 +59,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
         playing = [i for i, record in enumerate(records) if ply < len(record.moves)]
         mine = [i for i in playing if i % 2 == ply % 2]
         for i in mine:
-            row = len(owners)
-            _native.encode_game(evaluator.plane_set, games[i], 0, size, planes[row], scalars[row], mask[row])
+            inputs.encode(len(owners), games[i])
             owners.append(i)
         if mine:
             allowed.append((sensible_moves if never_pass else legal_moves)([games[i] for i in mine]))
@@ -73,9 +71,9 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
     ends = _ends(records)
     game = np.array(owners, np.int64)
     return Trajectories(
-        planes=torch.from_numpy(planes),
-        scalars=torch.from_numpy(scalars),
-        mask=torch.from_numpy(mask),
+        planes=torch.from_numpy(inputs.planes),
+        scalars=torch.from_numpy(inputs.scalars),
+        mask=torch.from_numpy(inputs.mask),
         allowed=torch.from_numpy(np.concatenate(allowed)),
         move=torch.tensor(moves),
         outcome=torch.from_numpy(ends.value[game]),

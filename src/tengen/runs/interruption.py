@@ -1,15 +1,18 @@
-"""Ctrl-C and SIGTERM as a wish, which long work looks at where it can end cleanly."""
+"""Ctrl-C and SIGTERM as a flag, which long work checks where it can end cleanly."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 
-class Stop:
-    """Set by Ctrl-C or SIGTERM while its block runs; a second Ctrl-C interrupts at once."""
+class ShutdownFlag:
+    """Set by Ctrl-C or SIGTERM while its `with` block runs; a second signal raises KeyboardInterrupt at once.
+
+    Signals are caught in the main thread only. `event` serves threads that wait for it.
+    """
 
     def __init__(self) -> None:
         self.event = threading.Event()
@@ -18,21 +21,26 @@ class Stop:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._wish)
+                self._before[number] = signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    def __bool__(self) -> bool:
+        """Whether a shutdown was requested."""
+        return self.event.is_set()
+
+    def set(self) -> None:
+        """Request a shutdown."""
+        self.event.set()
+
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a stop was wished for."""
-        if self.event.is_set():
+        """Raise KeyboardInterrupt if a shutdown was requested."""
+        if self:
             raise KeyboardInterrupt
 
-    def _wish(self, number: int, frame: FrameType | None) -> None:
-        if self.event.is_set():
-            raise KeyboardInterrupt
-        self.event.set()
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.check()
+        self.set()

@@ -1,10 +1,19 @@
-"""The progress bar of long training, with the time that is left."""
+"""Progress of long work on the terminal: bars, a live panel, durations, rates and the time that is left."""
 
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+from rich.console import Console, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
 
 def new_bar(shown: bool = True) -> Progress:
-    """A bar that shows what a task's description says, its share done, and the time spent and left."""
+    """A bar with the description of a task, its share done, and the time spent and left."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -14,3 +23,90 @@ def new_bar(shown: bool = True) -> Progress:
         TimeRemainingColumn(),
         disable=not shown,
     )
+
+
+class LiveDisplay:
+    """A panel that a terminal shows at the bottom while the `with` block runs, under lines that stay.
+
+    Subclasses define `panel`. Elsewhere (a pipe, a file) only the lines of `print` appear.
+    """
+
+    def __init__(self, console: Console | None = None, *, refresh_per_second: float = 4) -> None:
+        self.console = console or Console(stderr=True)
+        self._live = Live(
+            console=self.console, get_renderable=self.panel, refresh_per_second=refresh_per_second, transient=True
+        )
+
+    def __enter__(self) -> Self:
+        self.show()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def show(self) -> None:
+        """Show the panel from now on, on a terminal."""
+        if self.console.is_terminal:
+            self._live.start()
+
+    def print(self, line: str, style: str = "") -> None:
+        """Print one line that stays."""
+        self.console.print(Text(line, style=style), soft_wrap=True)
+
+    def panel(self) -> RenderableType:
+        """What the terminal shows now."""
+        raise NotImplementedError
+
+
+class Eta:
+    """Time left of `total` equal pieces of work of which `done` were done before this process began."""
+
+    def __init__(self, total: float, done: float = 0.0, now: Callable[[], float] = time.monotonic) -> None:
+        self._total = total
+        self._before = done
+        self._now = now
+        self._began = now()
+
+    def seconds(self, done: float) -> float | None:
+        """Seconds until all is done at the pace so far; None before any progress."""
+        if done <= self._before:
+            return None
+        return (self._now() - self._began) / (done - self._before) * max(0.0, self._total - done)
+
+
+class Timings:
+    """Seconds by what they were spent on."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.seconds: dict[str, float] = {}
+        self._now = now
+        self._last = now()
+
+    @property
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+    def add(self, name: str) -> None:
+        """Count the time since the last call, or since the beginning, as spent on `name`."""
+        now = self._now()
+        self.seconds[name] = round(self.seconds.get(name, 0.0) + now - self._last, 2)
+        self._last = now
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `1 h 05 min`, `2 days 3 h`."""
+    if seconds < 59.5:
+        return f"{max(0, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    days, hours = divmod(round(seconds / 3600), 24)
+    return f"{days} days {hours} h"
+
+
+def rate(per_second: float) -> str:
+    """Two significant digits below 10, whole numbers above."""
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"

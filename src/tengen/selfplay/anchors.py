@@ -15,9 +15,8 @@ from typing import Literal
 
 from tengen.engine.params import SearchParams, playout_params
 from tengen.errors import RecipeError, TengenError
+from tengen.evaluators.evaluator import Evaluator, UniformEvaluator
 from tengen.evaluators.network_file import find_network
-from tengen.evaluators.protocol import Evaluator
-from tengen.evaluators.uniform import UniformEvaluator
 from tengen.match.batch_player import Player
 from tengen.match.spec import VISITS, PlayerSpec
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from tengen import _native
 from tengen.errors import RecipeError
+from tengen.machine import available_memory
 from tengen.rules import Rules
 from tengen.selfplay.anchors import check_networks
 from tengen.selfplay.config import SearchConfig, ZeroConfig
@@ -105,15 +104,3 @@ def _check_memory(config: ZeroConfig, edge: int) -> None:
             f"games_at_once = {config.games_at_once} with search.visits = {visits} on {edge}x{edge} needs about "
             f"{needed / 2**30:.1f} GiB, and {there / 2**30:.1f} GiB are free: give games_at_once = {most} or fewer"
         )
-
-
-def available_memory() -> int:
-    """Bytes that a process may still take."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) << 10
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

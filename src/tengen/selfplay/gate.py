@@ -42,7 +42,7 @@ def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_ko
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
     now = config.at(cycle)
     params, game = now.search.search_params(full=False), now.game
-    terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.full_games)
+    terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.simulate_to_end)
     a, b = (
         Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=game.forbid_pass)
         for path in (candidate, playing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,8 +9,9 @@ from queue import SimpleQueue
 from typing import TypeAlias
 
 from tengen import _native
-from tengen.engine.search import leaf_buffers, scatter
-from tengen.evaluators.protocol import Evaluator
+from tengen.evaluators.evaluation import InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.machine import core_count
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.plan import GamePlan
 
@@ -25,7 +25,7 @@ _NODE_BYTES = 4.2  # of a tree, per visit and point of the board
 def tree_bytes(config: ZeroConfig, visits: int) -> int:
     """About what the tree of a search of `visits` takes on the largest board."""
     edge = config.game.edge
-    if config.search.search_params(full=True).full_games:
+    if config.search.search_params(full=True).simulate_to_end:
         visits *= config.game.most_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
     return int(_NODE_BYTES * visits * (edge * edge + 1))
 
@@ -52,7 +52,7 @@ def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.Play
     params.resign_turns = config.resign.turns if config.resign else 0
     params.settle = config.game.settle
     params.forbid_pass = config.game.forbid_pass
-    params.most_moves = config.game.most_moves or 0
+    params.max_moves = config.game.most_moves or 0
     return params
 
 
@@ -69,14 +69,14 @@ class Generator:
     def __init__(self, config: ZeroConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
         if not evaluators:
             raise ValueError("a generator needs at least one evaluator")
-        workers = min(config.workers or len(os.sched_getaffinity(0)), config.games_at_once)
+        workers = min(config.workers or core_count(), config.games_at_once)
         locks = [threading.Lock() for _ in evaluators]
         params = play_params(config, resign_winrate)
+        _native.SelfPlay(params, 1)  # refuses settings that contradict each other before the first game
         self._workers = [
             _Worker(
-                _native.SelfPlay(
-                    params, config.games_at_once * (i + 1) // workers - config.games_at_once * i // workers
-                ),
+                params,
+                config.games_at_once * (i + 1) // workers - config.games_at_once * i // workers,
                 evaluators[i % len(evaluators)],
                 locks[i % len(evaluators)],
                 config.game.edge,
@@ -109,7 +109,7 @@ class Generator:
     @property
     def bytes(self) -> int:
         """Of all games in flight, about; waits until the pools are between two calls."""
-        return sum(worker.pool.bytes() for worker in self._workers)
+        return sum(worker.bytes for worker in self._workers)
 
     def play(self, plans: Iterable[GamePlan], stop: threading.Event | None = None) -> Iterator[Finished]:
         """Finished games as they come, until all plans are played; once for a generator.
@@ -166,16 +166,24 @@ class _Run:
 
 
 class _Worker:
-    """One thread's pool, evaluator and arrays. `lock` is held while the evaluator works."""
+    """One thread with its games. `lock` is held while the evaluator works."""
 
-    def __init__(self, pool: _native.SelfPlay, evaluator: Evaluator, lock: threading.Lock, edge: int) -> None:
-        self.pool = pool
+    def __init__(
+        self, params: _native.PlayParams, slots: int, evaluator: Evaluator, lock: threading.Lock, edge: int
+    ) -> None:
         self.evaluations = 0
         self.tree_seconds = self.tree_cpu_seconds = self.evaluate_seconds = 0.0
+        self._params = params
+        self._slots = slots
         self._evaluator = evaluator
         self._lock = lock
-        self._slots = pool.slots()
-        self._arrays = leaf_buffers(evaluator, self._slots, edge)
+        self._edge = edge
+        # Games whose boards have different evaluators play in pools of their own, made when such a game first comes.
+        self._pools: dict[BatchEvaluator, tuple[_native.SelfPlay, InputBatch]] = {}
+
+    @property
+    def bytes(self) -> int:
+        return sum(pool.bytes() for pool, _ in list(self._pools.values()))
 
     def work(self, run: _Run) -> None:
         try:
@@ -187,34 +195,39 @@ class _Worker:
             run.results.put(None)
 
     def _step(self, run: _Run) -> bool:
-        """One batch; False when there is nothing left to play."""
+        """One batch of each pool; False when there is nothing left to play."""
         self._fill_queue(run)
+        steps = [self._step_pool(run, evaluator, *pool) for evaluator, pool in self._pools.items()]
+        return any(steps)
+
+    def _step_pool(self, run: _Run, evaluator: BatchEvaluator, pool: _native.SelfPlay, inputs: InputBatch) -> bool:
+        """One batch; False when the pool has nothing left to play."""
         start, cpu = time.perf_counter(), time.thread_time()
-        n = self.pool.gather(self._evaluator.plane_set, *self._arrays)
+        batch = inputs.gather(pool)
         cpu = time.thread_time() - cpu
         gathered = evaluated = time.perf_counter()
-        if n:
-            planes, scalars, mask = (array[:n] for array in self._arrays)
+        if len(batch):
             with self._lock:
-                result = self._evaluator.evaluate(planes, scalars, mask)
+                result = evaluator.infer(batch)
             evaluated, scattering = time.perf_counter(), time.thread_time()
-            scatter(self.pool, self._evaluator, result, n)
+            evaluator.scatter(pool, result)
             cpu += time.thread_time() - scattering
-        if games := self.pool.take():
+        if games := pool.take():
             run.results.put(games)
-        self.evaluations += n
+        self.evaluations += len(batch)
         self.tree_cpu_seconds += cpu
         self.evaluate_seconds += evaluated - gathered
         self.tree_seconds += time.perf_counter() - evaluated + gathered - start
-        return n > 0 or self.pool.queued() > 0
+        return len(batch) > 0 or pool.queued() > 0
 
     def _fill_queue(self, run: _Run) -> None:
-        wanted = self._slots - self.pool.playing() + min(_SPARE, self._slots)
-        for _ in range(wanted - self.pool.queued()):
+        pools = [pool for pool, _ in self._pools.values()]
+        playing, queued = sum(pool.playing() for pool in pools), sum(pool.queued() for pool in pools)
+        for _ in range(self._slots - playing + min(_SPARE, self._slots) - queued):
             plan = run.next_plan()
             if plan is None:
                 return
-            self.pool.add(
+            self._pool_on(plan.size).add(
                 plan.index,
                 plan.seed,
                 plan.size,
@@ -224,3 +237,11 @@ class _Worker:
                 plan.opening_moves,
                 plan.may_resign,
             )
+
+    def _pool_on(self, size: int) -> _native.SelfPlay:
+        """The pool of the games on boards of this size."""
+        evaluator = self._evaluator.on(size)
+        if evaluator not in self._pools:
+            inputs = evaluator.new_batch(self._slots, evaluator.only_size or self._edge)
+            self._pools[evaluator] = (_native.SelfPlay(self._params, self._slots), inputs)
+        return self._pools[evaluator][0]

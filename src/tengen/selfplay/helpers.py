@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tengen.data.manifest import read_manifest
 from tengen.errors import RecipeError, StoreError
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import ZeroConfig
 from tengen.selfplay.folder import RunFolder
 from tengen.selfplay.loop import cycle_events, hours_of, rate_network
@@ -18,7 +18,7 @@ from tengen.selfplay.watcher import Watcher
 _POLL_SECONDS = 1.0
 
 
-def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
+def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: ShutdownFlag) -> None:
     """Play games of whatever cycle the run is at, until its last; the leader waits for what was begun here.
 
     Raises RecipeError when there is no run, or another one, in the folder; KeyboardInterrupt on a wish to stop.
@@ -35,7 +35,7 @@ def help_generate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) 
         time.sleep(_POLL_SECONDS)
 
 
-def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
+def help_rate(config: ZeroConfig, path: Path, watcher: Watcher, stop: ShutdownFlag) -> None:
     """Rate the networks of a run whose turn it is, as they appear, until the last; the leader leaves that to this.
 
     A network is rated once its cycle is in the log, so that the hours of its rating are known. One whose file is gone

@@ -18,13 +18,13 @@ from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.export import export
 from tengen.networks.load import average, load_module
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import WindowConfig, ZeroConfig
 from tengen.selfplay.folder import RunFolder
-from tengen.selfplay.play import core_count
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card
@@ -93,7 +93,7 @@ class Learnt:
 class Learner:
     """Trains one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: Stop) -> None:
+    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder
@@ -161,7 +161,7 @@ class Learner:
         batch = self.config.learn.batch_size
         return MixedSampler(
             sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_terms=True),
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True),
             records.share_in(cycle),
         )
 

@@ -6,7 +6,6 @@ event stands in the log; until then its parts are done again, which ends the sam
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -20,10 +19,11 @@ from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
+from tengen.machine import resident_memory
 from tengen.networks.export import relabel
 from tengen.runs.events import Journal
 from tengen.runs.folder import check_kind
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.log import read_log
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
@@ -89,7 +89,7 @@ class Laps:
 class Run:
     """The process that leads a run: it plays, learns, rates and keeps the store. There is one of a folder."""
 
-    def __init__(self, config: ZeroConfig, path: Path, watcher: Watcher, stop: Stop) -> None:
+    def __init__(self, config: ZeroConfig, path: Path, watcher: Watcher, stop: ShutdownFlag) -> None:
         self.config = config
         self.folder = RunFolder(path)
         self.watcher = watcher
@@ -196,7 +196,7 @@ class Run:
             **learnt.event(),
             **figures,
             "seconds": laps.seconds,
-            "memory": resident_bytes(),
+            "memory": resident_memory(),
             "hours": round(self._hours(laps), 4),
         }
         self.history.append(event)
@@ -224,7 +224,9 @@ class Run:
             resign_turns=self.config.resign.turns if self.config.resign else 3,
             played_out=[was_played_out(self.config, game.source) for game in self.recent.of(cycle)],
         )
-        network = network_figures(evaluator, store, fresh, seen, seed=cycle, edge=self.config.game.edge)
+        network = network_figures(
+            evaluator.on(self.config.game.edge), store, fresh, seen, seed=cycle, edge=self.config.game.edge
+        )
         return {"statistics": statistics, **network}
 
     def _rows(self, cycle: int) -> range:
@@ -234,10 +236,10 @@ class Run:
 
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
         """How far the new network file and the learner's network in training mode differ."""
-        evaluator = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False)
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
-        probe = draw_probe(store, evaluator.plane_set, first, positions=_PROBED, seed=cycle, edge=edge)
-        return training_mode_difference(evaluator, self.learner.trainer.average, probe)
+        network = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False).on(edge)
+        probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
+        return training_mode_difference(network, self.learner.trainer.average, probe)
 
     def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
         """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""
@@ -285,16 +287,8 @@ class Run:
         return path
 
 
-def resident_bytes() -> int:
-    """Memory that this process holds now; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
 def rate_network(
-    config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, hours: float, stop: Stop
+    config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, hours: float, stop: ShutdownFlag
 ) -> RatingEvent:
     """Rate a network of a run, `hours` after its beginning, at the fair komi of its time; KeyboardInterrupt on a wish
     to stop.

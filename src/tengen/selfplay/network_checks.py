@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.planes import encode_game
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
-from tengen.evaluators.outputs import evaluation_from_outputs
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
-from tengen.evaluators.symmetric import SYMMETRIES, evaluate_under
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
+from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.symmetric import SYMMETRIES, infer_under
 
 if TYPE_CHECKING:
     from torch import nn
@@ -32,9 +31,7 @@ class Probe:
     `size` [B]; `target` [B, A]: the search's distribution; `value` [B]: 1 won, -1 lost, 0 a draw, NaN unknown.
     """
 
-    planes: Floats
-    scalars: Floats
-    mask: Floats
+    inputs: InputBatch
     size: npt.NDArray[np.int64]
     target: Floats
     value: Floats
@@ -48,10 +45,11 @@ class Probe:
 
 
 def draw_probe(
-    store: Store, plane_set: str, first: int = 0, end: int | None = None, *, positions: int = 256, seed: int = 0,
-    edge: int | None = None,
+    evaluator: BatchEvaluator, store: Store, first: int = 0, end: int | None = None, *, positions: int = 256,
+    seed: int = 0, edge: int | None = None,
 ) -> Probe:  # fmt: skip
-    """Draw up to `positions` searched positions of rows first <= row < end, one of each game.
+    """Draw up to `positions` searched positions of rows first <= row < end, one of each game,
+    in the encoding of an evaluator.
 
     A game none of whose moves was recorded with visits gives none. `edge` is that of the tensors, the largest board
     drawn unless given.
@@ -66,19 +64,15 @@ def draw_probe(
         if plies:
             drawn.append((record, int(random.choice(plies))))
     width = edge or max((record.size for record, _ in drawn), default=5)
-    shown = [encode_game(plane_set, record.game(ply), 0, width) for record, ply in drawn]
-    planes, scalars, mask = (np.stack(part) for part in zip(*shown, strict=True)) if shown else _nothing(width)
     return Probe(
-        planes,
-        scalars,
-        mask,
+        evaluator.encoded([record.game(ply) for record, ply in drawn], width),
         size=np.array([record.size for record, _ in drawn], np.int64),
         target=np.array([_target(record, ply, width) for record, ply in drawn], np.float32),
         value=np.array([_value(record, ply) for record, ply in drawn], np.float32),
     )
 
 
-def judge(evaluator: Evaluator, probe: Probe) -> dict[str, float | None]:
+def judge(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
     """How a network's raw answers meet search and result, means over the probe.
 
     `agreement`: share of positions where its best move is the search's best; `policy`: cross-entropy with the search's
@@ -87,7 +81,7 @@ def judge(evaluator: Evaluator, probe: Probe) -> dict[str, float | None]:
     """
     if not len(probe):
         return dict.fromkeys(("agreement", "policy", "surprise", "value"))
-    found = evaluator.evaluate(probe.planes, probe.scalars, probe.mask)
+    found = evaluator.infer(probe.inputs)
     cross = -(probe.target * np.log(np.maximum(found.policy, _TINY))).sum(axis=1)
     entropy = -(probe.target * np.log(np.maximum(probe.target, _TINY))).sum(axis=1)
     errors = np.square(found.value - probe.value)
@@ -99,7 +93,7 @@ def judge(evaluator: Evaluator, probe: Probe) -> dict[str, float | None]:
     }
 
 
-def symmetry_disagreement(evaluator: Evaluator, probe: Probe) -> dict[str, float | None]:
+def symmetry_disagreement(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
     """How much a network's answers change when the board is turned; 0 for one that has learnt the eight symmetries.
 
     `policy`: mean divergence of the eight policies from their mean in nats (Jensen-Shannon, 0 to ln 8); `value`: mean
@@ -107,8 +101,7 @@ def symmetry_disagreement(evaluator: Evaluator, probe: Probe) -> dict[str, float
     """
     if not len(probe):
         return dict.fromkeys(("policy", "value", "best"))
-    shown = probe.planes, probe.scalars, probe.mask
-    seen = [evaluate_under(evaluator, *shown, np.full(len(probe), s)) for s in range(SYMMETRIES)]
+    seen = [infer_under(evaluator, probe.inputs, np.full(len(probe), s)) for s in range(SYMMETRIES)]
     policies = np.stack([one.policy for one in seen]).astype(np.float64)
     mean = policies.mean(axis=0)
     ratio = np.log(np.maximum(policies, _TINY)) - np.log(np.maximum(mean, _TINY))
@@ -119,23 +112,23 @@ def symmetry_disagreement(evaluator: Evaluator, probe: Probe) -> dict[str, float
     }
 
 
-def batch_dependence(evaluator: Evaluator, probe: Probe) -> float | None:
+def batch_dependence(evaluator: BatchEvaluator, probe: Probe) -> float | None:
     """How far a position's answer depends on the rows beside it: the largest change of a probability or value.
 
     0 but for rounding. Batch normalisation that runs in training mode shows here (cody2007's 7x7 system).
     """
     if len(probe) < 2:
         return None
-    together = evaluator.evaluate(probe.planes, probe.scalars, probe.mask)
+    together = evaluator.infer(probe.inputs)
     changes = []
     for row in range(min(_ALONE, len(probe))):
         one = slice(row, row + 1)
-        alone = evaluator.evaluate(*(part[one].copy() for part in (probe.planes, probe.scalars, probe.mask)))
+        alone = evaluator.infer(probe.inputs[np.array([row])])
         changes.append(_largest_change(alone, together.rows(one)))
     return _rounded(max(changes))
 
 
-def training_mode_difference(evaluator: Evaluator, module: nn.Module, probe: Probe) -> float | None:
+def training_mode_difference(evaluator: BatchEvaluator, module: nn.Module, probe: Probe) -> float | None:
     """Mean change of value and of policy (total variation) between a network file and its module in training mode.
 
     A network without batch statistics and dropout gives 0 but for rounding. The module's mode, weights and running
@@ -148,16 +141,15 @@ def training_mode_difference(evaluator: Evaluator, module: nn.Module, probe: Pro
     twin = copy.deepcopy(module).train()
     device = next(itertools.chain(twin.parameters(), twin.buffers())).device
     with torch.no_grad():
-        outputs = twin(*(torch.from_numpy(part).to(device) for part in (probe.planes, probe.scalars, probe.mask)))
-    parts = (outputs.policy, outputs.value, outputs.score, outputs.ownership)
-    policy, value, score, ownership = (part.float().cpu().numpy() for part in parts)
-    trained = evaluation_from_outputs(policy, value, score, ownership, probe.mask)
-    return _rounded(_mean_change(trained, evaluator.evaluate(probe.planes, probe.scalars, probe.mask)))
+        outputs = twin(*(torch.from_numpy(part).to(device) for part in probe.inputs.arrays))
+    policy, value = (part.float().cpu().numpy() for part in (outputs.policy, outputs.value))
+    trained = evaluation_from_outputs(probe.inputs.mask, policy, value)
+    return _rounded(_mean_change(trained, evaluator.infer(probe.inputs)))
 
 
 def network_figures(
-    evaluator: Evaluator, store: Store, fresh: range, seen: range, *, module: nn.Module | None = None, seed: int = 0,
-    edge: int | None = None,
+    evaluator: BatchEvaluator, store: Store, fresh: range, seen: range, *, module: nn.Module | None = None,
+    seed: int = 0, edge: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """All figures of the network that played the rows `fresh` of the store and has not learnt from them yet.
 
@@ -165,9 +157,7 @@ def network_figures(
     is that of `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch
     and, given the trained `module`, on its mode. All as the report and the warnings read them.
     """
-    new, learnt = (
-        draw_probe(store, evaluator.plane_set, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen)
-    )
+    new, learnt = (draw_probe(evaluator, store, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen))
     few = new.head(_TURNED)
     judged = judge(evaluator, new)
     training = None if module is None else training_mode_difference(evaluator, module, few)
@@ -196,10 +186,6 @@ def _value(record: GameRecord, ply: int) -> float:
     if record.winner is None:
         return float("nan")
     return 0.0 if record.winner == 2 else 1.0 if record.winner == int(record.colors[ply]) else -1.0
-
-
-def _nothing(edge: int) -> tuple[Floats, Floats, Floats]:
-    return np.empty((0, 0, edge, edge), np.float32), np.empty((0, 0), np.float32), np.empty((0, edge, edge), np.float32)
 
 
 def _largest_change(a: Evaluation, b: Evaluation) -> float:

@@ -8,9 +8,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
+from filelock import BaseFileLock
 
 from tengen.data.record import GameRecord
 from tengen.data.schema import SHARD, rows_to_batch, to_shard
@@ -98,7 +98,7 @@ class Claims:
     def __init__(self, pending: PendingGames, games: int) -> None:
         self._pending = pending
         self._games = games
-        self._held: list[BinaryIO] = []
+        self._held: list[BaseFileLock] = []
         self._mine: set[int] = set()
 
     def __iter__(self) -> Iterator[int]:
@@ -113,18 +113,18 @@ class Claims:
 
     def _claim(self, block: int) -> bool:
         try:
-            file = try_lock(self._pending.folder / f"block-{block:05d}.lock")
+            lock = try_lock(self._pending.folder / f"block-{block:05d}.lock")
         except FileNotFoundError:  # the cycle is over, its folder gone
             return False
-        if file is None:
+        if lock is None:
             return False
-        self._held.append(file)
+        self._held.append(lock)
         self._mine.add(block)
         return True
 
     def release(self) -> None:
         """Give all blocks back."""
-        for file in self._held:
-            file.close()
+        for lock in self._held:
+            lock.release()
         self._held.clear()
         self._mine.clear()

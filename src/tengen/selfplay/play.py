@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tengen.data.record import GameRecord
 from tengen.data.store import Store
+from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.protocol import Evaluator
-from tengen.runs.interruption import Stop
+from tengen.machine import core_count
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import ZeroConfig
 from tengen.selfplay.folder import RunFolder
 from tengen.selfplay.generate import Generator
@@ -100,7 +100,7 @@ class RecentGames:
 class CyclePlayer:
     """Plays cycles of a run, alone or beside other processes that do the same."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: Stop) -> None:
+    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self.folder = folder
         self.stop = stop
@@ -159,8 +159,3 @@ def _plan(config: ZeroConfig, cycle: int, number: int, terms: Terms) -> GamePlan
         starts=terms.starts,
         resigns=terms.resign_winrate > 0,
     )
-
-
-def core_count() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))

@@ -6,13 +6,15 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from tengen.data.split import derive
 from tengen.engine.params import SearchParams
 from tengen.errors import TengenError
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.protocol import Evaluation, Evaluator, Floats
 from tengen.match.batch import Opening, Terms, duel
 from tengen.match.batch_player import Player
 from tengen.match.batch_programs import failures, play_program, points, program_rules
@@ -74,7 +76,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
     params = config.search.search_params(full=False)
     sober = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
     game, rating = config.game, config.rating
-    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.full_games)
+    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.simulate_to_end)
     params = params.model_copy(update={**sober, "memory": max(params.memory, rating.visits * _BYTES)})
     return Match(
         terms,
@@ -122,7 +124,7 @@ def rate(
     event = done or RatingEvent(number=number, games=games, hours=hours, player=player, size=size, komi=komi)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.visits)
-    ours = _Checked(load(networks[number]), check)
+    ours = load(networks[number]).wrapped(partial(_Checked, check=check))
     for anchor in anchors:
         if anchor.name in [pairing.anchor for pairing in event.pairings]:
             continue
@@ -180,17 +182,16 @@ def pairing_seed(seed: int, number: int, anchor: str) -> int:
     return derive(seed, number, word)
 
 
-class _Checked:
+class _Checked(WrappingEvaluator):
     """An evaluator that asks before each batch whether to go on."""
 
-    def __init__(self, inner: Evaluator, check: Check) -> None:
-        self.name, self.plane_set = inner.name, inner.plane_set
-        self._inner = inner
+    def __init__(self, inner: BatchEvaluator, check: Check) -> None:
+        super().__init__(inner)
         self._check = check
 
-    def evaluate(self, planes: Floats, scalars: Floats, mask: Floats) -> Evaluation:
+    def infer(self, batch: InputBatch) -> Evaluation:
         self._check()
-        return self._inner.evaluate(planes, scalars, mask)
+        return self.inner.infer(batch)
 
 
 def _warned(book: RatingBook, number: int) -> RatingEvent:

@@ -1,7 +1,7 @@
 """SGF: game records in and out.
 
-`read_game` and `write_game` are for one line of play, `read_tree` and `write_tree` for variations. Parsing and
-serialising are sgfmill's; what values mean, and what servers make of them, is in `values`, `info` and `record`.
+`read_game` and `write_game` are for one line of play, `read_tree` and `write_tree` for variations. sgfmill parses and
+serialises; `values`, `info` and `main_line` interpret the properties, with the quirks of servers.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from tengen.errors import IllegalMove, SgfError
 from tengen.game import Game
 from tengen.sgf.grammar import first_tree, split_trees
 from tengen.sgf.info import SgfInfo
-from tengen.sgf.record import SgfProblem, SgfRecord, read_record
-from tengen.sgf.tree import SgfNode, SgfTree, read_tree, write_tree
-from tengen.sgf.values import Result, result
+from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
+from tengen.sgf.tree import Analysis, GameNode, GameTree, read_tree, write_tree
+from tengen.sgf.values import Result
 
 __all__ = [
+    "Analysis",
+    "GameNode",
+    "GameTree",
     "Result",
     "SgfInfo",
-    "SgfNode",
     "SgfProblem",
-    "SgfTree",
     "read_game",
     "read_tree",
     "split_trees",
@@ -67,29 +68,8 @@ def play_record(record: SgfRecord, partial: bool = False) -> Game:
 
 
 def write_game(game: Game, info: SgfInfo | None = None, comments: Sequence[str] = ()) -> bytes:
-    """Write a game as SGF in UTF-8, with `comments[i]` at move i.
-
-    Komi, rules and handicap are the game's where `info` leaves them open; so is the result of a game that ended by
-    resignation or without result. Which stones of a counted one are dead the game does not know.
-    """
-    info = info or SgfInfo()
-    certain = game.ending == "resignation" or game.is_no_result
-    info = replace(
-        info,
-        komi=game.komi if info.komi is None else info.komi,
-        rules=info.rules or game.rules.text,
-        handicap=info.handicap or game.handicap,
-        result=result(game.result()) if certain and info.result == Result() else info.result,
-        application=info.application or "Tengen",
-    )
-    root = SgfNode()
-    for color, point in game.setup_stones:
-        (root.white_stones if color else root.black_stones).append(point)
-    if root.has_setup or game.first_to_play:
-        root.to_play = game.first_to_play
-    node = root
-    for i, move in enumerate(game.moves):
-        child = SgfNode(move=move, comment=comments[i] if i < len(comments) else "")
-        node.children.append(child)
-        node = child
-    return write_tree(SgfTree(game.size, info, root))
+    """Write a game as SGF in UTF-8, with `comments[i]` at move i. `GameTree.of_game` says what becomes of the facts."""
+    tree = GameTree.of_game(game, info)
+    for node, comment in zip(tree.line(tree.root)[1:], comments, strict=False):
+        node.comment = comment
+    return write_tree(tree)

@@ -1,173 +1,495 @@
-"""Game trees with variations: SGF text to nodes and back, nothing lost on the way; thin over sgfmill's trees."""
+"""A game with its variations: the tree behind SGF files, the browser and analysis.
+
+A node keeps its SGF properties as raw bytes. Typed attributes (`move`, `comment`, `setup`, `marks` ...) read them, and
+write only what changes, so a record that is read and written again keeps every other value byte for byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 from sgfmill import sgf_grammar
 
 from tengen import coords
+from tengen.errors import IllegalMove, SgfError
+from tengen.game import BLACK, WHITE, Game
 from tengen.sgf.grammar import Properties, declared_charset, first_tree, read_line, without_half_brackets
-from tengen.sgf.info import FACTS, SgfInfo, raw_text, read_info, root_properties, text_of
-from tengen.sgf.record import SgfProblem, board_size, missing_handicap, move_of, player, setup_points
-from tengen.sgf.values import guess_charset
+from tengen.sgf.info import SgfInfo, raw_text, read_info, root_properties, text_of
+from tengen.sgf.main_line import SgfProblem, board_size, missing_handicap, move_of, player, point_of, setup_points
+from tengen.sgf.values import Result, guess_charset, result
 
-_SETUP = ("AB", "AW", "AE")
-_READ = frozenset({"B", "W", "C", "PL", *_SETUP})
-_COLOR_LETTERS = (b"B", b"W")
+SETUP = ("AB", "AW", "AE")
+MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 
 
-@dataclass(eq=False)
-class SgfNode:
-    """A position in a tree: what happens there, and what may follow; `children[0]` is the main line.
+@dataclass(frozen=True)
+class Analysis:
+    """What a search found in a position: Black's winrate from 0 to 1, Black's lead in points, and the visits."""
 
-    move: (colour, point), a pass being `size * size`, or None. black_stones, white_stones, emptied: points that setup
-    changes. to_play: the colour that setup names. other: properties that we do not read, raw and in UTF-8.
+    winrate: float
+    score_lead: float
+    visits: int
+
+
+class GameNode:
+    """A position in a game tree. `GameTree` makes nodes: `add_move`, `add_node`.
+
+    id: unique in the tree; the root's is 0. children: what follows, as in the file; `children[0]` is the main line.
+    properties: raw SGF values by name, in the encoding of the tree. move: (colour, point), a pass being `size * size`,
+    or None. problem: why the node cannot be shown; empty for nearly all. analysis: what a search found here.
     """
 
-    move: tuple[int, int] | None = None
-    comment: str = ""
-    black_stones: list[int] = field(default_factory=list)
-    white_stones: list[int] = field(default_factory=list)
-    emptied: list[int] = field(default_factory=list)
-    to_play: int | None = None
-    other: Properties = field(default_factory=dict)
-    children: list[SgfNode] = field(default_factory=list)
-
-    @property
-    def has_setup(self) -> bool:
-        """Whether stones change here without being played."""
-        return bool(self.black_stones or self.white_stones or self.emptied)
+    def __init__(self, tree: GameTree, node_id: int, parent: GameNode | None, properties: Properties) -> None:
+        self.tree = tree
+        self.id = node_id
+        self.parent = parent
+        self.children: list[GameNode] = []
+        self.properties = properties
+        self.analysis: Analysis | None = None
+        self.move: tuple[int, int] | None = None
+        self.problem = ""
+        try:
+            self.move = move_of(properties, tree.size)
+            _ = self.setup
+        except SgfProblem as problem:
+            self.problem = str(problem)
 
     def __repr__(self) -> str:
-        return f"<SgfNode {self.move or 'without a move'}, {len(self.children)} children>"
+        return f"<GameNode {self.id}: {self.move or 'no move'}, {len(self.children)} children>"
+
+    # Place in the tree.
+
+    @property
+    def variations(self) -> list[GameNode]:
+        """The children that can be shown."""
+        return [child for child in self.children if not child.problem]
+
+    @property
+    def ancestors(self) -> Iterator[GameNode]:
+        """The parents up to the root, the nearest first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
+    def path(self) -> list[GameNode]:
+        """The nodes from the root to this one, both included."""
+        return [self, *self.ancestors][::-1]
+
+    @property
+    def depth(self) -> int:
+        """Nodes between the root and this one, itself included; 0 for the root."""
+        return sum(1 for _ in self.ancestors)
+
+    @property
+    def move_number(self) -> int:
+        """Moves from the root to here."""
+        return sum(node.move is not None for node in (self, *self.ancestors))
+
+    # What the node says.
+
+    @property
+    def color(self) -> int | None:
+        """The colour of the move, None without one."""
+        return None if self.move is None else self.move[0]
+
+    @property
+    def point(self) -> int | None:
+        """The point of the move, None without one."""
+        return None if self.move is None else self.move[1]
+
+    @property
+    def comment(self) -> str:
+        """The comment (C)."""
+        return self.text("C")
+
+    @comment.setter
+    def comment(self, text: str) -> None:
+        self.set_text("C", text)
+
+    @property
+    def setup(self) -> dict[int, int]:
+        """Points that change without a move (AB, AW, AE): 0 black, 1 white, 2 empty. Raises SgfProblem."""
+        return {point: color for color, name in enumerate(SETUP) for point in self._points(name)}
+
+    @setup.setter
+    def setup(self, stones: Mapping[int, int]) -> None:
+        for color, name in enumerate(SETUP):
+            self._set_points(name, [point for point, new in stones.items() if new == color])
+
+    @property
+    def to_play(self) -> int | None:
+        """The colour to play that the node names (PL); None where it names none."""
+        return player(self.properties)
+
+    @to_play.setter
+    def to_play(self, color: int | None) -> None:
+        if color != self.to_play:
+            self._set("PL", [] if color is None else ["BW"[color].encode()])
+
+    @property
+    def marks(self) -> dict[int, str]:
+        """Marks by point: `triangle`, `square`, `circle` or `cross`. Points off the board are left out."""
+        return {point: mark for mark, name in MARKS.items() for point in self._points_on_board(name)}
+
+    @marks.setter
+    def marks(self, marks: Mapping[int, str]) -> None:
+        for mark, name in MARKS.items():
+            self._set_points(name, [point for point, new in marks.items() if new == mark])
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """Texts on points (LB). Values that are none are left out."""
+        labels = {}
+        for value in self.properties.get("LB", ()):
+            place, colon, text = value.partition(b":")
+            try:
+                point = point_of(place, self.tree.size)
+            except SgfProblem:
+                continue
+            if colon:
+                labels[point] = text_of({"LB": [text]}, "LB", self.tree.charset)
+        return labels
+
+    @labels.setter
+    def labels(self, labels: Mapping[int, str]) -> None:
+        if labels != self.labels:
+            self.tree._prepare_for("".join(labels.values()))
+            places = {coords.to_sgf(point, self.tree.size).encode(): text for point, text in labels.items()}
+            self._set("LB", [place + b":" + raw_text(text) for place, text in places.items()])
+
+    def text(self, name: str) -> str:
+        """The text of any property; empty where the node has none."""
+        return text_of(self.properties, name, self.tree.charset)
+
+    def set_text(self, name: str, text: str) -> None:
+        """Change the text of any property; an empty text removes it. The same text again changes no byte."""
+        if text != self.text(name):
+            self.tree._prepare_for(text)
+            self._set(name, [raw_text(text)] if text else [])
+
+    def _points(self, name: str) -> list[int]:
+        return setup_points(self.properties, name, self.tree.size)
+
+    def _points_on_board(self, name: str) -> list[int]:
+        try:
+            return self._points(name)
+        except SgfProblem:
+            return []
+
+    def _set_points(self, name: str, points: Sequence[int]) -> None:
+        if sorted(points) != sorted(self._points_on_board(name)):
+            self._set(name, [coords.to_sgf(point, self.tree.size).encode() for point in points])
+
+    def _set(self, name: str, values: list[bytes]) -> None:
+        if values:
+            self.properties[name] = values
+        else:
+            self.properties.pop(name, None)
 
 
-@dataclass(eq=False)
-class SgfTree:
-    """A game with its variations; nothing in it is checked by the rules.
+class GameTree:
+    """A game with its variations.
 
-    Setup that stands in a node of its own between the root and the first move is in the root. `problems` says what
-    could not be read: such a node is left out with all that follows it.
+    size: 5 to 19. rules, komi: what positions are played by; the record's, or guessed from it. charset: the encoding of
+    the raw properties. problems: what could not be read, in words. Nodes with a
+    `problem` stay in the tree, so that they are written again, but `variations`, `walk` and `line` leave them out with
+    all that follows. Each node remembers which variation was last visited, and `line` and `following` go that way.
     """
 
-    size: int
-    info: SgfInfo
-    root: SgfNode
-    problems: list[str] = field(default_factory=list)
+    def __init__(self, size: int, root: Properties, charset: str = "utf-8") -> None:
+        info = read_info(root, charset)
+        self.size = size
+        self.rules = info.rules_or_guess
+        self.komi = info.komi_or_guess
+        self.charset = charset
+        self.problems: list[str] = []
+        self._nodes: dict[int, GameNode] = {}
+        self._next_id = 0
+        self._visited: dict[int, GameNode] = {}
+        self.root = self._new_node(None, root)
 
-    def walk(self) -> Iterator[SgfNode]:
-        """All nodes, parents before children, main lines first; any depth."""
-        pending = [self.root]
+    def __len__(self) -> int:
+        """Nodes in all, the root included."""
+        return len(self._nodes)
+
+    @classmethod
+    def of_game(cls, game: Game, info: SgfInfo | None = None) -> GameTree:
+        """The tree of a game that has been played, a single line.
+
+        Komi, rules and handicap are the game's where `info` leaves them open; so is the result of a game that ended by
+        resignation or without result. The result of a counted game depends on the dead stones, which the game does not
+        know.
+        """
+        info = info or SgfInfo()
+        certain = game.ending == "resignation" or game.is_no_result
+        info = replace(
+            info,
+            komi=game.komi if info.komi is None else info.komi,
+            rules=info.rules or game.rules.text,
+            handicap=info.handicap or game.handicap,
+            result=result(game.result()) if certain and info.result == Result() else info.result,
+            application=info.application or "Tengen",
+        )
+        tree = cls(game.size, root_properties(info, game.size))
+        tree.rules, tree.komi = game.rules.text, game.komi
+        tree.root.setup = {point: color for color, point in game.setup_stones}
+        if game.setup_stones or game.first_to_play:
+            tree.root.to_play = game.first_to_play
+        node = tree.root
+        for color, point in game.moves:
+            node = tree.add_move(node, color, point)
+        return tree
+
+    @property
+    def info(self) -> SgfInfo:
+        """The facts of the game, as the root gives them. Assign a changed copy to write what differs."""
+        return read_info(self.root.properties, self.charset)
+
+    @info.setter
+    def info(self, info: SgfInfo) -> None:
+        old, new = root_properties(self.info, self.size), root_properties(info, self.size)
+        for name in {*old, *new}:
+            if old.get(name) != new.get(name):
+                values = new.get(name, [])
+                self._prepare_for("".join(value.decode() for value in values))
+                self.root._set(name, values)
+
+    # Nodes.
+
+    def get(self, node_id: int) -> GameNode | None:
+        """The node with this id, if the tree still holds it."""
+        return self._nodes.get(node_id)
+
+    def add_move(self, parent: GameNode, color: int, point: int) -> GameNode:
+        """The child of `parent` with this move: the existing one, else a new one at the end. Nothing is checked."""
+        for child in parent.variations:
+            if child.move == (color, point):
+                return child
+        return self.add_node(parent, {"BW"[color]: [coords.to_sgf(point, self.size).encode()]})
+
+    def add_node(self, parent: GameNode, properties: Properties) -> GameNode:
+        """A new last child of `parent` with these raw properties, in the encoding of the tree."""
+        node = self._new_node(parent, properties)
+        parent.children.append(node)
+        return node
+
+    def remove(self, node: GameNode) -> None:
+        """Take a node and all that follows out of the tree. Raises ValueError for the root."""
+        if node.parent is None:
+            raise ValueError("the root of a game tree cannot be removed")
+        node.parent.children.remove(node)
+        for gone in list(_subtree(node, lambda one: one.children)):
+            del self._nodes[gone.id]
+            self._visited.pop(gone.id, None)
+        if self._visited.get(node.parent.id) is node:
+            del self._visited[node.parent.id]
+
+    def make_main(self, node: GameNode) -> None:
+        """Make the line through `node` the main line: it and its ancestors become first children."""
+        for step in node.path[1:]:
+            assert step.parent is not None
+            step.parent.children.remove(step)
+            step.parent.children.insert(0, step)
+
+    def walk(self, start: GameNode | None = None) -> Iterator[GameNode]:
+        """`start` (the root) and all that follows it, parents before children, main lines first; any depth."""
+        return _subtree(start or self.root, lambda node: node.variations)
+
+    def visit(self, node: GameNode) -> None:
+        """Remember the way to `node`, so that `line` and `following` go along it."""
+        for step in node.path[1:]:
+            assert step.parent is not None
+            self._visited[step.parent.id] = step
+
+    def following(self, node: GameNode) -> GameNode | None:
+        """The child that was last visited, else the main line's; None at the end of a line."""
+        return self._visited.get(node.id) or next(iter(node.variations), None)
+
+    def line(self, node: GameNode) -> list[GameNode]:
+        """The whole line through `node`: its path from the root, then forward to the end."""
+        line = node.path
+        following = self.following(node)
+        while following is not None:
+            line.append(following)
+            following = self.following(following)
+        return line
+
+    # Positions.
+
+    def position(self, node: GameNode) -> Game:
+        """The game as it stands at `node`, its history included.
+
+        Stones that are set up after a move start a new history: captures and superko before them do not count. Raises
+        SgfError where a move on the way is illegal.
+        """
+        game = self._root_position()
+        for step in node.path:
+            if step.problem:
+                raise SgfError(step.problem)
+            if step is not self.root:
+                try:
+                    game = _advance(game, step)
+                except IllegalMove as error:
+                    raise SgfError(str(error)) from error
+        return game
+
+    def check_moves(self) -> list[str]:
+        """Play all variations by the rules, and return what is wrong, in words.
+
+        A node whose move is illegal gets a `problem`, so that its variation ends before it. Raises SgfError where the
+        stones of the root cannot stand.
+        """
+        found = []
+        pending = [(self.root, self._root_position())]
         while pending:
-            node = pending.pop()
+            node, before = pending.pop()
+            for child in reversed(node.variations):
+                try:
+                    after = _advance(before.copy(), child)
+                except IllegalMove as error:
+                    child.problem = str(error)
+                    found.append(str(error))
+                    continue
+                if child.setup and before.moves:
+                    found.append(f"stones are set up after move {len(before.moves)}: earlier captures are not counted")
+                pending.append((child, after))
+        return found
+
+    def _prepare_for(self, text: str) -> None:
+        """Turn the tree into UTF-8 where its encoding may not be able to hold a text."""
+        if text.isascii():
+            return
+        if self.charset != "utf-8":
+            for node in self._nodes.values():
+                for name, values in node.properties.items():
+                    node.properties[name] = [value.decode(self.charset, "replace").encode() for value in values]
+            self.charset = "utf-8"
+        if declared_charset(self.root.properties).lower() != "utf-8":
+            self.root.properties["CA"] = [b"UTF-8"]
+
+    def _root_position(self) -> Game:
+        game = Game(self.size, self.rules, self.komi).setup(to_play=self._first_to_play())
+        try:
+            return _advance(game, self.root)
+        except IllegalMove as error:
+            raise SgfError(f"the position at the root is illegal: {error}") from error
+
+    def _first_to_play(self) -> int:
+        """Whose turn it is at the root: what the record says, or the colour of the main line's first move.
+
+        Handicap games seldom say it; with them it is White's.
+        """
+        for node in self._main_line():
+            if node.move is not None:
+                return node.move[0]
+            if node.to_play is not None:
+                return node.to_play
+        return BLACK
+
+    def _main_line(self) -> Iterator[GameNode]:
+        node: GameNode | None = self.root
+        while node is not None:
             yield node
-            pending.extend(reversed(node.children))
+            node = next(iter(node.variations), None)
+
+    def _new_node(self, parent: GameNode | None, properties: Properties) -> GameNode:
+        node = GameNode(self, self._next_id, parent, properties)
+        self._nodes[node.id] = node
+        self._next_id += 1
+        return node
 
 
-def read_tree(data: bytes) -> SgfTree:
+def read_tree(data: bytes) -> GameTree:
     """Read the first game of an SGF text with its variations; a damaged text gives the main line as far as it goes.
 
-    Raises SgfError where it is no game of Go on a board from 5x5 to 19x19.
+    Handicap stones that the record leaves out are set up in the root. Raises SgfError where the text is no game of Go
+    on a board from 5x5 to 19x19.
     """
-    data = without_half_brackets(first_tree(data))
-    problems: list[str] = []
+    text = first_tree(data)
+    mended = without_half_brackets(text)
+    if all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
+        mended = text  # no character of two bytes contains a bracket, so the grammar can read the original bytes
+    damage = ""
     try:
-        coarse = sgf_grammar.parse_sgf_game(data)
-        charset = guess_charset(data, declared_charset(coarse.sequence[0]))
+        coarse = sgf_grammar.parse_sgf_game(mended)
+        charset = guess_charset(mended, declared_charset(coarse.sequence[0]))
     except ValueError:
-        line = read_line(data)
-        coarse, charset = sgf_grammar.Coarse_game_tree(), line.charset
+        line = read_line(text)
+        coarse, charset, damage = sgf_grammar.Coarse_game_tree(), line.charset, line.damage
         coarse.sequence = line.nodes
-        problems.append(line.damage)
-    facts = coarse.sequence[0]
-    size = board_size(facts)
-    tree = SgfTree(size, read_info(facts, charset), SgfNode(), problems)
-    _Builder(tree, charset).build(coarse)
-    _join_setup(tree.root)
-    first = tree.root.children[0].move if tree.root.children else None
-    if first and not tree.root.has_setup:
-        try:
-            tree.root.black_stones = sorted(missing_handicap(tree.info, size, first[0]))
-        except SgfProblem as problem:
-            problems.append(str(problem))
+    root = _named(coarse.sequence[0])
+    if mended is not text:
+        root["CA"] = [b"UTF-8"]
+    tree = GameTree(board_size(root), root, charset)
+    if tree.root.problem:
+        raise SgfError(tree.root.problem)
+    if damage:
+        tree.problems.append(damage)
+    _add_nodes(tree, coarse)
+    _add_missing_handicap(tree)
     return tree
 
 
-def write_tree(tree: SgfTree) -> bytes:
-    """Write a game with its variations as SGF in UTF-8."""
-    root = tree.root
-
-    def properties(node: SgfNode) -> Properties:
-        facts = root_properties(tree.info, tree.size) if node is root else {}
-        return {**facts, **_written(node, tree.size)}
-
-    coarse = sgf_grammar.make_coarse_game_tree(root, lambda node: node.children, properties)
+def write_tree(tree: GameTree) -> bytes:
+    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another."""
+    coarse = sgf_grammar.make_coarse_game_tree(tree.root, lambda node: node.children, lambda node: node.properties)
     return bytes(sgf_grammar.serialise_game_tree(coarse))
 
 
-class _Builder:
-    """Turns sgfmill's sequences into nodes, without recursion: a hostile text may nest as deep as it is long."""
-
-    def __init__(self, tree: SgfTree, charset: str) -> None:
-        self.tree = tree
-        self.charset = charset
-
-    def build(self, coarse: sgf_grammar.Coarse_game_tree) -> None:
-        """Fill the tree's root and what follows it."""
-        self._fill(self.tree.root, coarse.sequence[0], is_root=True)
-        pending = [(self.tree.root, coarse, 1)]
-        while pending:
-            node, current, start = pending.pop()
-            try:
-                for properties in current.sequence[start:]:
-                    child = SgfNode()
-                    self._fill(child, properties)
-                    node.children.append(child)
-                    node = child
-            except SgfProblem as problem:
-                self.tree.problems.append(str(problem))
-                continue
-            pending.extend((node, child_tree, 0) for child_tree in reversed(current.children))
-
-    def _fill(self, node: SgfNode, properties: Properties, is_root: bool = False) -> None:
-        size = self.tree.size
-        node.move = move_of(properties, size)
-        node.black_stones, node.white_stones, node.emptied = (setup_points(properties, name, size) for name in _SETUP)
-        node.to_play = player(properties)
-        node.comment = text_of(properties, "C", self.charset)
-        skipped = _READ | FACTS if is_root else _READ
-        for name, values in properties.items():
-            if name and name not in skipped:  # a name in small letters comes without any, and could not be read again
-                node.other[name] = [value.decode(self.charset, "replace").encode() for value in values]
+def _add_nodes(tree: GameTree, coarse: sgf_grammar.Coarse_game_tree) -> None:
+    """Add sgfmill's sequences to the root, without recursion: a hostile text may nest as deep as it is long."""
+    pending = [(tree.root, coarse, 1, False)]
+    while pending:
+        node, current, start, lost = pending.pop()
+        for properties in current.sequence[start:]:
+            node = tree.add_node(node, _named(properties))
+            if node.problem and not lost:
+                tree.problems.append(node.problem)
+                lost = True
+        pending.extend((node, child, 0, lost) for child in reversed(current.children))
 
 
-def _join_setup(root: SgfNode) -> None:
-    """Move setup that stands alone after the root into the root."""
-    while root.move is None and len(root.children) == 1:
-        child = root.children[0]
-        if child.move is not None or not child.has_setup:
+def _named(properties: Properties) -> Properties:
+    """Leave out a property whose name is in small letters: sgfmill gives it without a name."""
+    return {name: values for name, values in properties.items() if name}
+
+
+def _add_missing_handicap(tree: GameTree) -> None:
+    for node in tree._main_line():
+        if node.setup:
             return
-        gone = {*child.emptied, *child.black_stones, *child.white_stones}
-        root.black_stones = [p for p in root.black_stones if p not in gone] + child.black_stones
-        root.white_stones = [p for p in root.white_stones if p not in gone] + child.white_stones
-        root.to_play = root.to_play if child.to_play is None else child.to_play
-        root.comment = "\n".join(filter(None, (root.comment, child.comment)))
-        root.other |= child.other
-        root.children = child.children
+        if node.move is not None:
+            try:
+                tree.root.setup = missing_handicap(tree.info, tree.size, node.move[0])
+            except SgfProblem as problem:
+                tree.problems.append(str(problem))
+            return
 
 
-def _written(node: SgfNode, size: int) -> Properties:
-    properties = dict(node.other)
+def _advance(game: Game, node: GameNode) -> Game:
+    """The game after what a node sets up and plays: the same object, or a new one after a setup. Raises IllegalMove."""
+    stones = node.setup
+    to_play = game.to_play if node.to_play is None or node.move is not None else node.to_play
+    if stones or to_play != game.to_play:
+        board = game.board.ravel()
+        for point, color in stones.items():
+            board[point] = color
+        black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
+        game = Game(game.size, game.rules, game.komi).setup(black, white, to_play)
     if node.move is not None:
         color, point = node.move
-        properties["BW"[color]] = [coords.to_sgf(point, size).encode()]
-    for name, points in zip(_SETUP, (node.black_stones, node.white_stones, node.emptied), strict=True):
-        if points:
-            properties[name] = [coords.to_sgf(point, size).encode() for point in points]
-    if node.to_play is not None:
-        properties["PL"] = [_COLOR_LETTERS[node.to_play]]
-    if node.comment:
-        properties["C"] = [raw_text(node.comment)]
-    return properties
+        game.play(point, color=color)
+    return game
+
+
+def _subtree(start: GameNode, below: Callable[[GameNode], list[GameNode]]) -> Iterator[GameNode]:
+    """`start` and all nodes below it, parents before children."""
+    pending = [start]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(below(node)))

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tengen.data.batch import Batch, Floats
-from tengen.data.encoding import Rows
+from tengen.data.batch import Batch, Floats, Rows
 from tengen.data.prefetch import BatchSource, prefetch
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store

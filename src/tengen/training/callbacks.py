@@ -5,7 +5,6 @@ Recipes name registered callbacks with their settings: `callbacks: {my-callback:
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,16 +19,15 @@ from tengen.disk import PARTIAL
 from tengen.errors import RecipeError
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.plugins import Registry
-from tengen.runs.events import Journal
-from tengen.runs.interruption import Stop
+from tengen.runs.events import EventLog
+from tengen.runs.folder import numbered
+from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import BatchStream
 from tengen.training.metrics import Estimate, measure
 from tengen.training.trainer import Callback, Trainer
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
 """Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""
-
-_NAME = re.compile(r"step-(\d+)\.ckpt")
 
 
 def make_callbacks(settings: Mapping[str, Mapping[str, Any]]) -> list[Callback]:
@@ -68,9 +66,9 @@ class LossLog(LossMeans):
     """Writes an event `train` every `every` steps: mean losses, learning rate, positions per second, share of the time
     spent waiting for data."""
 
-    def __init__(self, journal: Journal, stream: BatchStream, batch_size: int, every: int) -> None:
+    def __init__(self, log: EventLog, stream: BatchStream, batch_size: int, every: int) -> None:
         super().__init__()
-        self._journal = journal
+        self._events = log
         self._stream = stream
         self._batch_size = batch_size
         self._every = every
@@ -96,7 +94,7 @@ class LossLog(LossMeans):
             "done": round(trainer.done, 5),
             "hours": round(trainer.seconds / 3600, 4),
         }
-        self._journal.write("train", trainer.step, values)
+        self._events.write("train", trainer.step, values)
         self._since = time.perf_counter()
 
 
@@ -107,8 +105,8 @@ class Validation(Callback):
     of positions. `last` holds the newest figures.
     """
 
-    def __init__(self, journal: Journal, sampler: Sampler, positions: int, every: int) -> None:
-        self._journal = journal
+    def __init__(self, log: EventLog, sampler: Sampler, positions: int, every: int) -> None:
+        self._events = log
         self._sampler = sampler
         self._positions = positions
         self._every = every
@@ -132,7 +130,7 @@ class Validation(Callback):
         self.last = {name: figure for name, figure in result.estimates().items() if figure.count}
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
         intervals = {name: figure.interval(5) for name, figure in self.last.items()}
-        self._journal.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
+        self._events.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
         trainer.call("on_validation", values)
 
 
@@ -165,8 +163,7 @@ class Checkpoints(Callback):
 
 def checkpoints(folder: Path) -> list[tuple[int, Path]]:
     """(step, path) of the checkpoints in a folder, oldest first."""
-    found = ((_NAME.fullmatch(path.name), path) for path in folder.glob("step-*.ckpt"))
-    return sorted((int(match[1]), path) for match, path in found if match)
+    return numbered(folder, "step-*.ckpt")
 
 
 class ProgressBar(Callback):
@@ -192,11 +189,11 @@ class ProgressBar(Callback):
 class StopOnSignal(Callback):
     """Ends training after the current step on Ctrl-C and SIGTERM."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: ShutdownFlag) -> None:
         self._stop = stop
 
     def on_step(self, trainer: Trainer[Any]) -> None:
-        trainer.should_stop |= self._stop.event.is_set()
+        trainer.should_stop |= bool(self._stop)
 
 
 class Stopwatch(Callback):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tengen
-from tengen.data.encoding import Ints
+from tengen.data.batch import Ints
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
 from tengen.training.config import CardFacts

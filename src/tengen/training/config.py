@@ -115,7 +115,7 @@ class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
-    vary_terms: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
+    vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
 

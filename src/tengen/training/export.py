@@ -7,6 +7,7 @@ import numpy as np
 from torch import nn
 
 from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks.constant_inputs import fold_width
@@ -34,10 +35,9 @@ def check_agreement(network: nn.Module, path: Path, planes: int, scalars: int) -
         mask = np.ones((2, edge, edge), np.float32)
         if not fixed:
             mask[1, -2:], mask[1, :, -2:] = 0, 0
-        inputs = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
-        numbers = random.random((2, scalars), np.float32)
-        expected = torch_side.evaluate(inputs, numbers, mask)
-        found = file_side.evaluate(inputs, numbers, mask)
+        shown = (random.random((2, planes, edge, edge), np.float32) < 0.2) * mask[:, None]
+        inputs = InputBatch(file_side.plane_set, shown, random.random((2, scalars), np.float32), mask)
+        expected, found = torch_side.infer(inputs), file_side.infer(inputs)
         for name in ("policy", "value", "score", "ownership"):
             here, there = getattr(expected, name), getattr(found, name)
             if here is None and there is None:

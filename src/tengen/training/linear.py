@@ -18,12 +18,12 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.errors import RecipeError, StoreError
+from tengen.errors import StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
-from tengen.runs.events import Journal
-from tengen.runs.folder import alone, check_games, check_kind, write_recipe
-from tengen.runs.interruption import Stop
+from tengen.runs.events import EventLog
+from tengen.runs.folder import RunFolder, check_same
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 from tengen.training.card import facts_of, games_key, make_card, metric_entries
 from tengen.training.config import CardFacts, LinearRun
@@ -34,28 +34,26 @@ Words = npt.NDArray[np.uint16]
 
 
 def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Path:
-    """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
+    """Carry out a run in the folder `out`, or resume the one that it holds; return the file of weights.
 
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
     KeyboardInterrupt. Raises RecipeError when `out` holds another run or another process trains in it,
     StoreError for a store that cannot be used.
     """
-    check_kind(out, run.kind)
+    folder = RunFolder(out, run.kind)
+    folder.check_kind()
     games = _Games(run)
     state = _State()
-    checkpoint = out / "checkpoints" / "linear.npz"
-    (out / "checkpoints").mkdir(parents=True, exist_ok=True)
-    with alone(out):
+    checkpoint = folder.checkpoints / "linear.npz"
+    with folder.lead():
         if checkpoint.is_file():
             state.load(checkpoint, run)
-        check_games(out, games.name, resumes=state.done > 0)
-        write_recipe(out, run.model_dump(mode="json"))
-        journal = Journal(out, state.done, curves=False, again=("final",))
-        try:
-            _learn(run, games, state, journal, checkpoint, show_progress)
-            return _finish(run, games, state, journal, out)
-        finally:
-            journal.close()
+        folder.check_games(games.name, resumes=state.done > 0)
+        folder.write_recipe(run.model_dump(mode="json"))
+        folder.checkpoints.mkdir(exist_ok=True)
+        with folder.log(state.done, tensorboard=False, again=("final",)) as events:
+            _learn(run, games, state, events, checkpoint, show_progress)
+            return _finish(run, games, state, events, out)
 
 
 def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> PredictionResults:
@@ -157,37 +155,30 @@ class _State:
 
     def load(self, path: Path, run: LinearRun) -> None:
         with np.load(path) as saved:
-            before, now = json.loads(str(saved["run"])), _identity(run)
-            for name in now:
-                if name in before and before[name] != now[name]:
-                    raise RecipeError(
-                        f"{path.parent.parent} holds a run with {name} = {before[name]}, not {now[name]}; "
-                        "give the same recipe to go on with it, or another --out"
-                    )
+            check_same(path.parent.parent, json.loads(str(saved["run"])), _identity(run))
             self.trainer.restore(saved["weights"], saved["squares"])
             self.done, self.positions = (int(n) for n in saved["counts"])
             self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
 
 
 def _identity(run: LinearRun) -> dict[str, Any]:
-    """What a run cannot change half way."""
-    training = run.training
+    """The settings that cannot change when a run is resumed."""
     return {
-        "data": run.data.store,
-        "data.validation_fraction": run.data.validation_fraction if run.data.validation_store is None else None,
-        "training.games": training.games,
-        "training.rate": training.rate,
-        "training.seed": training.seed,
+        "data": {
+            "store": run.data.store,
+            "validation_fraction": None if run.data.validation_store else run.data.validation_fraction,
+        },
+        "training": run.training.model_dump(include={"games", "rate", "seed"}),
         "features": [list(group) for group in _native.linear_groups()],
     }
 
 
 def _learn(
-    run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, show_progress: bool
+    run: LinearRun, games: _Games, state: _State, events: EventLog, checkpoint: Path, show_progress: bool
 ) -> None:
     training = run.training
     last: dict[str, float] = {}
-    with Stop() as stop, new_bar(show_progress) as bar:
+    with ShutdownFlag() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=training.games, completed=state.done)
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
@@ -198,39 +189,39 @@ def _learn(
             state.done += 1
             state.seconds = before + time.perf_counter() - since
             if state.done % training.log_every == 0:
-                last |= _log(state, journal, rate)
+                last |= _log(state, events, rate)
             if state.done % training.validate_every == 0:
-                last |= _validate(run, games, state, journal)
-            if state.done % training.checkpoint_every == 0 or state.done == training.games or stop.event.is_set():
+                last |= _validate(run, games, state, events)
+            if state.done % training.checkpoint_every == 0 or state.done == training.games or stop:
                 state.save(checkpoint, run)
             bar.update(task, completed=state.done, description=_describe(state, last))
             stop.check()
 
 
-def _log(state: _State, journal: Journal, rate: float) -> dict[str, float]:
+def _log(state: _State, events: EventLog, rate: float) -> dict[str, float]:
     positions, top1, top5, loss = state.sums
     speed = state.positions / max(state.seconds, 1e-9)
     values = {"top1": top1 / positions, "top5": top5 / positions, "cross_entropy": loss / positions}
     values = {name: round(float(value), 5) for name, value in values.items()}
-    journal.write("train", state.done, {**values, "lr": rate, "rate": round(speed, 1)})
+    events.write("train", state.done, {**values, "lr": rate, "rate": round(speed, 1)})
     state.sums = np.zeros(4)
     return {"rate": speed}
 
 
-def _validate(run: LinearRun, games: _Games, state: _State, journal: Journal) -> dict[str, float]:
+def _validate(run: LinearRun, games: _Games, state: _State, events: EventLog) -> dict[str, float]:
     metrics = metric_entries(_judge(state.trainer, games.validation, run.training.validation_games))
-    journal.write("validation", state.done, metrics)
+    events.write("validation", state.done, metrics)
     return {"top1": metrics["top1"]}
 
 
-def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out: Path) -> Path:
+def _finish(run: LinearRun, games: _Games, state: _State, events: EventLog, out: Path) -> Path:
     """Write the weights, judge the file itself, and write it again with what was found on its card."""
     path = out / "nets" / f"{run.name}{SUFFIX}"
     steps = state.trainer.steps()
     write_playout(path, _card(run, games, state, {}), steps)
     card = _card(run, games, state, metric_entries(judge_playout(path, games.validation)))
     write_playout(path, card, steps)
-    journal.write("final", state.done, card.metrics)
+    events.write("final", state.done, card.metrics)
     return path
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tengen.data.batch import Batch
 from tengen.data.sampler import Sampler
-from tengen.evaluators.protocol import Evaluation, Evaluator
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import Evaluator
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -115,7 +116,8 @@ def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None
     for step in range(-(-wanted // sampler.batch_size)):
         rows = sampler.rows(step)
         batch = sampler.encode(rows)
-        parts.append(judge(evaluator.evaluate(batch.planes, batch.scalars, batch.mask), batch, rows.ply))
+        inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
+        parts.append(judge(evaluator.infer(inputs), batch, rows.ply))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 

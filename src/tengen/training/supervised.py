@@ -23,9 +23,9 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export
-from tengen.runs.events import Journal
-from tengen.runs.folder import alone, check_games, check_kind, write_recipe
-from tengen.runs.interruption import Stop
+from tengen.runs.events import EventLog
+from tengen.runs.folder import RunFolder, check_same
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 from tengen.training.batches import BatchStream, TensorBatch, WithTargets
 from tengen.training.callbacks import (
@@ -46,7 +46,7 @@ from tengen.training.metrics import measure
 from tengen.training.optimizers import OPTIMIZERS
 from tengen.training.report import write_report
 from tengen.training.schedules import progress
-from tengen.training.trainer import Callback, State, Trainer, read_checkpoint
+from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -78,7 +78,7 @@ def open_samplers(run: RunConfig) -> Samplers:
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
-        vary_terms=data.vary_terms,
+        vary_rules=data.vary_rules,
         targets=move_targets,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
@@ -133,7 +133,8 @@ def train(
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     # Check everything before the folder is touched.
-    check_kind(out, run.kind)
+    folder = RunFolder(out, run.kind)
+    folder.check_kind()
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
     _ = OPTIMIZERS[run.training.optimizer.name]
@@ -141,42 +142,43 @@ def train(
     samplers = open_samplers(run)
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
-    out.mkdir(parents=True, exist_ok=True)
-    with alone(out):
-        found = checkpoints(out / "checkpoints")
+    with folder.lead():
+        found = checkpoints(folder.checkpoints)
         step = found[-1][0] if found else 0
         saved = read_checkpoint(found[-1][1]) if found else None
         if saved is not None:
-            check_same_run(out, saved, run, inputs)
+            check_same(out, saved["identity"], _identity(run, inputs))
             _check_steps(out, step, run)
-        check_games(out, games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
-        write_recipe(out, run.model_dump(mode="json"))
+        folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
+        folder.write_recipe(run.model_dump(mode="json"))
         # Make the trainer, or restore it from the newest checkpoint.
         trainer = make_trainer(run, inputs, further)
         on_start(trainer)
         if saved is not None:
             trainer.restore(saved)
-        journal = Journal(out, step, again=("final",))
-        try:
+        with folder.log(step, again=("final",)) as events:
             if trainer.done < 1:
-                _fit(trainer, run, samplers, out, journal, show_progress)
-            return _finish(trainer, run, network, samplers, out, journal)
-        finally:
-            journal.close()
+                _fit(trainer, run, samplers, folder, events, show_progress)
+            return _finish(trainer, run, network, samplers, folder, events)
 
 
 def _fit(
-    trainer: Trainer[TensorBatch], run: RunConfig, samplers: Samplers, out: Path, journal: Journal, show_progress: bool
+    trainer: Trainer[TensorBatch],
+    run: RunConfig,
+    samplers: Samplers,
+    folder: RunFolder,
+    events: EventLog,
+    show_progress: bool,
 ) -> None:
     """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
     config = run.training
     stream = BatchStream(samplers.source, trainer.step, run.data.ahead)
-    log = LossLog(journal, stream, config.batch_size, config.log_every)
-    validation = Validation(journal, samplers.validation, config.validation_games, config.validate_every)
-    identity = {"run": run.model_dump(mode="json"), "planes": _plane_names(samplers.train.plane_set)}
-    saving = Checkpoints(out / "checkpoints", config.checkpoint_minutes, config.keep_checkpoints, identity)
+    log = LossLog(events, stream, config.batch_size, config.log_every)
+    validation = Validation(events, samplers.validation, config.validation_games, config.validate_every)
+    identity = {"identity": _identity(run, samplers.train.plane_set)}
+    saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
-        stop = stack.enter_context(Stop())
+        stop = stack.enter_context(ShutdownFlag())
         bar = stack.enter_context(new_bar(show_progress))
         trainer.callbacks = [
             log,
@@ -191,10 +193,15 @@ def _fit(
 
 
 def _finish(
-    trainer: Trainer[TensorBatch], run: RunConfig, network: NetConfig, samplers: Samplers, out: Path, journal: Journal
+    trainer: Trainer[TensorBatch],
+    run: RunConfig,
+    network: NetConfig,
+    samplers: Samplers,
+    folder: RunFolder,
+    events: EventLog,
 ) -> Path:
     """Export the averaged network, evaluate the file itself, write its card and the report; return the file."""
-    path = out / "nets" / f"{run.name}.onnx"
+    path = folder.network(run.name)
     validation = samplers.validation
     planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
     module = for_play(trainer, run.card.board_sizes)
@@ -219,8 +226,8 @@ def _finish(
     result = measure(OpenVinoEvaluator(path, remember=False), validation)
     final = card(metric_entries(result))
     export(module, planes, scalars, path, final.metadata())
-    journal.write("final", trainer.step, final.metrics)
-    write_report(out, final, result)
+    events.write("final", trainer.step, final.metrics)
+    write_report(folder.path, final, result)
     return path
 
 
@@ -238,27 +245,18 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
     return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
 
 
-def check_same_run(folder: Path, saved: State, run: RunConfig, inputs: PlaneSet) -> None:
-    """Raise RecipeError when a checkpoint belongs to another network, data or plane set than `run` asks for."""
-    before, now = _identity(saved["run"]), _identity(run.model_dump(mode="json"))
-    before["planes"], now["planes"] = saved["planes"], _plane_names(inputs)
-    for name in before.keys() | now.keys():
-        if before.get(name) != now.get(name):
-            raise RecipeError(
-                f"{folder} holds a run with {name} = {before.get(name)}, not {now.get(name)}; "
-                "give the same recipe to resume it, or another --out"
-            )
-
-
-def _identity(run: dict[str, Any]) -> dict[str, Any]:
-    """The settings that cannot change when a run is resumed."""
-    fixed = {f"training.{name}": run["training"][name] for name in ("batch_size", "seed", "optimizer")}
+def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
+    """The settings that cannot change when a run is resumed, as plain values."""
+    training, data = run.training, run.data
     return {
-        **fixed,
-        **{f"network.{name}": value for name, value in run["network"].items()},
-        "data": run["data"]["store"],
-        # With another share, or none, games of the training would be used for validation.
-        "data.validation_fraction": None if run["data"]["validation_store"] else run["data"]["validation_fraction"],
+        "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer"}),
+        "network": dict(run.network),
+        "data": {
+            "store": data.store,
+            # With another share, or none, games of the training would be used for validation.
+            "validation_fraction": None if data.validation_store else data.validation_fraction,
+        },
+        "planes": [*inputs.planes, *inputs.scalars],
     }
 
 
@@ -270,10 +268,6 @@ def _check_steps(out: Path, step: int, run: RunConfig) -> None:
             f"{out} holds a run of {step} steps, more than training.steps = {steps}; give {step} or more, or another "
             "--out"
         )
-
-
-def _plane_names(inputs: PlaneSet) -> list[str]:
-    return [*inputs.planes, *inputs.scalars]
 
 
 @dataclass(frozen=True)

@@ -250,13 +250,12 @@ def make_fabric(config: TrainerConfig) -> Fabric:
     warnings.filterwarnings("ignore", module="lightning_fabric")
     if config.device == "cuda" and not torch.cuda.is_available():
         raise RecipeError("device is cuda, but PyTorch finds no GPU on this machine: give auto or cpu")
+    half = in_bf16(config.precision, config.device)
     cuda = config.device != "cpu" and torch.cuda.is_available()
     return Fabric(
         accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
         devices=1,
-        plugins=_Autocast("bf16-mixed", "cuda" if cuda else "cpu")
-        if in_bf16(config.precision, config.device)
-        else None,
+        plugins=_Autocast("bf16-mixed", "cuda" if cuda else "cpu") if half else None,
     )
 
 

@@ -1,6 +1,6 @@
-"""The board in the browser: play, analyse and count on one page, served by NiceGUI.
+"""The board in the browser: play, analyze and count on one page, served by NiceGUI.
 
-`session` and what it stands on (`tree`, `settings`, `levels`, `clock`, `counting`, `record`) are plain logic and know
-no page. `conductor` decides what the engine does, `thinker` lets it do so beside the page. `page` draws all that with
-`panels`, `dialogs` and `components`; `server` serves it, with the networks of `engines`.
+`session` holds a game (tree, clock, count) and `settings` its settings; neither has page code. `controller` decides
+what the engine does next, `engine` runs it on a thread. `page` draws all that with the parts in `panels`, `analysis`,
+`dialogs` and `components`; `server` serves one page a tab.
 """

@@ -1,4 +1,4 @@
-"""The three drawings of the page as NiceGUI elements: board, graph and tree. Each sends its state and hears taps."""
+"""The drawings of the page as NiceGUI elements: board, graph and tree."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tengen.engine import Candidate, SearchResult
-from tengen.web.tree import Drawn, Report
-from tengen.web.view import BoardView
+from tengen.sgf import Analysis
+from tengen.web.view import BoardView, TreeCell
 
-Heard = Callable[[object], None]
-MAX_SHOWN = 10
+EventHandler = Callable[[object], None]  # gets what a page sent, unchecked
+MAX_CANDIDATES = 10
 UNSET = object()
 
 
 class Drawing(Element):
-    """An element that a browser draws from its properties; one that does not change is not sent."""
+    """An element that the browser draws from its properties. Only properties that change are sent."""
 
     def set(self, **props: object) -> None:
-        """Change properties of the drawing."""
+        """Change properties."""
         changed = {name: value for name, value in props.items() if self._props.get(name, UNSET) != value}
         if changed:
             self._props.update(changed)
@@ -29,12 +29,12 @@ class Drawing(Element):
 
 
 class BoardElement(Drawing, component="static/board.js"):
-    """The board. `on_point` hears each tapped point as the page sent it: unchecked.
+    """The board. `on_point` gets each tapped point.
 
-    `set` changes `coordinates`, `sound`, `thinking` (something moves along the edge) and `line` (points of a sequence).
+    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge) and `line` (points of a sequence).
     """
 
-    def __init__(self, on_point: Heard) -> None:
+    def __init__(self, on_point: EventHandler) -> None:
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
         self._refusals = 0
@@ -46,7 +46,7 @@ class BoardElement(Drawing, component="static/board.js"):
         self.set(**vars(view), hover=hover, counting=counting, label=label)
 
     def show_search(self, result: SearchResult | None, candidates: bool, ownership: bool) -> None:
-        """Draw what a search of the shown position found: its moves, and whose each point will be."""
+        """Draw the candidate moves and the ownership that a search of the shown position found."""
         self.set(
             candidates=candidate_rows(result) if result is not None and candidates else [],
             ownership=black_ownership(result) if result is not None and ownership else [],
@@ -59,35 +59,38 @@ class BoardElement(Drawing, component="static/board.js"):
 
 
 class GraphElement(Drawing, component="static/graph.js"):
-    """Winrate and score by move. `on_seek` hears the ply that was tapped: unchecked."""
+    """Winrate and score lead along the line. `on_seek` gets the tapped place in the line."""
 
-    def __init__(self, on_seek: Heard) -> None:
+    def __init__(self, on_seek: EventHandler) -> None:
         super().__init__()
-        self.set(points=[], current=0, moves=1)
-        self.on("seek", lambda event: on_seek(_argument(event, "ply")))
+        self.set(points=[], current=0, last=1)
+        self.on("seek", lambda event: on_seek(_argument(event, "place")))
 
-    def show(self, reports: list[tuple[int, Report]], current: int, moves: int) -> None:
-        """Draw the judged plies of a line of so many moves."""
-        points = [{"ply": ply, "winrate": round(r.winrate, 4), "score": round(r.score, 2)} for ply, r in reports]
-        self.set(points=points, current=current, moves=max(1, moves))
+    def show(self, analyses: list[tuple[int, Analysis]], current: int, last: int) -> None:
+        """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line."""
+        points = [
+            {"place": place, "winrate": round(found.winrate, 4), "score": round(found.score_lead, 2)}
+            for place, found in analyses
+        ]
+        self.set(points=points, current=current, last=max(1, last))
 
 
 class TreeElement(Drawing, component="static/tree.js"):
-    """The variations. `on_choose` hears the id of the tapped node: unchecked."""
+    """The tree of variations. `on_choose` gets the id of the tapped node."""
 
-    def __init__(self, on_choose: Heard) -> None:
+    def __init__(self, on_choose: EventHandler) -> None:
         super().__init__()
         self.set(nodes=[], current=0)
         self.on("choose", lambda event: on_choose(_argument(event, "id")))
 
-    def show(self, nodes: list[Drawn], current: int) -> None:
+    def show(self, nodes: list[TreeCell], current: int) -> None:
         """Draw the tree with `current` marked."""
         self.set(nodes=nodes, current=current)
 
 
-def candidate_rows(result: SearchResult, most: int = MAX_SHOWN) -> list[dict[str, Any]]:
-    """The best moves as the board draws them; winrate, score and loss are for the side to move."""
-    ranked = visited(result)[:most]
+def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[dict[str, Any]]:
+    """The best moves as the board draws them. Winrate, score and loss are for the side to move."""
+    ranked = visited(result)[:limit]
     top = ranked[0] if ranked else None
     return [
         {
@@ -106,7 +109,7 @@ def candidate_rows(result: SearchResult, most: int = MAX_SHOWN) -> list[dict[str
 
 
 def visited(result: SearchResult) -> list[Candidate]:
-    """The moves that the search has looked at, the one it would play first, then by visits."""
+    """The moves with visits: the move to play first, then by visits."""
     moves = [move for move in result.candidates if move.visits > 0]
     return sorted(moves, key=lambda move: (move.point != result.move, -move.visits))
 

@@ -1,4 +1,4 @@
-"""The count at the end of a game, drawn and told: regions, dead stones and the result in words."""
+"""The count at the end of a game: groups, territory, and the result in words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.game import COLOR_NAMES as NAMES
 
 REASONS = {
-    "occupied": "there is a stone on this point already",
-    "ko": "ko: this takes back the stone that was just taken; play elsewhere first",
-    "superko": "this repeats an earlier position of the game, which these rules forbid",
-    "suicide": "a stone here would have no liberty, and takes none away: these rules forbid that",
+    "occupied": "there is already a stone on this point",
+    "ko": "ko: play elsewhere before you retake",
+    "superko": "superko: this repeats an earlier position of the game",
+    "suicide": "suicide: a stone here would have no liberty",
 }
 
 
@@ -33,7 +33,7 @@ def neighbors(point: int, size: int) -> Iterator[int]:
 
 
 def region(start: int, inside: Collection[int], size: int) -> set[int]:
-    """The points of `inside` that are connected with `start`, which is one of them."""
+    """The points of `inside` that are connected to `start`, itself included."""
     found, pending = {start}, [start]
     while pending:
         for near in neighbors(pending.pop(), size):
@@ -44,7 +44,7 @@ def region(start: int, inside: Collection[int], size: int) -> set[int]:
 
 
 def group_of(board: NDArray[np.int8], point: int) -> set[int]:
-    """The stones that live or die with the one on `point`: those of its colour that no other colour parts from it."""
+    """The stones that live or die with the stone on `point`: those of its colour in the same region."""
     size, flat = len(board), board.ravel()
     color = int(flat[point])
     reach = region(point, set(np.flatnonzero(flat != 1 - color).tolist()), size)
@@ -60,14 +60,14 @@ def territory(game: Game, dead: Collection[int]) -> str:
 
 
 def score_result(score: float) -> str:
-    """The result of a count as records write it (`B+3.5`, `0` for a draw), from Black's score minus White's."""
+    """The result of a count as SGF writes it (`B+3.5`, `0` for a draw), from Black's score minus White's."""
     if score == 0:
         return "0"
     return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
 def in_words(result: str) -> str:
-    """A record's result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
+    """A result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
     if result in ("0", "Draw", "draw"):
         return "The game is a draw"
     who = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
@@ -79,13 +79,13 @@ def in_words(result: str) -> str:
 
 
 def check_point(point: object, size: int) -> int:
-    """A point that a page sent, as an int on the board; raises TengenError for anything else."""
+    """A point that a page sent, as an int on the board. Raises TengenError for anything else."""
     if not isinstance(point, int) or isinstance(point, bool) or not 0 <= point < size * size:
-        raise TengenError(f"{point!r} is no point of a board of size {size}")
+        raise TengenError(f"{point!r} is not a point of a {size}x{size} board")
     return point
 
 
 def explain(error: IllegalMove) -> str:
-    """Why a move is illegal, in a sentence for people."""
+    """Why a move is illegal, as a sentence."""
     reason = str(error).rpartition("illegal: ")[2]
     return REASONS.get(reason, str(error))

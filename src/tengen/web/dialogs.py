@@ -1,4 +1,4 @@
-"""The questions that a page asks: how to play the next game, and which record to open."""
+"""The dialogs of the page: the settings of a new game, and the record to open."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from nicegui import binding, events, ui
 
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
-from tengen.handicap import most_fixed
-from tengen.web.levels import LEVELS, Level
-from tengen.web.settings import MAX_SIZE, MIN_SIZE, RULES, GameSettings, Mode, usual_komi
+from tengen.handicap import max_fixed_handicap
+from tengen.web.settings import LEVELS, MAX_SIZE, MIN_SIZE, RULES, GameSettings, Level, Mode, usual_komi
 
 MAX_SGF_BYTES = 2_000_000
 
-MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYSE: "Analyse"}
+MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
 COLORS = {0: "Black", 1: "White", 2: "Random"}
 RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
-NO_NETWORK = "No network: it plays positions out to the end to see who wins."
+NO_NETWORK = "No network: the engine searches with random playouts."
 CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
     "none": ("No clock", None),
     "blitz": ("1 min + 3 x 10 s", TimeControl.byoyomi(60, 10, 3)),
@@ -32,7 +31,7 @@ CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
 
 @binding.bindable_dataclass
 class Form:
-    """What the fields of the dialog hold."""
+    """The values of the fields of the dialog."""
 
     mode: Mode
     size: int
@@ -45,9 +44,9 @@ class Form:
     clock: str = "none"
 
     def settings(self, levels: dict[str, Level]) -> GameSettings:
-        """The agreement that the fields describe; raises TengenError where they cannot be played."""
+        """The settings that the fields describe. Raises TengenError for impossible values."""
         if self.komi is None:
-            raise TengenError("komi is missing: a whole or half number such as 7.5")
+            raise TengenError("komi is missing: enter a whole or half number such as 7.5")
         return GameSettings(
             size=self.board,
             rules=self.rules,
@@ -61,12 +60,12 @@ class Form:
 
     @property
     def board(self) -> int:
-        """The chosen edge."""
+        """The chosen board size."""
         return self.size or int(self.other)
 
 
 class NewGameDialog:
-    """Asks for the settings of a game and hands them to `on_start`."""
+    """Asks for the settings of a new game and calls `on_start` with them."""
 
     def __init__(
         self, settings: GameSettings, network: Callable[[int], str], on_start: Callable[[GameSettings], None]
@@ -116,15 +115,15 @@ class NewGameDialog:
         with (
             ui.element("div")
             .classes("tg-field")
-            .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYSE)
+            .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
         ):
-            ui.label("Strength").classes("tg-heading")
+            ui.label("Level").classes("tg-heading")
             titles = {key: known.title for key, known in self._levels.items()}
             ui.select(titles, value=form.level).bind_value(form, "level").props("outlined dense options-dense").classes(
                 "w-full"
             ).props("data-testid=level")
             ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
-            self._plays = ui.label(self._who()).classes("tg-note")
+            self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
             ui.select(RULE_NAMES, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
@@ -142,15 +141,15 @@ class NewGameDialog:
             )
 
     def _handicaps(self) -> dict[int, str]:
-        return {0: "None", **{n: f"{n} stones" for n in range(2, most_fixed(self.form.board) + 1)}}
+        return {0: "None", **{n: f"{n} stones" for n in range(2, max_fixed_handicap(self.form.board) + 1)}}
 
     def _resized(self) -> None:
         self._fit_handicap()
         self._usual_komi()
-        self._plays.text = self._who()
+        self._plays.text = self._network_line()
 
-    def _who(self) -> str:
-        """What plays on the chosen board."""
+    def _network_line(self) -> str:
+        """The network for the chosen board size."""
         network = self._network(self.form.board)
         return f"Network: {network}" if network else NO_NETWORK
 
@@ -174,13 +173,13 @@ class NewGameDialog:
 
 
 class OpenDialog:
-    """Takes a game record from a person and hands its bytes to `on_record`; a file that is too large is refused."""
+    """Asks for a game record and calls `on_record` with its bytes. Files over 2 MB are rejected."""
 
     def __init__(self, on_record: Callable[[bytes], None]) -> None:
         self._on_record = on_record
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
             ui.label("Open a game record").classes("tg-dialog-title")
-            ui.label("An SGF file of any Go program or server, with its variations.").classes("tg-note")
+            ui.label("An SGF file from any Go program or server. Variations and comments are kept.").classes("tg-note")
             self._upload = (
                 ui.upload(
                     auto_upload=True,
@@ -204,7 +203,7 @@ class OpenDialog:
         self._dialog.open()
 
     async def _received(self, event: events.UploadEventArguments) -> None:
-        if event.file.size() > MAX_SGF_BYTES:  # the limit in the page is only a courtesy: this one holds
+        if event.file.size() > MAX_SGF_BYTES:  # a page may ignore its own limit
             self._too_large()
             return
         data = await event.file.read()
@@ -214,6 +213,4 @@ class OpenDialog:
 
     def _too_large(self) -> None:
         self._upload.reset()
-        ui.notify(
-            f"Not opened: a game record is an .sgf file of at most {MAX_SGF_BYTES // 1_000_000} MB", position="top"
-        )
+        ui.notify(f"Not opened: choose an .sgf file of up to {MAX_SGF_BYTES // 1_000_000} MB", position="top")

@@ -1,4 +1,4 @@
-"""The page of one tab: it draws the session, hears the person, and lets the conductor run the engine."""
+"""The page of one tab: it draws the session, handles input, and lets the controller run the engine."""
 
 from __future__ import annotations
 
@@ -12,63 +12,64 @@ from nicegui import background_tasks, events, ui
 from tengen.engine import SearchResult
 from tengen.errors import SgfError, TengenError
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.web import record
 from tengen.web.analysis import AnalysisPanel
 from tengen.web.components import BoardElement
-from tengen.web.conductor import Conductor
+from tengen.web.controller import EngineController
 from tengen.web.counting import in_words
 from tengen.web.dialogs import NewGameDialog, OpenDialog
-from tengen.web.panels import KEYS, HistoryPanel, Navigation, PlayerCard, StatusPanel, Walk, button
-from tengen.web.session import Phase, Session
+from tengen.web.engine import EngineThread, PageEngines
+from tengen.web.panels import KEYS, HistoryPanel, Navigate, Navigation, PlayerCard, StatusPanel, button
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
-from tengen.web.thinker import PageEngines, Thinker
 
 POLL_SECONDS = 0.2
 
 
 class Page:
-    """All that one tab shows. `keep` is told of every session that the tab begins, so that a reload finds it again."""
+    """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again."""
 
     def __init__(
-        self, engines: PageEngines, settings: GameSettings, keep: Callable[[Session], None], pace: float
+        self, engines: PageEngines, settings: GameSettings, keep: Callable[[GameSession], None], min_seconds: float
     ) -> None:
         self._keep = keep
         self._network = engines.network
-        self._thinker = Thinker(engines)
-        self._conductor = Conductor(Session(settings), self._thinker, self.refresh, self._tell, pace)
+        self._thread = EngineThread(engines)
+        self._controller = EngineController(
+            GameSession(settings), self._thread, self.refresh, self._notify, min_seconds
+        )
         self._task: asyncio.Task[None] | None = None
         self._build(settings)
         self.refresh()
 
     @property
-    def session(self) -> Session:
+    def session(self) -> GameSession:
         """The game that the tab shows."""
-        return self._conductor.session
+        return self._controller.session
 
-    def adopt(self, session: Session) -> None:
-        """Show another game instead."""
-        self._conductor.new_session(session)
+    def adopt(self, session: GameSession) -> None:
+        """Replace the game."""
+        self._controller.new_session(session)
         self._keep(session)
         self.refresh()
 
     def wake_up(self) -> None:
-        """The browser is there: let the engine work."""
+        """The browser is connected: start the engine."""
         if self._task is None:
-            self._task = background_tasks.create(self._conductor.run(), name="tengen conductor")
+            self._task = background_tasks.create(self._controller.run(), name="tengen controller")
 
     def rest(self) -> None:
-        """The browser has gone, perhaps for good: end the search, and let no clock run until it is back."""
+        """The browser has disconnected: stop the search and the clocks until it is back."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
             if self.session.clock:
                 self.session.clock.stop(time.monotonic())
-        self._thinker.stop()
+        self._thread.stop()
 
     def close(self) -> None:
-        """The tab is closed: let the engine go."""
+        """The tab is closed: release the engine."""
         self.rest()
-        self._thinker.close()
+        self._thread.close()
 
     # Building
 
@@ -82,9 +83,9 @@ class Page:
                 self._cards = (PlayerCard(0), PlayerCard(1))
             with ui.element("div").classes("tg-stage"):
                 self._board = BoardElement(self._tapped).props("data-testid=board")
-            self._navigation = Navigation(self._look)
+            self._navigation = Navigation(self._navigate)
             self._status = StatusPanel(
-                self._pass_turn, self._undo_move, self._resign_game, self._toggle_pause, self._agree
+                self._pass_turn, self._take_back, self._resign_game, self._toggle_pause, self._accept_count
             )
             with ui.element("div").classes("tg-lower"):
                 self._analysis = AnalysisPanel(
@@ -93,7 +94,7 @@ class Page:
                     self._review_game,
                     self._show_line,
                     self._choose_move,
-                    lambda ply: self._look(lambda session: session.seek(ply)),
+                    lambda place: self._navigate(lambda session: session.seek(place)),
                 )
                 self._history = HistoryPanel(self._go, self._commented)
         main.on("dragenter", self._open.open, args=[], throttle=1.0)
@@ -115,93 +116,92 @@ class Page:
     # Drawing
 
     def refresh(self) -> None:
-        """Draw everything anew from the session."""
+        """Draw everything again."""
         session = self.session
         hover = NAMES[session.game.to_play].lower() if session.may_click else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING)
-        self._status.show(session, self._conductor.paused)
-        line = session.tree.line(session.node)
-        self._navigation.show(session.ply, len(line))
-        self._analysis.show_line(session.line_reports(), session.ply, len(line))
+        self._status.show(session, self._controller.paused)
+        line = session.line
+        self._navigation.show(session.node.move_number, line[-1].move_number)
+        self._analysis.show_line(session.line_analyses(), session.place, len(line) - 1)
         self._history.show(session)
         self._poll()
 
     def _poll(self) -> None:
-        """Draw what changes by itself: clocks, and the running search."""
+        """Draw what changes without input: the clocks and the running search."""
         session = self.session
         if self._task is not None and session.tick(time.monotonic()):
-            self._conductor.wake()
-            self._tell(in_words(session.result))
+            self._controller.wake()
+            self._notify(in_words(session.result))
             self.refresh()
             return
         self._draw_players()
         self._draw_search()
 
     def _draw_players(self) -> None:
-        session, doing = self.session, self._conductor.doing
+        session, activity = self.session, self._controller.activity
         for color, card in enumerate(self._cards):
             turn = session.phase is Phase.PLAYING and session.game.to_play == color and not session.result
-            thinking = turn and doing == "thinking"
-            more = session.abouts[color]
+            thinking = turn and activity == "thinking"
+            detail = session.details[color]
             if thinking:
-                latest = self._thinker.latest
-                more = f"thinking · {latest.visits:,} positions" if latest is not None else "thinking"
-            card.show(session.names[color], more, session.game.captures[color], turn, thinking)
+                latest = self._thread.latest
+                detail = f"thinking · {latest.visits:,} visits" if latest is not None else "thinking"
+            card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
             clock = session.clock
             card.show_clock(clock.face(color) if clock else "", clock is not None and clock.seconds(color) < 10)
 
     def _draw_search(self) -> None:
-        shown, conductor, panel = self._shown_search(), self._conductor, self._analysis
-        self._board.set(thinking=conductor.doing in ("thinking", "counting"))
-        self._board.show_search(shown, panel.shows_moves, panel.shows_owners)
-        judged = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
-        graph = conductor.analysing or (judged and bool(self.session.line_reports()))
-        panel.show(shown, self.session.game.size, self._told(shown), conductor.analysing, graph)
+        shown, controller, panel = self._shown_search(), self._controller, self._analysis
+        self._board.set(thinking=controller.activity in ("thinking", "counting"))
+        self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
+        finished = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
+        graph = controller.analyzing or (finished and bool(self.session.line_analyses()))
+        panel.show(shown, self.session.game.size, self._caption(shown), controller.analyzing, graph)
 
-    def _told(self, shown: SearchResult | None) -> str:
-        if left := len(self._conductor.reviewing):
-            return f"judging: {left} positions left"
+    def _caption(self, shown: SearchResult | None) -> str:
+        if left := len(self._controller.to_review):
+            return f"reviewing: {left} positions left"
         return f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits" if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
-        """What is known of the shown position, where a person wants to see it."""
-        if not self._conductor.analysing or self.session.game.is_over:
+        """The search result of the shown position, None while the analysis is off."""
+        if not self._controller.analyzing or self.session.game.is_over:
             return None
-        latest = self._thinker.latest if self._conductor.doing in ("thinking", "analysing") else None
-        report = self.session.node.report
-        return latest or (report.result if report is not None else None)
+        latest = self._thread.latest if self._controller.activity in ("thinking", "analyzing") else None
+        return latest or self.session.search_result
 
-    def _tell(self, message: str) -> None:
+    def _notify(self, message: str) -> None:
         with self._board:
             ui.notify(message, position="top", timeout=3500)
 
     @contextmanager
-    def _gently(self) -> Iterator[None]:
-        """Tell a person what cannot be done instead of failing."""
+    def _errors_shown(self) -> Iterator[None]:
+        """Show an error as a message on the page."""
         try:
             yield
         except TengenError as error:
-            self._tell(sentence(str(error)))
+            self._notify(sentence(str(error)))
 
-    # Hearing
+    # Input
 
     def _changed(self) -> None:
-        self._conductor.wake()
+        self._controller.wake()
         self.refresh()
 
-    def _look(self, move: Walk) -> None:
+    def _navigate(self, move: Navigate) -> None:
         before = self.session.node
         move(self.session)
         if self.session.node is not before:
             self._changed()
 
     def _go(self, node_id: object) -> None:
-        self._look(lambda session: session.goto(node_id))
+        self._navigate(lambda session: session.goto(node_id))
 
     def _tapped(self, point: object) -> None:
         session = self.session
         if session.phase is not Phase.COUNTING and not session.may_click:
-            return  # a hasty tap while the engine thinks needs no lecture
+            return  # a tap while the engine thinks needs no message
         try:
             if session.phase is Phase.COUNTING:
                 session.toggle_dead(point)
@@ -210,13 +210,13 @@ class Page:
         except TengenError as error:
             if isinstance(point, int) and 0 <= point < session.game.size**2:
                 self._board.refuse(point)
-            self._tell(sentence(str(error)))
+            self._notify(sentence(str(error)))
             return
         self._changed()
 
     def _choose_move(self, point: object) -> None:
-        if self.session.settings.mode is Mode.ANALYSE and isinstance(point, int):
-            with self._gently():
+        if self.session.settings.mode is Mode.ANALYZE and isinstance(point, int):
+            with self._errors_shown():
                 self.session.play(point, time.monotonic())
                 self._changed()
 
@@ -224,41 +224,41 @@ class Page:
         self._board.set(line=list(points))
 
     def _pass_turn(self) -> None:
-        with self._gently():
+        with self._errors_shown():
             if not self.session.may_click:
                 return
             self.session.pass_turn(time.monotonic())
             self._changed()
 
-    def _undo_move(self) -> None:
-        if self.session.undo():
+    def _take_back(self) -> None:
+        if self.session.take_back():
             self._changed()
 
     def _resign_game(self) -> None:
-        with self._gently():
+        with self._errors_shown():
             self.session.resign()
             self._changed()
 
-    def _agree(self) -> None:
-        with self._gently():
+    def _accept_count(self) -> None:
+        with self._errors_shown():
             self.session.agree()
             self._changed()
 
     def _toggle_pause(self) -> None:
-        self._conductor.paused = not self._conductor.paused
+        self._controller.paused = not self._controller.paused
         self._changed()
 
     def _switch_analysis(self, on: bool) -> None:
-        if on != self._conductor.analysing:  # the page sets the switch itself where the conductor gave up
-            self._conductor.analysing = on
+        if on != self._controller.analyzing:  # the page itself turns the switch off after a failure
+            self._controller.analyzing = on
             self._changed()
 
     def _review_game(self) -> None:
-        self._conductor.review()
+        self._controller.review()
         self.refresh()
 
-    def _commented(self, note: str) -> None:
-        self.session.node.comment = note
+    def _commented(self, comment: str) -> None:
+        self.session.node.comment = comment
 
     def _toggle_sound(self) -> None:
         on = not self._board.props["sound"]
@@ -273,27 +273,27 @@ class Page:
         self._dark.set_value(not dark)
 
     def _start(self, settings: GameSettings) -> None:
-        self.adopt(Session(settings))
+        self.adopt(GameSession(settings))
 
     def _load(self, data: bytes) -> None:
         try:
-            session, problems = record.load(data)
+            session, problems = GameSession.from_record(data)
         except SgfError as error:
-            self._tell(sentence(f"this file could not be read: {error}"))
+            self._notify(sentence(f"the file cannot be opened: {error}"))
             return
         self.adopt(session)
         if problems:
-            self._tell(sentence(f"not all of the record could be read: {problems[0]}"))
+            self._notify(sentence(f"part of the record cannot be shown: {problems[0]}"))
 
     def _save(self) -> None:
-        ui.download.content(record.save(self.session), "tengen.sgf", "application/x-go-sgf")
+        ui.download.content(self.session.to_sgf(), "tengen.sgf", "application/x-go-sgf")
 
     def _key(self, event: events.KeyEventArguments) -> None:
         if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
             return
         key = event.key.name
         if key in KEYS:
-            self._look(KEYS[key])
+            self._navigate(KEYS[key])
         elif key == "a":
             self._analysis.toggle()
 

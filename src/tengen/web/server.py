@@ -1,4 +1,4 @@
-"""Serves the board's page: one page a tab, one engine a page, until Ctrl-C."""
+"""The server of the browser board: one page a tab, one engine a page."""
 
 from __future__ import annotations
 
@@ -14,65 +14,73 @@ from weakref import WeakSet
 from nicegui import Client, app, ui
 
 from tengen.errors import TengenError
-from tengen.web.conductor import PACE
+from tengen.web.controller import MIN_MOVE_SECONDS
+from tengen.web.engine import PageEngines
 from tengen.web.page import Page
-from tengen.web.session import Session
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
-from tengen.web.thinker import PageEngines
 
 logger = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
 RECONNECT_SECONDS = 60.0
-KEPT_SESSIONS = 100
-# A file that misses the place where it may be dropped must not replace the page.
-KEEP_DROPPED_FILES = (
+MAX_SESSIONS = 100
+# Without this a file that is dropped beside the upload field replaces the page.
+IGNORE_DROPPED_FILES = (
     'for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (e) => e.preventDefault());'
 )
 ICON = (STATIC / "icon.svg").read_text(encoding="utf-8")
 
 
-class Shelf:
-    """The games of the last tabs, by the id that a browser gives a tab, so that a reload does not lose its game."""
+class SessionCache:
+    """The sessions of the last tabs by the id of the tab, so that a reload finds its game again."""
 
-    def __init__(self, most: int = KEPT_SESSIONS) -> None:
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._most = most
+    def __init__(self, limit: int = MAX_SESSIONS) -> None:
+        self._sessions: OrderedDict[str, GameSession] = OrderedDict()
+        self._limit = limit
 
-    def keep(self, tab: str, session: Session) -> None:
-        """Remember the game of a tab; the oldest is forgotten when there are too many."""
+    def keep(self, tab: str, session: GameSession) -> None:
+        """Store the session of a tab. The oldest session is dropped above the limit."""
         self._sessions[tab] = session
         self._sessions.move_to_end(tab)
-        while len(self._sessions) > self._most:
+        while len(self._sessions) > self._limit:
             self._sessions.popitem(last=False)
 
-    def find(self, tab: str) -> Session | None:
-        """The game that this tab has shown."""
+    def find(self, tab: str) -> GameSession | None:
+        """The session of this tab, None where there is none."""
         return self._sessions.get(tab)
 
 
 def serve(
-    engines: PageEngines, settings: GameSettings, host: str, port: int, open_browser: bool = False, pace: float = PACE
+    engines: PageEngines,
+    settings: GameSettings,
+    host: str,
+    port: int,
+    open_browser: bool = False,
+    min_seconds: float = MIN_MOVE_SECONDS,
 ) -> None:
     """Serve the page at http://host:port until interrupted.
 
-    `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab, `pace`
-    the least seconds that the engine takes for a move. Nothing that a page sends is used as a path or as markup.
+    `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab,
+    `min_seconds` the minimum time of an engine move. Nothing that a page sends is used as a path or as markup.
     """
-    shelf = Shelf()
+    sessions = SessionCache()
     pages: WeakSet[Page] = WeakSet()
 
     @ui.page("/", reconnect_timeout=RECONNECT_SECONDS)
     def root() -> None:
         ui.colors(primary="#0f766e")
         ui.add_css(STATIC / "style.css")
-        ui.add_body_html(f"<script>{KEEP_DROPPED_FILES}</script>")
+        ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
         client = ui.context.client
         page = Page(
-            engines, settings, lambda session: shelf.keep(client.tab_id, session) if client.tab_id else None, pace
+            engines,
+            settings,
+            lambda session: sessions.keep(client.tab_id, session) if client.tab_id else None,
+            min_seconds,
         )
         pages.add(page)
-        client.on_connect(lambda: _connected(client, page, shelf))
+        client.on_connect(lambda: _connected(client, page, sessions))
         client.on_disconnect(page.rest)
         client.on_delete(page.close)
 
@@ -81,7 +89,7 @@ def serve(
         for page in list(pages):
             page.close()
 
-    # Begun when the page is served already; not a daemon, since OpenVINO aborts when its thread is cut off at the end.
+    # Started after the server. Not a daemon thread: OpenVINO aborts when its thread is cut off at exit.
     warming = threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up")
     app.on_startup(warming.start)
     with contextlib.suppress(KeyboardInterrupt):
@@ -101,11 +109,11 @@ def _warm_up(engines: PageEngines, size: int) -> None:
     try:
         engines.warm_up(size)
     except TengenError as error:
-        logger.warning("%s", error)  # and each page tells it where it asks for a move
+        logger.warning("%s", error)  # each page reports it when it asks for a move
 
 
 def free_port(host: str, port: int, tries: int) -> int:
-    """The first of `tries` ports from `port` on that nobody listens on; raises TengenError when there is none."""
+    """The first free port of the `tries` ports from `port` on. Raises TengenError when all are in use."""
     for candidate in range(port, min(port + tries, 65_536)):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -123,14 +131,14 @@ def free_port(host: str, port: int, tries: int) -> int:
     raise TengenError(f"ports {port} to {port + tries - 1} are all in use: choose another with --port")
 
 
-def _connected(client: Client, page: Page, shelf: Shelf) -> None:
+def _connected(client: Client, page: Page, sessions: SessionCache) -> None:
     tab = client.tab_id
     if tab is None:
         return
-    kept = shelf.find(tab)
+    kept = sessions.find(tab)
     if kept is not None and kept is not page.session:
         page.adopt(kept)
-    shelf.keep(tab, page.session)
+    sessions.keep(tab, page.session)
     page.wake_up()
 
 

@@ -1,53 +1,95 @@
-"""One game on one page: its tree, the position shown, whose turn it is, the clocks and the count. No page code here."""
+"""One game on one page: its tree, the shown position, the clocks and the count. It has no page code."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from tengen.coords import to_gtp
-from tengen.errors import IllegalMove, TengenError
+from tengen.engine import SearchResult
+from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.sgf import SgfInfo
+from tengen.sgf import Analysis, GameNode, GameTree, SgfInfo, read_tree, write_tree
+from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.settings import GameSettings, Mode
-from tengen.web.tree import GameTree, Node, Report
 from tengen.web.view import BoardView
 
-if TYPE_CHECKING:
-    from tengen.engine import SearchResult
+MAX_NODES = 20_000
 
 
 class Phase(StrEnum):
-    """Where the shown position stands: moves may follow, dead stones are being marked, or the result is settled."""
+    """The state of the shown position: moves may follow, dead stones are marked, or the result is settled."""
 
     PLAYING = "playing"
     COUNTING = "counting"
     OVER = "over"
 
 
-class Session:
-    """A game in progress; `start` is the position before the first move.
+@dataclass(frozen=True)
+class SearchAnalysis(Analysis):
+    """The analysis of a position with the whole search result, which the page shows."""
+
+    result: SearchResult
+
+
+class GameSession:
+    """A game in progress, from `start` (an empty board, or with the handicap of the settings) or from a record's tree.
 
     Methods raise IllegalMove or TengenError, and then nothing has changed.
     """
 
     def __init__(self, settings: GameSettings, start: Game | None = None, tree: GameTree | None = None) -> None:
         self.settings = settings
-        self.start = start if start is not None else new_game(settings)
-        self.tree = tree if tree is not None else GameTree()
+        self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _players(settings))
         self.node = self.tree.root
-        self.game = self.start.copy()
+        self.game = self.tree.position(self.node)
         self.names = settings.names
-        self.abouts = settings.abouts
+        self.details = settings.details
         self.clock = GameClock(settings.clock) if settings.clock else None
-        self.info: SgfInfo | None = None
         self.result = ""
-        self._ended_at: Node | None = None
+        self._ended_at: GameNode | None = None
         self._dead: dict[int, frozenset[int]] = {}
+
+    # Records
+
+    @classmethod
+    def from_record(cls, data: bytes) -> tuple[GameSession, list[str]]:
+        """A session that shows the first game of an SGF text, and what of it cannot be shown, in words.
+
+        Every move is checked by the rules: a variation ends before its first illegal move. Raises SgfError where the
+        text is no game of Go, or where the game is too large.
+        """
+        tree = read_tree(data)
+        if len(tree) > MAX_NODES:
+            raise SgfError(f"the record has {len(tree):,} nodes: {MAX_NODES:,} is the limit of this page")
+        try:
+            settings = GameSettings(tree.size, tree.rules, tree.komi, mode=Mode.ANALYZE)
+        except TengenError as error:
+            raise SgfError(str(error)) from error
+        problems = [*tree.problems, *tree.check_moves()]
+        if problems and not tree.root.variations and not tree.root.setup:
+            raise SgfError(problems[0])
+        session = cls(settings, tree=tree)
+        info = tree.info
+        session.names = info.black or "Black", info.white or "White"
+        komi = f"komi {settings.komi:g}"
+        session.details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
+        if info.result.ending != "unknown":
+            session.settle(str(info.result), tree.line(tree.root)[-1])
+        return session, problems
+
+    def to_sgf(self) -> bytes:
+        """The game as SGF with all variations and comments. What a record said and nobody changed stays as it was."""
+        info = self.tree.info
+        known = str(info.result) if info.result.ending != "unknown" else ""
+        if self.result != known:
+            self.tree.info = replace(info, result=read_result(self.result))
+        return write_tree(self.tree)
 
     # What is shown
 
@@ -59,29 +101,34 @@ class Session:
         return Phase.COUNTING if self.game.is_over else Phase.PLAYING
 
     @property
-    def ply(self) -> int:
-        """Moves played before the shown position."""
-        return self.node.ply
+    def line(self) -> list[GameNode]:
+        """The line through the shown position, from the root to its end."""
+        return self.tree.line(self.node)
+
+    @property
+    def place(self) -> int:
+        """The place of the shown position in its line; the root's is 0."""
+        return self.node.depth
 
     @property
     def engine_to_move(self) -> bool:
-        """Whether the engine owes a move: only where a line ends, so that looking back never sets it off."""
-        if self.node.children or self.phase is not Phase.PLAYING or self.result:
+        """Whether the engine has to move: only at the end of a line, so that going back does not make it play."""
+        if self.node.variations or self.phase is not Phase.PLAYING or self.result:
             return False
         mode = self.settings.mode
         return mode is Mode.WATCH or (mode is Mode.PLAY and self.game.to_play != self.settings.human)
 
     @property
     def may_play(self) -> bool:
-        """Whether a move may follow here. In analysis that is so after a resignation too."""
-        return self.phase is Phase.PLAYING or (self.settings.mode is Mode.ANALYSE and not self.game.is_over)
+        """Whether a move may follow here. In analysis a move may follow a resignation too."""
+        return self.phase is Phase.PLAYING or (self.settings.mode is Mode.ANALYZE and not self.game.is_over)
 
     @property
     def may_click(self) -> bool:
         """Whether a person may play a stone in the shown position."""
         if not self.may_play or self.settings.mode is Mode.WATCH:
             return False
-        return self.settings.mode is Mode.ANALYSE or self.game.to_play == self.settings.human
+        return self.settings.mode is Mode.ANALYZE or self.game.to_play == self.settings.human
 
     @property
     def dead(self) -> frozenset[int]:
@@ -114,17 +161,16 @@ class Session:
         move = to_gtp(self.node.point, self.game.size)
         return f"{NAMES[self.node.color]} {'passed' if move.lower() == 'pass' else f'played {move}'}"
 
-    def line_reports(self) -> list[tuple[int, Report]]:
-        """(ply, report) of every judged position on the line through the shown one."""
-        nodes = [self.tree.root, *self.tree.line(self.node)]
-        return [(ply, node.report) for ply, node in enumerate(nodes) if node.report is not None]
+    def line_analyses(self) -> list[tuple[int, Analysis]]:
+        """(place in the line, analysis) of every analyzed position on the line through the shown one."""
+        return [(place, node.analysis) for place, node in enumerate(self.line) if node.analysis is not None]
 
     # Moves
 
-    def play(self, point: int, now: float = 0.0) -> Node:
-        """Play `point` (size * size passes) for the side to move: a move that the tree knows, or a new branch of it."""
+    def play(self, point: int, now: float = 0.0) -> GameNode:
+        """Play `point` (size * size passes) for the side to move: an existing variation or a new one."""
         if not self.may_play:
-            raise IllegalMove("the game has ended: take moves back, or go back to play on")
+            raise IllegalMove("the game has ended: take back a move to continue")
         color = self.game.to_play
         try:
             self.game.play(point)
@@ -132,14 +178,14 @@ class Session:
             raise IllegalMove(explain(error)) from None
         if self.clock:
             self.clock.moved(color, now)
-        self.node = self.tree.add(self.node, color, point)
+        self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
-        if self.settings.mode is not Mode.ANALYSE:
+        if self.settings.mode is not Mode.ANALYZE:
             self._reopen()
         return self.node
 
-    def click(self, point: object, now: float = 0.0) -> Node:
-        """Play the point that a page sent; raises where a person may not move now."""
+    def click(self, point: object, now: float = 0.0) -> GameNode:
+        """Play the point that a page sent. Raises IllegalMove where it is not the person's turn."""
         checked = check_point(point, self.game.size)
         if not self.may_click and self.phase is Phase.PLAYING:
             raise IllegalMove(
@@ -147,26 +193,27 @@ class Session:
             )
         return self.play(checked, now)
 
-    def pass_turn(self, now: float = 0.0) -> Node:
+    def pass_turn(self, now: float = 0.0) -> GameNode:
         """Pass for the side to move."""
         return self.play(self.game.size**2, now)
 
     def resign(self, color: int | None = None) -> None:
-        """The game is lost for `color`, by default the person's colour, else the side to move.
+        """`color` resigns, by default the person's colour, else the side to move.
 
-        It ends at the end of the line through the shown position, which is shown then.
+        The game ends at the end of the line through the shown position, and that position is shown.
         """
         if self.result:
-            raise IllegalMove("the game has ended already")
+            raise IllegalMove("the game has already ended")
         if color is None:
             color = self.settings.human if self.settings.mode is Mode.PLAY else self.game.to_play
-        self._show([self.tree.root, *self.tree.line(self.node)][-1])
+        self._show(self.line[-1])
         self.settle(f"{'WB'[color]}+R")
 
-    def undo(self) -> bool:
-        """Take the last move back; against the engine, its answer with it. False where there is none to take back.
+    def take_back(self) -> bool:
+        """Take back the last move, against the engine with its answer. False where there is no move to take back.
 
-        A person's resignation is taken back alone; the engine would resign again, and loses its move with it.
+        A person's resignation is taken back alone. After a resignation of the engine the person's last move goes too,
+        since the engine would resign again.
         """
         if self.phase is Phase.OVER and self._resigned_by_person:
             self._reopen()
@@ -180,7 +227,7 @@ class Session:
         if self._ended_at is self.node:
             self._reopen()
         leaving = self.node
-        while leaving.parent is not None and leaving is not target and not leaving.children:
+        while leaving.parent is not None and leaving is not target and not leaving.variations:
             above = leaving.parent
             self.tree.remove(leaving)
             leaving = above
@@ -188,10 +235,10 @@ class Session:
         return True
 
     def tick(self, now: float) -> bool:
-        """Run the clock of the side to move, at the end of a line only; True when a flag has just fallen."""
+        """Run the clock of the side to move, at the end of a line only. True when its time has just run out."""
         if self.clock is None:
             return False
-        if self.phase is not Phase.PLAYING or self.result or self.node.children:
+        if self.phase is not Phase.PLAYING or self.result or self.node.variations:
             self.clock.stop(now)
             return False
         color = self.game.to_play
@@ -202,18 +249,18 @@ class Session:
             return True
         return False
 
-    # Looking around
+    # Navigation
 
     def goto(self, node_id: object) -> bool:
-        """Show the node that a page named; False if the tree has none of that id."""
+        """Show the node with the id that a page sent. False where the tree has none that can be shown."""
         node = self.tree.get(node_id) if isinstance(node_id, int) else None
-        if node is None:
+        if node is None or any(step.problem for step in node.path):
             return False
         self._show(node)
         return True
 
     def step(self, moves: int) -> None:
-        """Go forward (or, below 0, back) by so many moves along the line that was last seen, as far as it reaches."""
+        """Go forward (below 0: back) by this number of moves, along the variations that were last visited."""
         node = self.node
         for _ in range(abs(moves)):
             onward = self.tree.following(node) if moves > 0 else node.parent
@@ -222,51 +269,49 @@ class Session:
             node = onward
         self._show(node)
 
-    def seek(self, ply: object) -> None:
-        """Show the position after `ply` moves of the line through the shown one."""
-        line = [self.tree.root, *self.tree.line(self.node)]
-        if isinstance(ply, int):
-            self._show(line[max(0, min(ply, len(line) - 1))])
+    def seek(self, place: object) -> None:
+        """Show the position at a place in the line through the shown one; the root is 0."""
+        line = self.line
+        if isinstance(place, int):
+            self._show(line[max(0, min(place, len(line) - 1))])
 
     def sibling(self, step: int) -> None:
         """Show the next (or previous) variation at this move."""
         if self.node.parent is not None:
-            siblings = self.node.parent.children
+            siblings = self.node.parent.variations
             self._show(siblings[(siblings.index(self.node) + step) % len(siblings)])
 
-    def position(self, node: Node) -> Game:
-        """The game as it stands at `node`, its history included."""
-        game = self.start.copy()
-        for step in node.path():
-            game.play(step.point, color=step.color)
-        return game
+    # Analysis and count
 
-    # Judgement and count
-
-    def note(self, node: Node, result: SearchResult) -> None:
-        """Keep what a search found in the position of `node`, unless more is known already."""
-        if node.report is not None and node.report.visits > result.visits:
+    def add_analysis(self, node: GameNode, result: SearchResult) -> None:
+        """Keep the result of a search of the position at `node`, unless one with more visits is there."""
+        if node.analysis is not None and node.analysis.visits > result.visits:
             return
         black = result.to_play == BLACK
-        node.report = Report(
+        node.analysis = SearchAnalysis(
             winrate=result.winrate if black else 1 - result.winrate,
-            score=result.score if black else -result.score,
+            score_lead=result.score if black else -result.score,
             visits=result.visits,
             result=result,
         )
 
+    @property
+    def search_result(self) -> SearchResult | None:
+        """The search result that is known of the shown position."""
+        return self.node.analysis.result if isinstance(self.node.analysis, SearchAnalysis) else None
+
     def begin_count(self, dead: Sequence[int]) -> None:
-        """Mark these stones dead in the shown position, to be corrected by a person."""
+        """Mark these stones dead in the shown position; a person may correct them."""
         stones = self.view().stones
         self._dead[self.node.id] = frozenset(point for point in dead if stones[point] != ".")
 
     @property
     def counted(self) -> bool:
-        """Whether dead stones have been looked for in the shown position."""
+        """Whether the dead stones of the shown position have been determined."""
         return self.node.id in self._dead
 
     def toggle_dead(self, point: object) -> None:
-        """Turn the group on a point from living to dead or back; an empty point changes nothing."""
+        """Change the group on a point from alive to dead or back; an empty point changes nothing."""
         checked = check_point(point, self.game.size)
         if self.phase is not Phase.COUNTING or self.game.board.flat[checked] not in (0, 1):
             return
@@ -275,20 +320,20 @@ class Session:
         self._dead[self.node.id] = dead - group if checked in dead else dead | group
 
     def agree(self) -> str:
-        """Settle the game by the count as marked; returns the result as records write it."""
+        """End the game with the count as marked; returns the result as SGF writes it."""
         if self.phase is not Phase.COUNTING:
-            raise TengenError("there is nothing to count before both sides have passed")
+            raise TengenError("the game is counted after both sides have passed")
         if not self.counted:
-            raise TengenError("the dead stones are not counted yet")
+            raise TengenError("the count is not finished yet")
         self.settle(score_result(self.score))
         return self.result
 
-    def settle(self, result: str, at: Node | None = None) -> None:
-        """End the game with a result as records write it, at a node or the shown position."""
+    def settle(self, result: str, at: GameNode | None = None) -> None:
+        """End the game with a result as SGF writes it, at a node or the shown position."""
         self.result, self._ended_at = result, at or self.node
 
     def _reopen(self) -> None:
-        """Play goes on after a result; where time decided the game, without clocks."""
+        """Continue the game after a result; without clocks where time decided it."""
         if self.result.endswith("+T"):
             self.clock = None
         self.result, self._ended_at = "", None
@@ -297,12 +342,18 @@ class Session:
     def _resigned_by_person(self) -> bool:
         return self.settings.mode is Mode.PLAY and self.result == f"{'WB'[self.settings.human]}+R"
 
-    def _turn_at(self, node: Node) -> int:
-        return self.start.to_play if node.color is None else 1 - node.color
+    def _turn_at(self, node: GameNode) -> int:
+        return self.tree.position(node).to_play
 
-    def _show(self, node: Node) -> None:
-        self.game, self.node = self.position(node), node
+    def _show(self, node: GameNode) -> None:
+        self.game, self.node = self.tree.position(node), node
         self.tree.visit(node)
+
+
+def _players(settings: GameSettings) -> SgfInfo:
+    """The names of the players for the record, the engine's with its level."""
+    black, white = (f"{name} ({settings.level.title})" if name == "Tengen" else name for name in settings.names)
+    return SgfInfo(black=black, white=white, date=datetime.date.today())
 
 
 def new_game(settings: GameSettings) -> Game:

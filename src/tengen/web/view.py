@@ -1,4 +1,4 @@
-"""A position as the board draws it."""
+"""What the page draws: a position for the board, and the places of the nodes in the tree of variations."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from tengen.game import Game
+from tengen.sgf import GameNode, GameTree
 from tengen.web.counting import territory
-from tengen.web.tree import Node
 
 STONES = "XO."
 
 
 @dataclass(frozen=True)
 class BoardView:
-    """All of a position that the board draws.
+    """What the board draws of a position.
 
     `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.` (empty before a count).
     `last` and `ko` are -1 for none.
@@ -30,17 +30,45 @@ class BoardView:
     branches: tuple[int, ...]
 
     @staticmethod
-    def of(game: Game, node: Node, dead: Collection[int] | None) -> BoardView:
-        """The position of `node`, which `game` stands at; `dead` are the stones marked so, None before a count."""
-        size, last = game.size, node.point
-        branches = tuple(child.point for child in node.children if child.point is not None)
+    def of(game: Game, node: GameNode, dead: Collection[int] | None) -> BoardView:
+        """The view of `node`, whose position is `game`; `dead` are the stones marked dead, None before a count."""
+        size = game.size
+        last = game.moves[-1][1] if game.moves else -1
+        branches = tuple(child.point for child in node.variations if child.point is not None)
         return BoardView(
             size=size,
             stones="".join(STONES[value] for value in game.board.ravel()),
-            last=last if last is not None and last < size * size else -1,
+            last=last if last < size * size else -1,
             ko=game.ko if game.ko is not None else -1,
             turn=game.to_play,
             dead=tuple(sorted(dead or ())),
             territory=territory(game, dead) if dead is not None else "",
-            branches=branches if len(node.children) > 1 else (),
+            branches=branches if len(branches) > 1 else (),
         )
+
+
+TreeCell = tuple[int, int, int, str, int, int]
+
+
+def tree_layout(tree: GameTree) -> list[TreeCell]:
+    """(id, column, row, kind, index of the parent in this list or -1, move number) of every node, parents first.
+
+    The kind is `black` or `white` for a move, else `root` or `note`. The main line is the first row. A variation takes
+    the highest row below its parent that is free from its own column on.
+    """
+    rightmost: list[int] = []  # the last column taken in each row
+    cells: list[TreeCell] = []
+    pending: list[tuple[GameNode, int, int, int, int]] = [(tree.root, 0, 0, -1, 0)]
+    while pending:
+        node, column, row, parent, moves = pending.pop()
+        if node.parent is not None and node.parent.variations[0] is not node:
+            row += 1
+            while row < len(rightmost) and rightmost[row] >= column - 1:
+                row += 1
+        rightmost.extend([-1] * (row + 1 - len(rightmost)))
+        rightmost[row] = max(rightmost[row], column)
+        kind = ("black", "white")[node.color] if node.color is not None else "root" if parent < 0 else "note"
+        number = moves + (node.move is not None)
+        pending.extend((child, column + 1, row, len(cells), number) for child in reversed(node.variations))
+        cells.append((node.id, column, row, kind, parent, number))
+    return cells

@@ -19,11 +19,11 @@ export default {
       <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
     </g>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="y(at(current).winrate)" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ told }}</text>
+    <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
     <text class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
   </svg>
 </div>`,
-  props: { points: Array, current: Number, moves: Number },
+  props: { points: Array, current: Number, last: Number },
   data: () => ({ width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
@@ -41,41 +41,41 @@ export default {
     area() {
       if (!this.points.length) return "";
       const [first, last] = [this.points[0], this.points[this.points.length - 1]];
-      return `${this.rim}V${this.height}H${this.x(first.ply)}Z`.replace("V", `L${this.x(last.ply)} `);
+      return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
     scoreLine() { return this.path((p) => this.height / 2 - (p.score / this.span) * (this.height / 2 - PAD)); },
-    told() {
+    caption() {
       const shown = this.at(this.hovered ?? this.current);
-      const ply = this.hovered ?? this.current;
-      if (!shown) return `move ${ply}`;
+      const place = this.hovered ?? this.current;
+      if (!shown) return `move ${place}`;
       const lead = `${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
-      return `move ${ply}  ·  Black ${Math.round(shown.winrate * 100)}%  ·  ${lead}`;
+      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%  ·  ${lead}`;
     },
   },
   methods: {
-    x(ply) { return PAD + (ply / Math.max(1, this.moves)) * (this.width - 2 * PAD); },
+    x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
-    at(ply) { return this.points.find((p) => p.ply === ply); },
-    path(place) {
-      return this.points.map((p, k) => `${k ? "L" : "M"}${this.x(p.ply).toFixed(1)} ${place(p).toFixed(1)}`).join("");
+    at(place) { return this.points.find((p) => p.place === place); },
+    path(height) {
+      return this.points.map((p, k) => `${k ? "L" : "M"}${this.x(p.place).toFixed(1)} ${height(p).toFixed(1)}`).join("");
     },
-    plyAt(event) {
+    placeAt(event) {
       const box = this.$refs.svg.getBoundingClientRect();
       const share = ((event.clientX - box.left) / box.width * this.width - PAD) / (this.width - 2 * PAD);
-      return Math.round(Math.min(1, Math.max(0, share)) * this.moves);
+      return Math.round(Math.min(1, Math.max(0, share)) * this.last);
     },
-    seek(ply) {
-      if (ply !== this.sought) this.$emit("seek", { ply });
-      this.sought = ply;
+    seek(place) {
+      if (place !== this.sought) this.$emit("seek", { place });
+      this.sought = place;
     },
     onMove(event) {
-      this.hovered = this.plyAt(event);
+      this.hovered = this.placeAt(event);
       if (this.dragging) this.seek(this.hovered);
     },
     onDown(event) {
       this.dragging = true;
       this.sought = null;
-      this.seek(this.plyAt(event));
+      this.seek(this.placeAt(event));
     },
   },
 };

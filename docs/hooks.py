@@ -1,0 +1,217 @@
+"""MkDocs hook: writes the pages and tables that are made from the code when the site is built.
+
+Generated are the command line, the recipe keys, the table of search parameters and the changelog.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from tengen.cli.app import VERBS
+from tengen.engine import SearchParams
+from tengen.reinforce.config import RlConfig
+from tengen.selfplay.config import ZeroConfig
+from tengen.training.config import LinearRun, RunConfig
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "tengen"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages to those of the folder."""
+    pages = {
+        "reference/cli.md": cli_page(),
+        "reference/recipes.md": recipes_page(),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "]("),
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Replace the markers of the page by their tables."""
+    for marker, make in MARKERS.items():
+        if marker in markdown:
+            markdown = markdown.replace(marker, make())
+    return markdown
+
+
+def packages_table() -> str:
+    """The packages and modules of `tengen` with the first paragraph of their docstrings."""
+    rows = []
+    for path in sorted(SOURCE.iterdir()):
+        module = path / "__init__.py" if path.is_dir() else path
+        if module.is_file() and module.suffix == ".py" and not path.name.startswith("__"):
+            doc = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+            rows.append(f"| `tengen.{path.stem}` | {_cell(doc.split(chr(10) * 2)[0])} |")
+    return "\n".join(["| module | contents |", "|---|---|", *rows])
+
+
+def examples_section() -> str:
+    """The programs of `examples/`: docstring and code of each."""
+    sections = []
+    for path in sorted((ROOT / "examples").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(text)) or ""
+        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{text}```")
+    return "\n\n".join(sections)
+
+
+def _cell(text: str) -> str:
+    """Text as a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def recipes_page() -> str:
+    """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
+    sections = [
+        "# Recipe keys",
+        "A recipe is a YAML file. `kind` selects the kind of run: `supervised` (default), `linear-playout`, "
+        "`selfplay` or `policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written below its name "
+        "or as `--set GROUP.KEY=VALUE`.",
+    ]
+    for kind, model in (
+        ("supervised", RunConfig),
+        ("linear-playout", LinearRun),
+        ("selfplay", ZeroConfig),
+        ("policy-gradient", RlConfig),
+    ):
+        sections += [f"## Kind {kind}", *_groups(model, "")]
+    return "\n\n".join(sections) + "\n"
+
+
+def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """The Markdown of a model: heading, docstring and table of its keys, then the same of the groups in it."""
+    if prefix:
+        yield f"### `{prefix}`"
+    yield inspect.getdoc(model) or ""
+    yield fields_table(model)
+    for name, field in model.model_fields.items():
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if inspect.isclass(kind) and issubclass(kind, BaseModel) and kind is not SearchParams:
+                yield from _groups(kind, f"{prefix}.{name}" if prefix else name)
+
+
+def fields_table(model: type[BaseModel]) -> str:
+    """The fields of a pydantic model as a Markdown table: name, values, default, description."""
+    rows = []
+    for name, field in model.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = "required" if field.is_required() else "" if isinstance(default, BaseModel) else f"`{default!r}`"
+        cells = (f"`{name}`", _values(field), shown, field.description or "")
+        rows.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join(["| key | values | default | description |", "|---|---|---|---|", *rows])
+
+
+def _values(field: FieldInfo) -> str:
+    """The type of a field and its range in words."""
+    bounds = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    limits = [
+        f"{sign} {getattr(part, word):,}"
+        for part in field.metadata
+        for word, sign in bounds.items()
+        if getattr(part, word, None) is not None
+    ]
+    return " ".join([_kind(field.annotation), ", ".join(limits)]).strip()
+
+
+def _kind(hint: Any) -> str:
+    """A type in the words of YAML."""
+    if inspect.isclass(hint) and issubclass(hint, BaseModel):
+        return "group"
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return "|".join(f"`{part}`" for part in parts)
+    if get_origin(hint) is Annotated:
+        return _kind(parts[0])
+    if get_origin(hint) in (dict, list, tuple):
+        return f"{'mapping' if get_origin(hint) is dict else 'list'} of " + ", ".join(
+            dict.fromkeys(_kind(part) for part in parts if part is not Ellipsis)
+        )
+    if parts:
+        return " or ".join("null" if part is type(None) else _kind(part) for part in parts)
+    return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(
+        hint, getattr(hint, "__name__", "any")
+    )
+
+
+def cli_page() -> str:
+    """The reference of the command line in Markdown: one section a command, from its docstring and its parameters."""
+    sections = [
+        "# Command line",
+        "Every command prints its options with `tengen COMMAND --help`. `tengen --version` prints the version. "
+        "`--debug` shows the traceback of an error. Exit status: 0 success, 2 an error that the user can correct "
+        "(one line on standard error), 130 interrupted by Ctrl-C.",
+        "\n".join(
+            ["| command | purpose |", "|---|---|", *(f"| [`tengen {n}`](#{n}) | {v.help} |" for n, v in VERBS.items())]
+        ),
+    ]
+    sections += [_command_section(name) for name in VERBS]
+    return "\n\n".join(sections) + "\n"
+
+
+def _command_section(name: str) -> str:
+    function = importlib.import_module(VERBS[name].module).command
+    program = typer.Typer(add_completion=False)
+    program.command()(function)
+    parameters = [p for p in typer.main.get_command(program).params if p.name != "help"]
+    hints = get_type_hints(function)
+    usage = [_word(p) for p in parameters if p.param_type_name == "argument"]
+    rows = [_row(p, hints[p.name]) for p in parameters]
+    return "\n\n".join(
+        [
+            f"## tengen {name} {{#{name}}}",
+            f"```sh\n{' '.join(['tengen', name, '[OPTIONS]', *usage])}\n```",
+            inspect.getdoc(function) or "",
+            "\n".join(["| parameter | default | description |", "|---|---|---|", *rows]),
+        ]
+    )
+
+
+def _word(argument: Any) -> str:
+    """An argument as a usage line writes it."""
+    word = (argument.metavar or argument.name).upper() + ("..." if argument.nargs == -1 else "")
+    return word if argument.required else f"[{word}]"
+
+
+def _row(parameter: Any, hint: Any) -> str:
+    """One line of a command's table; `hint` is the type of the parameter."""
+    if parameter.param_type_name == "argument":
+        names = f"`{_word(parameter)}`"
+    else:
+        names = ", ".join(f"`{word}`" for word in (*parameter.opts, *parameter.secondary_opts))
+        names += "" if parameter.is_flag else f" {parameter.metavar or _type(hint)}"
+    default = parameter.default() if callable(parameter.default) else parameter.default
+    shown = "" if parameter.required or default in (None, False, ()) else f"`{default}`"
+    help_text = (parameter.help or "").replace("\\[", "[")  # Typer's markup escapes brackets
+    return "| " + " | ".join(map(_cell, (names, shown, help_text))) + " |"
+
+
+def _type(hint: Any) -> str:
+    """The word for a type: its choices, or INTEGER, NUMBER, PATH, TEXT."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)] or [hint]
+    if get_origin(hint) is Literal:
+        return "|".join(f"`{choice}`" for choice in kinds)
+    if get_args(kinds[0]) or get_origin(hint) is list:
+        return _type(kinds[0])
+    return {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kinds[0], "TEXT")
+
+
+MARKERS = {
+    "{{ search_parameters }}": lambda: fields_table(SearchParams),
+    "{{ packages }}": packages_table,
+    "{{ examples }}": examples_section,
+}

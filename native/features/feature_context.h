@@ -1,0 +1,76 @@
+// What plane sets are made of: features of one position. Each is computed when a plane first asks for it.
+#pragma once
+
+#include <optional>
+
+#include "board/game.h"
+#include "board/ladder.h"
+#include "board/pass_alive.h"
+
+namespace tengen {
+
+// Ranks of both players, by colour: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
+using Ranks = std::array<int, 2>;
+
+// How far back the stones and the ladders of past positions are available, in moves.
+inline constexpr int kPastBoards = 7, kPastLadders = 2;
+
+// Legal moves of the side to move by their effect.
+struct MoveEffects {
+    PointSet captures_one, captures_more;  // stones taken
+    PointSet leaves_one, leaves_two;       // liberties of the mover's chain afterwards
+};
+
+// A view of a game, which must outlive it, from one side. Not to be shared between threads.
+class FeatureContext {
+  public:
+    explicit FeatureContext(const Game& game, const Ranks& ranks = {}) : FeatureContext(game, game.to_play(), ranks) {}
+    // From the side of `own` even when it is the opponent's turn: the moves of a record need not alternate.
+    FeatureContext(const Game& game, Color own, const Ranks& ranks = {})
+        : game(game), board(game.board()), own(own), other(opponent(own)), ranks(ranks) {}
+
+    const Game& game;
+    const Board& board;
+    const Color own, other;
+    const Ranks ranks;
+
+    int rank(Color color) const { return ranks[index(color)]; }
+    const PointSet& stones(Color color) const { return board.stones(color); }
+    // Stones 0..kPastBoards moves ago. Passes count as moves. Empty where the game has fewer moves: setup stones are
+    // part of the position before the first move and of no earlier one.
+    const PointSet& stones(Color color, int back);
+    // Stones of the chains with that many liberties, 1 to 3, or with 4 and more.
+    const PointSet& with_liberties(Color color, int liberties);
+    const MoveEffects& effects();
+    const PointSet& ko_bans();  // empty points where ko or superko forbids a move that is legal without it
+    const Ladders& ladders();
+    // Stones of chains that are caught in a ladder, 0..kPastLadders moves ago. Empty where the game has fewer moves.
+    // The first call for a past position reads the ladders of all of them.
+    const PointSet& laddered(Color color, int back);
+    const PassAlive& pass_alive_of(Color color);
+    PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none
+    bool was_pass(int back) const;    // false before the first move
+    // The number of the last move at each point, 1 for the first move of the game; 0 where none was played.
+    const std::array<std::int16_t, kMaxPoints>& last_played();
+    float self_komi() const;  // points that the side to move is given, bonus for handicap included
+
+  private:
+    struct Liberties {
+        std::array<std::array<PointSet, 4>, 2> stones;
+    };
+
+    const Move* last(int back) const;
+    template <class F>
+    void replay(int oldest, F visit) const;
+
+    std::optional<Liberties> liberties_;
+    std::optional<MoveEffects> effects_;
+    std::optional<PointSet> ko_bans_;
+    std::optional<Ladders> ladders_;
+    std::array<std::optional<PassAlive>, 2> alive_;
+    std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
+    std::optional<std::array<std::array<PointSet, 2>, kPastBoards>> past_stones_;     // of 1 and more moves ago
+    std::optional<std::array<std::array<PointSet, 2>, kPastLadders>> past_laddered_;  // of 1 and more moves ago
+};
+
+}  // namespace tengen

@@ -1,0 +1,94 @@
+#include "search/node_pool.h"
+
+#include <algorithm>
+#include <new>
+
+namespace tengen {
+
+namespace {
+
+constexpr std::size_t kGranule = 32;
+constexpr std::size_t kMinChunk = std::size_t{32} << 10, kMaxChunk = std::size_t{1} << 20;
+constexpr std::size_t kLargestClass = 512;  // in granules: 16 KB, more than any node or list of edges
+
+std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
+
+}  // namespace
+
+NodePool::NodePool(std::size_t limit) : limit_(limit), free_(kLargestClass + 1, nullptr) {}
+
+void* NodePool::take(std::size_t bytes) {
+    const std::size_t wanted = granules(bytes), size = wanted * kGranule;
+    void* block = from_free_list(wanted, wanted, wanted);
+    if (!block && (rest_ >= size || add_chunk(size))) {
+        block = next_;
+        next_ += size;
+        rest_ -= size;
+    }
+    if (!block) block = from_free_list(wanted + 1, kLargestClass, wanted);
+    if (block) used_ += size;
+    return block;
+}
+
+void NodePool::give(void* block, std::size_t bytes) {
+    const std::size_t size = granules(bytes) * kGranule;
+    used_ -= size;
+    release(static_cast<std::byte*>(block), size);
+}
+
+void NodePool::trim(void* block, std::size_t before, std::size_t after) {
+    const std::size_t kept = granules(after) * kGranule, rest = granules(before) * kGranule - kept;
+    if (rest == 0) return;
+    used_ -= rest;
+    release(static_cast<std::byte*>(block) + kept, rest);
+}
+
+void NodePool::clear() {
+    std::fill(free_.begin(), free_.end(), nullptr);
+    if (chunks_.size() > 1) {
+        const auto largest = std::max_element(chunks_.begin(), chunks_.end(),
+                                              [](const Chunk& a, const Chunk& b) { return a.size < b.size; });
+        std::swap(chunks_[0], *largest);
+        chunks_.erase(chunks_.begin() + 1, chunks_.end());
+    }
+    used_ = 0;
+    held_ = rest_ = chunks_.empty() ? 0 : chunks_[0].size;
+    next_ = chunks_.empty() ? nullptr : chunks_[0].memory.get();
+}
+
+// The first free block of the given sizes; what it has over `wanted` goes back to the lists.
+void* NodePool::from_free_list(std::size_t first_class, std::size_t last_class, std::size_t wanted) {
+    for (std::size_t size = first_class; size <= last_class; ++size) {
+        Free* const block = free_[size];
+        if (!block) continue;
+        free_[size] = block->next;
+        auto* const start = reinterpret_cast<std::byte*>(block);
+        if (size > wanted) release(start + wanted * kGranule, (size - wanted) * kGranule);
+        return block;
+    }
+    return nullptr;
+}
+
+bool NodePool::add_chunk(std::size_t bytes) {
+    const std::size_t wanted = std::clamp(held_, kMinChunk, kMaxChunk);  // small trees stay small, large ones grow
+    const std::size_t size = std::min(wanted, limit_ - held_) / kGranule * kGranule;
+    if (size < bytes) return false;
+    while (rest_ >= kGranule) {  // what is left of the old chunk serves smaller blocks
+        const std::size_t part = std::min(rest_, kLargestClass * kGranule);
+        release(next_, part);
+        next_ += part;
+        rest_ -= part;
+    }
+    chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
+    held_ += size;
+    next_ = chunks_.back().memory.get();
+    rest_ = size;
+    return true;
+}
+
+void NodePool::release(std::byte* block, std::size_t bytes) {
+    Free*& list = free_[bytes / kGranule];
+    list = new (block) Free{list};
+}
+
+}  // namespace tengen

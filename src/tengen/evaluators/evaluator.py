@@ -1,0 +1,212 @@
+"""What an evaluator is: positions go in, probabilities of moves and values come out.
+
+Search, matches and self-play see nothing else. Backends and wrappers keep the contract, and one suite
+(`tests/evaluators/test_contract.py`) holds them to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tengen import _native
+from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
+from tengen.game import Game
+
+
+class Evaluator(ABC):
+    """Evaluates positions of all board sizes that it knows; boards of different sizes may have different networks."""
+
+    name: str
+
+    @abstractmethod
+    def on(self, size: int) -> BatchEvaluator:
+        """The evaluator of boards of this size, always the same object. Raises NetworkError when there is none."""
+
+    @abstractmethod
+    def wrapped(self, wrap: Callable[[BatchEvaluator], BatchEvaluator]) -> Evaluator:
+        """This evaluator with `wrap` around whatever evaluates: `evaluator.wrapped(SymmetricEvaluator)`."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        """Evaluate encoded positions, each by the evaluator of its board size; illegal moves may have mass.
+
+        Raises NetworkError when one of these evaluators has another encoding.
+        """
+        result, sizes = Evaluation.zeros(len(batch), batch.edge), batch.sizes
+        for size in np.unique(sizes):
+            chosen, rows = self.on(int(size)), np.flatnonzero(sizes == size)
+            if chosen.plane_set != batch.plane_set:
+                raise NetworkError(
+                    f"network {chosen.name} for {size}x{size} reads plane set {chosen.plane_set!r}, "
+                    f"not {batch.plane_set!r}"
+                )
+            result.write(rows, chosen.infer(batch[rows]))
+        return result
+
+    def evaluate(self, positions: Sequence[Position]) -> Evaluation:
+        """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
+
+        Sums of the policy are 1; where the network gives no legal move any mass, all of them and pass have the same.
+        Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know.
+        """
+        games = [game._native if isinstance(game, Game) else game for game in positions]
+        edge = max(game.size for game in games)
+        chosen = [self.on(game.size) for game in games]
+        parts: list[tuple[list[int], Evaluation]] = []
+        for evaluator in dict.fromkeys(chosen):
+            rows = [row for row, one in enumerate(chosen) if one is evaluator]
+            width = evaluator.only_size or edge
+            result = evaluator.infer(evaluator.encoded([games[row] for row in rows], width))
+            _keep_legal(result.policy, [games[row] for row in rows], width)
+            if len(rows) == len(games):
+                return result
+            parts.append((rows, result if width == edge else _widened(result, width, edge)))
+        joined = Evaluation.zeros(
+            len(games),
+            edge,
+            score=any(part.score is not None for _, part in parts),
+            ownership=any(part.ownership is not None for _, part in parts),
+        )
+        for rows, part in parts:
+            joined.write(np.array(rows), part)
+        return joined
+
+
+class BatchEvaluator(Evaluator):
+    """An evaluator with one encoding, which reads whole batches: a backend, or a wrapper around one.
+
+    A pure function of each row: a result does not depend on the rows beside it, nor on earlier calls. `infer` may be
+    called from several threads. A subclass sets `name` and the attributes that differ from the defaults below, and
+    implements `infer`.
+    """
+
+    name: str = ""
+    plane_set: str = "tengen"
+    only_size: int | None = None
+    """The only board size, and edge of the tensors, that it takes; None takes any."""
+    advice: Mapping[str, Any] = {}
+    """Settings of the search that suit it, by name."""
+    has_pass: bool = True
+    has_score: bool = True
+    has_ownership: bool = True
+
+    @abstractmethod
+    def infer(self, batch: InputBatch) -> Evaluation:
+        """Evaluate a batch in this evaluator's encoding; the inputs are not kept. Illegal moves may have mass."""
+
+    def on(self, size: int) -> BatchEvaluator:
+        if self.only_size is not None and size != self.only_size:
+            raise NetworkError(f"network {self.name} takes {self.only_size}x{self.only_size} boards alone, "
+                               f"not {size}x{size}")  # fmt: skip
+        return self
+
+    def wrapped(self, wrap: Callable[[BatchEvaluator], BatchEvaluator]) -> BatchEvaluator:
+        return wrap(self)
+
+    def new_batch(self, rows: int, edge: int) -> InputBatch:
+        """A batch in this evaluator's encoding, to be written. Raises NetworkError for a plane set that is unknown."""
+        return InputBatch.zeros(self.plane_set, rows, edge)
+
+    def encoded(self, positions: Sequence[Position], edge: int | None = None) -> InputBatch:
+        """The positions in this evaluator's encoding, on tensors of `edge`, that of the largest board unless given."""
+        batch = self.new_batch(len(positions), edge or max(position.size for position in positions))
+        for row, position in enumerate(positions):
+            batch.encode(row, position)
+        return batch
+
+    def scatter(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, result: Evaluation) -> None:
+        """Hand results to the positions that a native search waits for; NetworkError when they cannot be right."""
+        n, edge = len(result), round((result.policy.shape[1] - 1) ** 0.5)
+        score = np.zeros(n, np.float32) if result.score is None else result.score
+        ownership = np.zeros((n, edge, edge), np.float32) if result.ownership is None else result.ownership
+        parts = (result.policy, result.value, score, ownership)
+        policy, value, score, ownership = (np.ascontiguousarray(part, np.float32) for part in parts)
+        try:
+            native.scatter(policy, value, score, ownership, n)
+        except ValueError as error:
+            raise NetworkError(f"evaluator {self.name}: {error}") from error
+
+
+class WrappingEvaluator(BatchEvaluator):
+    """The base of evaluators that ask another one; all attributes are those of `inner`."""
+
+    def __init__(self, inner: BatchEvaluator) -> None:
+        self.inner = inner
+        self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
+        self.advice = inner.advice
+        self.has_pass, self.has_score, self.has_ownership = inner.has_pass, inner.has_score, inner.has_ownership
+
+
+class BySizeEvaluator(Evaluator):
+    """Specialists for some board sizes, and `fallback` for all others. Their plane sets may differ.
+
+    `specialists` makes the evaluator of a size when it is first asked for.
+    """
+
+    def __init__(self, fallback: BatchEvaluator, specialists: Mapping[int, Callable[[], BatchEvaluator]]) -> None:
+        self.name = fallback.name
+        self._fallback = fallback
+        self._makers = dict(specialists)
+        self._made: dict[int, BatchEvaluator] = {}
+        self._making = threading.Lock()
+
+    def on(self, size: int) -> BatchEvaluator:
+        if size not in self._makers:
+            return self._fallback.on(size)
+        with self._making:
+            if size not in self._made:
+                self._made[size] = self._makers[size]().on(size)
+            return self._made[size]
+
+    def wrapped(self, wrap: Callable[[BatchEvaluator], BatchEvaluator]) -> BySizeEvaluator:
+        def made(size: int) -> BatchEvaluator:
+            return wrap(self.on(size))
+
+        return BySizeEvaluator(wrap(self._fallback), {size: partial(made, size) for size in self._makers})
+
+
+class UniformEvaluator(BatchEvaluator):
+    """Gives every point of the board and pass the same probability, and 0 for value, score and ownership."""
+
+    def __init__(self, plane_set: str = "tengen") -> None:
+        self.name = "uniform"
+        self.plane_set = plane_set
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = Evaluation.zeros(len(batch), batch.edge)
+        result.policy[:, :-1] = batch.mask.reshape(len(batch), -1) > 0
+        result.policy[:, -1] = 1
+        result.policy[:] /= result.policy.sum(axis=1, keepdims=True, dtype=np.float32)
+        return result
+
+
+def _keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:
+    """Set illegal moves [N, edge * edge + 1] to 0 and the sum of each row to 1."""
+    legal = np.zeros(policy.shape, bool)
+    legal[:, -1] = True
+    for row, game in zip(legal, games, strict=True):
+        rows, columns = np.divmod(np.array(game.legal_points(), np.intp), game.size)
+        row[rows * edge + columns] = True
+    policy *= legal
+    totals = policy.sum(axis=1, keepdims=True)
+    np.copyto(policy, legal, where=totals == 0)
+    policy /= policy.sum(axis=1, keepdims=True)
+
+
+def _widened(result: Evaluation, edge: int, wider: int) -> Evaluation:
+    """Results on tensors of `edge` as they are on those of a `wider` edge."""
+    n = len(result)
+    board = np.zeros((n, wider, wider), np.float32)
+    board[:, :edge, :edge] = result.policy[:, :-1].reshape(n, edge, edge)
+    ownership = None
+    if result.ownership is not None:
+        ownership = np.zeros((n, wider, wider), np.float32)
+        ownership[:, :edge, :edge] = result.ownership
+    policy = np.concatenate([board.reshape(n, -1), result.policy[:, -1:]], axis=1)
+    return Evaluation(policy, result.value, result.score, ownership)

@@ -1,0 +1,114 @@
+"""The folder of a run: which run lies there, who works on it, and what it is compared with."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tengen.errors import RecipeError
+from tengen.runs.folder import RunFolder, check_same, difference, numbered
+
+RECIPE = {"kind": "network", "name": "x", "search": {"visits": 32, "params": {}}, "learn": {"threads": 2, "lr": 0.1}}
+
+
+def test_a_fresh_folder_takes_any_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run", "network")
+    with folder.lead():
+        folder.check_same(RECIPE)
+        folder.write_recipe(RECIPE)
+    assert folder.saved_recipe() == RECIPE
+    folder.check_same(RECIPE)
+
+
+def test_the_first_setting_that_differs_is_named(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "network")
+    folder.write_recipe(RECIPE)
+    with pytest.raises(RecipeError, match=r"holds a run with search\.visits = 32, not 64; give the same settings"):
+        folder.check_same({**RECIPE, "search": {"visits": 64, "params": {}}})
+    folder.check_same({**RECIPE, "learn": {"threads": 4, "lr": 0.1}}, may_change=("learn.threads",))
+    with pytest.raises(RecipeError, match=r"learn\.lr = 0\.1, not 0\.2"):
+        folder.check_same({**RECIPE, "learn": {"threads": 4, "lr": 0.2}}, may_change=("learn.threads",))
+    folder.check_same({**RECIPE, "name": "y"}, compared=lambda recipe: {**recipe, "name": ""})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ({"a": 1}, {"a": 1}, None),
+        ({1: "x"}, {"1": "x"}, None),
+        ({"a": (1, 2)}, {"a": [1, 2]}, None),
+        ({"a": [1, 2]}, {"a": [1, 3]}, "a = [1, 2], not [1, 3]"),
+        ({"a": None}, {"a": True}, "a = null, not true"),
+        ({"a": "x"}, {"a": "y"}, "a = x, not y"),
+        ({"a": {"b": {"c": 1}}}, {"a": {"b": {}}}, "a.b.c = 1, not null"),
+        ({"players": [{"v": 1}, {"v": 2}]}, {"players": [{"v": 1}, {"v": 3}]}, "players[1].v = 2, not 3"),
+        ({"players": [{"v": 1}]}, {"players": []}, 'players = [{"v": 1}], not []'),
+        ({"new": {}}, {}, None),
+        ({}, {"new": None}, None),
+        ({"a": 0}, {}, "a = 0, not null"),
+        ({"a": False}, {"a": None}, "a = false, not null"),
+    ],
+)
+def test_differences(before: object, now: object, found: str | None) -> None:
+    assert difference(before, now) == found
+
+
+def test_what_a_match_folder_holds_is_compared_alike(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"holds a match with conditions\.komi = 7\.5, not 6\.5"):
+        check_same(tmp_path, {"conditions": {"komi": 7.5}}, {"conditions": {"komi": 6.5}}, what="match")
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    RunFolder(tmp_path / "a", "network").check_kind()
+    (tmp_path / "recipe.yaml").write_text("name: before kinds\n")
+    RunFolder(tmp_path, "network").check_kind()
+    with pytest.raises(RecipeError, match="holds a run of kind network, not selfplay; give another folder"):
+        RunFolder(tmp_path, "selfplay").check_kind()
+    (tmp_path / "recipe.yaml").write_text("- no recipe\n")
+    with pytest.raises(RecipeError, match="holds a run of kind unknown, not network"):
+        RunFolder(tmp_path, "network").check_kind()
+    (tmp_path / "recipe.yaml").write_bytes(b"\xff\xfe\x00: [")
+    with pytest.raises(RecipeError, match=r"recipe.yaml cannot be read; give another folder"):
+        RunFolder(tmp_path, "network").check_kind()
+    (tmp_path / "match.json").touch()
+    with pytest.raises(RecipeError, match="holds a match"), RunFolder(tmp_path, "network").lead():
+        pass
+
+
+def test_one_process_leads_a_run_and_its_death_frees_it(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run", "network")
+    script = f"""
+import pathlib
+from tengen.runs.folder import RunFolder
+with RunFolder(pathlib.Path({str(folder.path)!r}), "network").lead():
+    print("leads", flush=True)
+    input()
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdin=-1, stdout=-1) as leader:
+        assert leader.stdout is not None
+        assert leader.stdout.readline() == b"leads\n"
+        with pytest.raises(RecipeError, match="another process works on this run; wait for it"), folder.lead():
+            pass
+        with folder.locked("rate") as free:
+            assert free
+        leader.kill()
+        leader.wait()
+    with folder.lead():
+        pass
+
+
+def test_a_resumed_run_keeps_its_games(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "network")
+    folder.check_games("10 games (aa)", resumes=False)
+    folder.check_games("10 games (aa)", resumes=True)
+    with pytest.raises(RecipeError, match=r"learnt from 10 games \(aa\), and its store holds 11 games \(bb\) now"):
+        folder.check_games("11 games (bb)", resumes=True)
+    folder.check_games("11 games (bb)", resumes=False)
+
+
+def test_numbered_files_come_by_number(tmp_path: Path) -> None:
+    for name in ("cycle-00010.onnx", "cycle-00002.onnx", "cycle-00003.ckpt", "cycle-x.onnx", "step-00001.onnx"):
+        (tmp_path / name).touch()
+    found = numbered(tmp_path, "cycle-*.onnx")
+    assert [(number, path.name) for number, path in found] == [(2, "cycle-00002.onnx"), (10, "cycle-00010.onnx")]

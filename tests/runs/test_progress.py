@@ -1,0 +1,53 @@
+"""Durations, rates, times that are left, and a display that is silent where there is no terminal."""
+
+import io
+
+import pytest
+from rich.console import Console, RenderableType
+
+from tengen.runs.progress import Eta, LiveDisplay, Timings, duration, rate
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min"), (3540, "59 min"), (3900, "1 h 05 min"), (180000, "2 days 2 h")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_rates() -> None:
+    assert [rate(speed) for speed in (0.123, 4.56, 42.4, 12345.6)] == ["0.12", "4.6", "42", "12,346"]
+
+
+def test_the_time_left_follows_the_pace_of_this_process() -> None:
+    time = [0.0]
+    eta = Eta(100, done=40, now=lambda: time[0])
+    assert eta.seconds(40) is None
+    time[0] = 10.0
+    assert eta.seconds(60) == pytest.approx(20.0)
+    assert eta.seconds(120) == 0.0
+
+
+def test_timings_add_up() -> None:
+    time = [0.0]
+    timings = Timings(now=lambda: time[0])
+    for after, name in ((2.0, "play"), (5.0, "learn"), (6.5, "play")):
+        time[0] = after
+        timings.add(name)
+    assert timings.seconds == {"play": 3.5, "learn": 3.0}
+    assert timings.total == 6.5
+
+
+class Shown(LiveDisplay):
+    def panel(self) -> RenderableType:
+        return "PANEL"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_panel_needs_a_terminal(terminal: bool) -> None:
+    text = io.StringIO()
+    with Shown(Console(file=text, force_terminal=terminal, width=80)) as display:
+        display.print("a line [that] stays")
+    assert ("PANEL" in text.getvalue()) == terminal
+    assert "a line [that] stays" in text.getvalue()

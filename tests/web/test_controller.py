@@ -1,0 +1,242 @@
+"""What the engine does next, played through with a fake engine and no page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from web_engine import FakeEngine
+
+from tengen.engine import Count, Engine, Limits, SearchResult
+from tengen.errors import NetworkError
+from tengen.evaluators import UniformEvaluator
+from tengen.game import BLACK, WHITE, Game
+from tengen.web.controller import ANALYSIS_VISITS, EngineController
+from tengen.web.engine import EngineThread, PageEngine
+from tengen.web.session import GameSession, Phase
+from tengen.web.settings import GameSettings, Mode, level_of_visits
+
+Scene = Callable[[EngineController, FakeEngine, list[str]], Awaitable[None]]
+
+
+def perform(
+    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, real: PageEngine | None = None
+) -> None:
+    """Run a controller for a new session beside the scene, with a fake engine or a real one."""
+    played_by = engine or FakeEngine()
+
+    async def run() -> None:
+        messages: list[str] = []
+        thread = EngineThread(lambda: real or played_by)
+        controller = EngineController(GameSession(settings), thread, lambda: None, messages.append, min_seconds=0)
+        task = asyncio.create_task(controller.run())
+        try:
+            await asyncio.wait_for(scene(controller, played_by, messages), 10)
+        finally:
+            task.cancel()
+            thread.close()
+
+    asyncio.run(run())
+
+
+async def until(happens: Callable[[], object]) -> None:
+    while not happens():
+        await asyncio.sleep(0.005)
+
+
+def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.click(40)
+        controller.wake()
+        await until(lambda: len(session.game.moves) == 2)
+        assert session.game.moves == [(BLACK, 40), (WHITE, 7)]
+        assert engine.searches == [(1, Limits(visits=session.settings.level.visits))]
+        assert engine.style == session.settings.level.style
+        assert len(session.line_analyses()) == 1, "its search is kept for the graph"
+
+    perform(scene, GameSettings(size=9), FakeEngine(script=[7]))
+
+
+def test_the_engine_opens_when_it_has_black() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: controller.session.may_click)
+        assert len(controller.session.game.moves) == 1
+
+    perform(scene, GameSettings(size=9, human=WHITE))
+
+
+def test_a_lost_game_is_resigned() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.click(40)
+        controller.wake()
+        await until(lambda: controller.session.result)
+        assert controller.session.result == "B+R"
+
+    perform(scene, GameSettings(size=9), FakeEngine(resigns=True))
+
+
+def test_the_engine_plays_itself_to_the_end_and_counts() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: controller.session.phase is Phase.OVER)
+        assert controller.session.result == "W+7.5"
+
+    perform(scene, GameSettings(size=5, mode=Mode.WATCH), FakeEngine(passes=True))
+
+
+def test_a_pause_holds_the_engine() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: len(controller.session.game.moves) >= 3)
+        controller.paused = True
+        controller.wake()
+        await asyncio.sleep(0.05)
+        moves = len(controller.session.game.moves)
+        await asyncio.sleep(0.1)
+        assert len(controller.session.game.moves) == moves
+
+    perform(scene, GameSettings(size=9, mode=Mode.WATCH))
+
+
+def test_after_two_passes_the_engine_marks_the_dead() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.pass_turn()
+        session.pass_turn()
+        controller.wake()
+        await until(lambda: session.counted)
+        assert session.phase is Phase.COUNTING
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+
+
+@pytest.mark.parametrize(("rules", "dead"), [("chinese", {8}), ("tromp-taylor", set())])
+def test_no_stone_is_dead_where_the_rules_count_what_stands(rules: str, dead: set[int]) -> None:
+    """The white stone at 8 cannot live in Black's left side, which is his with it and nobody's beside it."""
+    diagram = "..XO...\n.OXOOO.\nXXXO.O.\nX.XOOO.\nXXXO.O.\n.XXOOOO\nX.XO.O.\n"
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = GameSession(controller.session.settings, start=Game.from_diagram(diagram, rules, komi=0))
+        session.pass_turn()
+        session.pass_turn()
+        controller.new_session(session)
+        await until(lambda: session.counted)
+        assert session.dead == dead
+        session.toggle_dead(8)
+        assert session.dead == {8} - dead, "a person may say otherwise"
+
+    perform(scene, GameSettings(size=7, mode=Mode.ANALYZE, rules=rules))
+
+
+def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None:
+    class Slow(FakeEngine):
+        def count(self, game: Game) -> Count:
+            self.thinking.set()
+            self._stop.wait(0.1)
+            return super().count(game)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.pass_turn()
+        session.pass_turn()
+        controller.wake()
+        await until(engine.thinking.is_set)
+        session.resign()
+        await until(lambda: not controller.activity)
+        assert session.result == "W+R" and not session.counted and session.view().dead == ()
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE), Slow())
+
+
+def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        controller.analyzing = True
+        controller.wake()
+        await until(engine.thinking.is_set)
+        session.play(40)
+        controller.wake()
+        await until(lambda: len(engine.searches) == 2)
+        assert engine.searches == [(0, Limits(visits=ANALYSIS_VISITS)), (1, Limits(visits=ANALYSIS_VISITS))]
+        assert session.tree.root.analysis is not None, "what was found before the step is kept"
+        controller.analyzing = False
+        controller.wake()
+        await until(lambda: not engine.thinking.is_set())
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+
+
+@pytest.mark.parametrize("look", ["analysis", "review"])
+def test_a_weak_level_plays_with_its_own_visits_alone(look: str) -> None:
+    """Analysis and review share the engine with the game, but not the search tree."""
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        if look == "analysis":
+            controller.analyzing = True
+            controller.wake()
+            await until(lambda: controller.thread.latest and controller.thread.latest.visits > 500)
+        else:
+            controller.review()
+            await until(lambda: session.node.analysis)
+        for moves in (2, 4):
+            session.click(session.game.legal_points()[8])
+            before = session.node
+            controller.wake()
+            await until(lambda moves=moves: len(session.game.moves) == moves)
+            assert before.analysis is not None and before.analysis.visits == 1
+
+    settings = GameSettings(size=5, level=level_of_visits(1))
+    perform(scene, settings, real=Engine(UniformEvaluator(), batch=1))
+
+
+def test_a_review_analyzes_every_position_of_the_line() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        for point in (10, 20, 30, 40):
+            session.play(point)
+        session.step(-2)
+        controller.review()
+        await until(lambda: len(session.line_analyses()) == 5)
+        assert not controller.to_review
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+
+
+def test_take_back_while_the_engine_thinks_takes_the_move_back_and_no_answer_comes() -> None:
+    class Slow(FakeEngine):
+        def think(self, *args: object, **more: object) -> SearchResult:
+            self.thinking.set()
+            self._stop.wait(5)
+            return super().think(*args, **more)  # type: ignore[arg-type]
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.click(40)
+        controller.wake()
+        await until(engine.thinking.is_set)
+        session.take_back()
+        controller.wake()
+        await asyncio.sleep(0.1)
+        assert session.game.moves == [] and len(session.tree) == 1 and messages == []
+
+    perform(scene, GameSettings(size=9), Slow())
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(NetworkError("net.onnx is no network"), "net.onnx is no network"), (RuntimeError("x"), "failed")],
+)
+def test_a_failure_of_the_engine_is_reported_and_the_page_continues(error: Exception, message: str) -> None:
+    class Broken(FakeEngine):
+        def set_position(self, game: object) -> None:
+            raise error
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.click(40)
+        controller.wake()
+        await until(lambda: messages)
+        assert message in messages[0] and controller.paused
+        assert controller.session.take_back()
+
+    perform(scene, GameSettings(size=9), Broken())
