@@ -80,8 +80,8 @@ def recipes_page() -> str:
     sections = [
         "# Recipe keys",
         "A recipe is a YAML file. `kind` selects the kind of run: `supervised` (default), `linear-playout`, "
-        "`selfplay` or `policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written below its name "
-        "or as `--set GROUP.KEY=VALUE`.",
+        "`selfplay` or `policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written "
+        "below its name or as `--set GROUP.KEY=VALUE`.",
     ]
     for kind, model in (
         ("supervised", RunConfig),

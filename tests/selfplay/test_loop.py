@@ -40,7 +40,7 @@ from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.watcher import Nobody
 
 RECIPE = """
-kind: zero
+kind: selfplay
 cycles: 3
 games_per_cycle: 24
 games_at_once: 8
@@ -418,7 +418,7 @@ def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_
         run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
 
 
-@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind network")])
+@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind supervised")])
 def test_a_folder_of_something_else_stays_as_it_is(recipe: Path, tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / name).write_text("name: mine\n", encoding="utf-8")
     with pytest.raises(RecipeError, match=f"holds {reason}"):
