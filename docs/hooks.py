@@ -106,14 +106,25 @@ def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def fields_table(model: type[BaseModel]) -> str:
-    """The fields of a pydantic model as a Markdown table: name, values, default, description."""
-    rows = []
-    for name, field in model.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        shown = "required" if field.is_required() else "" if isinstance(default, BaseModel) else f"`{default!r}`"
-        cells = (f"`{name}`", _values(field), shown, field.description or "")
-        rows.append("| " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(["| key | values | default | description |", "|---|---|---|---|", *rows])
+    """The fields of a pydantic model as a Markdown table: name, values, default, description if there is any."""
+    fields = model.model_fields
+    columns = ["key", "values", "default"] + ["description"] * any(field.description for field in fields.values())
+    rows = [columns, ["---"] * len(columns)]
+    for name, field in fields.items():
+        cells = [f"`{name}`", _values(field), _default(field), field.description or ""]
+        rows.append([_cell(cell) for cell in cells[: len(columns)]])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _default(field: FieldInfo) -> str:
+    """The default of a field as YAML writes it."""
+    default = field.get_default(call_default_factory=True)
+    if field.is_required():
+        return "required"
+    if isinstance(default, BaseModel) or default == "":
+        return ""
+    words = {None: "null", True: "true", False: "false"}
+    return f"`{words[default] if default is None or isinstance(default, bool) else default}`"
 
 
 def _values(field: FieldInfo) -> str:
@@ -143,9 +154,7 @@ def _kind(hint: Any) -> str:
         )
     if parts:
         return " or ".join("null" if part is type(None) else _kind(part) for part in parts)
-    return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(
-        hint, getattr(hint, "__name__", "any")
-    )
+    return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(hint, "any")
 
 
 def cli_page() -> str:

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "bindings/convert.h"
+#include "board/random.h"
 #include "board/symmetry.h"
 #include "features/encode.h"
 #include "features/rows.h"
@@ -339,6 +340,14 @@ void bind_context(nb::module_& m) {
           "The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.");
 }
 
+// Output number `key` of the generator that starts at each value.
+auto splitmix64(In<std::uint64_t> values, std::uint64_t key) {
+    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;  // of the state of SplitMix64
+    auto hashes = bindings::new_array<std::uint64_t>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) hashes.data()[i] = SplitMix64(values(i) + key * kStep).next();
+    return hashes;
+}
+
 std::tuple<std::vector<std::string>, std::vector<std::string>> plane_set_contents(std::string_view name) {
     std::vector<std::string> planes, scalars;
     for (const Plane& plane : plane_set(name).planes) planes.push_back(plane.name);
@@ -375,4 +384,6 @@ void register_features(nb::module_& m) {
           "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
           "target"_a.noconvert().none() = nb::none(), "reply"_a.noconvert().none() = nb::none(),
           "Write a batch of positions and targets straight from the columns of shards.");
+    m.def("splitmix64", &splitmix64, "values"_a.noconvert(), "key"_a,
+          "Hash every word with a key into 64 uniform bits, for the order and the split of a sampler.");
 }

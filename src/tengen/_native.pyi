@@ -265,6 +265,11 @@ def encode_rows(plane_set: str, shards: Sequence[GameColumns], shard: Annotated[
     Write a batch of positions and targets straight from the columns of shards.
     """
 
+def splitmix64(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
+    """
+    Hash every word with a key into 64 uniform bits, for the order and the split of a sampler.
+    """
+
 class SearchParams:
     """Settings of a search; tengen.engine.params.SearchParams explains them."""
 

@@ -16,8 +16,7 @@ import pytest
 from data_pipeline.self_play_games import self_played
 
 from tengen.data import Sampler, SelfPlaySampler, Store, StoreAppender, StoreWriter
-from tengen.data.manifest import MANIFEST
-from tengen.data.schema import SHARD
+from tengen.data.format import MANIFEST, SHARD
 from tengen.errors import StoreError
 
 GAMES = 5

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tengen import _native
-from tengen.data.filters import Filters
-from tengen.data.identity import HashSet, game_hash, symmetry_table
-from tengen.data.record import GameRecord, pack_moves
-from tengen.data.sampling import in_fraction
+from tengen.data.importer import HashSet
+from tengen.data.record import GameRecord, game_hash, pack_moves, symmetry_table
+from tengen.data.rows import Filters
+from tengen.data.split import in_fraction
 from tengen.errors import SgfError
 
 GAME = GameRecord(

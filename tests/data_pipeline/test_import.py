@@ -18,12 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tengen.data.filters import Filters
+from tengen.data.import_report import NOTES, REPORT_JSON, REPORT_TEXT
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
-from tengen.data.ownership import TOLERANCE, count
 from tengen.data.record import unpack_ownership
-from tengen.data.report import NOTES, REPORT_JSON, REPORT_TEXT
-from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, RowOptions, trees_to_rows
+from tengen.data.rows import DROPPED, FILTERED, PART, TOLERANCE, UNREADABLE, Filters, RowOptions, count, trees_to_rows
 from tengen.data.sources import Tree
 from tengen.data.stats import collect
 from tengen.data.store import Store

@@ -57,7 +57,7 @@ def headings(page: str) -> list[str]:
 
 
 def test_a_finished_run_has_all_sections_and_needs_no_other_file(page: str) -> None:
-    assert headings(page) == ["Strength", "Learning", "Games", "Where games begin", "Sample games", "Health", "Speed"]
+    assert headings(page) == ["Strength", "Learning", "Games", "Openings", "Sample games", "Health", "Speed"]
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []

@@ -208,7 +208,7 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     _, errors = process.communicate(timeout=60)
     (step, _) = checkpoints(folder / "checkpoints")[-1]
     assert process.returncode == 130 and "Traceback" not in errors
-    assert f"stopped; the run is in {folder}, and the same command goes on with it" in errors.replace("\n", " ")
+    assert f"stopped; the run is in {folder}; the same command continues it" in errors.replace("\n", " ")
     assert step < 30
     train(run, folder, show_progress=False)
     assert_same_end(unbroken, folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from tengen.cli.stopped import told_when_stopped
+from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
@@ -50,7 +50,7 @@ def command(
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
         console.print(_cost(trainer, config.plane_set))
 
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         path = train(run, folder, show_progress=not quiet, on_start=describe)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
 
@@ -74,6 +74,6 @@ def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: boo
 
     run = load_recipe(recipe, settings, model=LinearRun)
     folder = out if out is not None else Path("runs") / run.name
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         path = train_linear(run, folder, show_progress=not quiet)
     Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from tengen.cli.stopped import told_when_stopped
+from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 
@@ -53,7 +53,7 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder)
-    with told_when_stopped(folder), ShutdownFlag() as stop, shown as watcher:
+    with report_interruption(folder), ShutdownFlag() as stop, shown as watcher:
         if role == "lead":
             return Run(config, folder, watcher, stop).go()
         (help_generate if role == "generate" else help_rate)(config, folder, watcher, stop)
@@ -66,5 +66,5 @@ def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: 
 
     config = load_recipe(recipe, settings, model=RlConfig)
     folder = out if out is not None else Path("runs") / config.name
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         return run_policy_gradient(config, folder, progress=not quiet)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tengen import _native
+from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
 from tengen.game import Game
@@ -115,10 +116,7 @@ class BatchEvaluator(Evaluator):
 
     def encoded(self, positions: Sequence[Position], edge: int | None = None) -> InputBatch:
         """The positions in this evaluator's encoding, on tensors of `edge`, that of the largest board unless given."""
-        batch = self.new_batch(len(positions), edge or max(position.size for position in positions))
-        for row, position in enumerate(positions):
-            batch.encode(row, position)
-        return batch
+        return InputBatch(self.plane_set, *plane_set(self.plane_set).encode_games(positions, edge))
 
     def scatter(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, result: Evaluation) -> None:
         """Hand results to the positions that a native search waits for; NetworkError when they cannot be right."""

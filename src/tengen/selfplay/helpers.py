@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from tengen.data.manifest import read_manifest
+from tengen.data.format import read_manifest
 from tengen.errors import RecipeError, StoreError
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import ZeroConfig

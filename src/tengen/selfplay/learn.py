@@ -12,8 +12,7 @@ import torch
 from torch import nn
 
 from tengen.data.planes import plane_set
-from tengen.data.sampler import Sampler
-from tengen.data.self_play import MixedSampler, SelfPlaySampler, recorded_positions
+from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError

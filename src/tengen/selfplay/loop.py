@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengen.data.appender import StoreAppender
 from tengen.data.store import Store
+from tengen.data.writer import StoreAppender
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card

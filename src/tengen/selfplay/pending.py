@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 from filelock import BaseFileLock
 
+from tengen.data.format import SHARD, rows_to_batch, to_shard
 from tengen.data.record import GameRecord
-from tengen.data.schema import SHARD, rows_to_batch, to_shard
 from tengen.data.store import Shard
 from tengen.disk import try_lock, write_whole
 from tengen.errors import StoreError

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from tengen import _native
-from tengen.data.identity import game_hash
-from tengen.data.record import GameRecord
+from tengen.data.record import GameRecord, game_hash
 from tengen.selfplay.plan import GamePlan
 
 # How a game of self-play ended, in the words of the store.

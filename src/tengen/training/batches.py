@@ -7,8 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tengen.data.batch import Batch, Floats, Rows
-from tengen.data.prefetch import BatchSource, prefetch
+from tengen.data.batch import Batch, BatchSource, Floats, Rows, prefetch
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import RecipeError

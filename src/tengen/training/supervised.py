@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from tengen.data.batch import BatchSource
 from tengen.data.planes import PlaneSet
-from tengen.data.prefetch import BatchSource
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
 from tengen.data.store import Store

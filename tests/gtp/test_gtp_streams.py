@@ -8,25 +8,25 @@ import time
 
 import pytest
 
-from tengen.gtp.lines import Lines, read_lines
+from tengen.gtp.streams import InputQueue, read_lines
 
 
 def test_lines_come_in_order_and_then_the_end() -> None:
-    lines = Lines()
+    lines = InputQueue()
     lines.put("a", "b")
     lines.close()
     assert [lines.get(), lines.get(), lines.get(), lines.get()] == ["a", "b", None, None]
 
 
 def test_waiting_for_a_line_ends_when_it_comes() -> None:
-    lines = Lines()
+    lines = InputQueue()
     threading.Timer(0.05, lines.put, ["late"]).start()
     assert lines.get() == "late"
 
 
 @pytest.mark.parametrize("line", ["stop", "3 stop", "\tstop # now", "quit"])
 def test_a_search_is_stopped_by_what_comes_while_it_runs(line: str) -> None:
-    lines = Lines()
+    lines = InputQueue()
     lines.search_begins()
     assert not lines.stop_requested()
     lines.put("name")
@@ -36,7 +36,7 @@ def test_a_search_is_stopped_by_what_comes_while_it_runs(line: str) -> None:
 
 
 def test_the_end_of_the_input_stops_the_search_that_runs() -> None:
-    lines = Lines()
+    lines = InputQueue()
     lines.search_begins()
     lines.close()
     assert lines.stop_requested()
@@ -44,7 +44,7 @@ def test_the_end_of_the_input_stops_the_search_that_runs() -> None:
 
 @pytest.mark.parametrize("rest", [["quit"], ["genmove w", "quit"], []])
 def test_a_script_that_was_there_before_does_not_stop_the_search(rest: list[str]) -> None:
-    lines = Lines()
+    lines = InputQueue()
     lines.put(*rest)
     if not rest:
         lines.close()
@@ -54,7 +54,7 @@ def test_a_script_that_was_there_before_does_not_stop_the_search(rest: list[str]
 
 
 def test_stop_counts_in_a_script_too() -> None:
-    lines = Lines()
+    lines = InputQueue()
     lines.put("stop", "quit")
     lines.search_begins()
     assert lines.stop_requested()
@@ -62,7 +62,7 @@ def test_stop_counts_in_a_script_too() -> None:
 
 def test_a_descriptor_is_read_by_lines_whatever_its_pieces() -> None:
     reading, writing = os.pipe()
-    lines = Lines()
+    lines = InputQueue()
     thread = read_lines(reading, lines)
     for piece in (b"na", b"me\r\nver", b"sion\n\xff\n", b"last"):
         os.write(writing, piece)

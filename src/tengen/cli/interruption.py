@@ -1,4 +1,4 @@
-"""What a long command says when it is stopped."""
+"""The message of a long command that Ctrl-C interrupts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 
 @contextmanager
-def told_when_stopped(folder: Path) -> Iterator[None]:
-    """On Ctrl-C say that the run in `folder` is safe and how it goes on, before the interruption goes its way."""
+def report_interruption(folder: Path) -> Iterator[None]:
+    """On Ctrl-C print where the run is and how to continue it, and raise the KeyboardInterrupt again."""
     try:
         yield
     except KeyboardInterrupt:
-        where = f"the run is in {folder}, and the same command goes on with it"
+        where = f"the run is in {folder}; the same command continues it"
         print(f"stopped; {where}" if folder.exists() else "stopped before anything was written", file=sys.stderr)
         raise

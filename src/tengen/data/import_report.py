@@ -1,4 +1,4 @@
-"""What an import did with every game, counted by reason, as text and JSON."""
+"""The report of an import: games by verdict and reason, as text and JSON."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _VERDICTS = (PART, DROPPED, FILTERED, UNREADABLE)
 
 @dataclass
 class ImportReport:
-    """Counts of games by verdict and reason, with the first few places of each.
+    """Numbers of games by verdict and reason, with the first few places of each.
 
-    games: trees read. kept: rows stored, those in part included. counted: those whose final owners were asked for,
-    which are whole and have a score and a known komi. owned: those of them whose owners were found.
+    games: trees read. kept: rows stored, including games kept in part. counted: complete games with a score and a known
+    komi, whose final ownership was computed. owned: those of them where it agrees with the score.
     """
 
     games: int = 0
@@ -37,7 +37,7 @@ class ImportReport:
     examples: dict[tuple[str, str], list[Note]] = field(default_factory=dict)
 
     def add(self, note: Note) -> None:
-        """Count a game that is not kept whole, or a file that was not read."""
+        """Count a game that is not kept in full, or a file that cannot be read."""
         key = (note.verdict, note.reason)
         self.reasons[key] += 1
         shown = self.examples.setdefault(key, [])
@@ -50,11 +50,11 @@ class ImportReport:
 
     @property
     def rate(self) -> float:
-        """Games read a second."""
+        """Games read per second."""
         return self.games / self.seconds if self.seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the time taken, as JSON can hold it."""
+        """Everything but the time taken, in a form for JSON."""
         return {
             "games": self.games,
             "kept": self.kept,
@@ -78,7 +78,7 @@ class ImportReport:
         }
 
     def text(self) -> str:
-        """The report for people."""
+        """The report as text."""
         share = 100 * self.kept / self.games if self.games else 0.0
         lines = [
             f"{self.games:,} games read, {self.kept:,} kept ({share:.2f}%), {self.moves:,} moves",
@@ -95,7 +95,7 @@ class ImportReport:
         return "\n".join(lines) + "\n"
 
     def summary(self) -> str:
-        """One line: how many games of each verdict and reason."""
+        """One line: the number of games of each verdict and reason."""
         parts = [f"{verdict}: {reason} ({count:,})" for (verdict, reason), count in self._ordered()]
         return f"{self.games:,} games read, {self.kept:,} kept" + "".join(f"; {part}" for part in parts)
 
@@ -116,20 +116,20 @@ class ImportReport:
 
 
 class NoteFile:
-    """Lists every game that is not whole, one a line: verdict, reason, place, detail; tabs between.
+    """Lists every game that is not kept in full, one per line: verdict, reason, place and detail, separated by tabs.
 
-    Games that the filters or the sample leave out are counted only.
+    Games that the filters or the sample leave out are not listed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / NOTES).open("w", encoding="utf-8", errors="backslashreplace")
 
     def add(self, note: Note) -> None:
-        """Write one line."""
+        """Write one line, unless the game was filtered out."""
         if note.verdict != FILTERED:
             fields = (" ".join(value.split()) for value in note)
             self._file.write("\t".join(fields) + "\n")
 
     def close(self) -> None:
-        """End the file."""
+        """Close the file."""
         self._file.close()
