@@ -5,6 +5,7 @@ from tengen.engine.engine import DEFAULT_VISITS, Engine
 from tengen.engine.limits import Limits
 from tengen.engine.load import load_engine
 from tengen.engine.params import SearchParams
+from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.style import Style
 
@@ -17,7 +18,9 @@ __all__ = [
     "Limits",
     "Overtime",
     "SearchParams",
+    "SearchQueue",
     "SearchResult",
+    "SearchTask",
     "Style",
     "TimeControl",
     "load_engine",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,39 +15,23 @@ from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import resumed
+from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.resign import ResignJudge
-from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import TreeSearch
 from tengen.engine.style import Style
 from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import BLACK, Game
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[SearchResult], None]
-
 DEFAULT_VISITS = 400
-_MOST_STEPS = 1 << 30
-_LINE = 20  # moves of a principal variation
 # The search of a pass before it is played, at most; it falls in the margin that clocks leave.
 _PASS_VISITS = 64
 _PASS_SECONDS = 0.1
 _PASS_BYTES = 1 << 22
-
-
-@dataclass
-class _Spent:
-    """What one search has used so far."""
-
-    started: float
-    visits_before: int
-    evaluations_before: int
-    step: float = 0.0
-
-    @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self.started
 
 
 class Engine:
@@ -81,7 +64,7 @@ class Engine:
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self._busy = threading.RLock()
-        self._stop = threading.Event()
+        self._task_now: SearchTask | None = None
         self._pondering: threading.Thread | None = None
         self._game: Game | None = None
         self._restricted = False
@@ -185,22 +168,29 @@ class Engine:
         """
         self._end_pondering()
         with self._busy:
-            self._stop.clear()
             game = self._position()
-            spent = self._run((limits or self.limits).budget(game.size, len(game.moves)), on_progress, until, every)
-            return self._decide(self._report(spent), cleanup)
+            budget = (limits or self.limits).budget(game.size, len(game.moves))
+            return self._decide(self._task(budget, on_progress, until, every).run(), cleanup)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
         """Search the position in a thread of its own until anything else is asked of the engine; returns at once."""
         self._end_pondering()
         self._position()
-        self._stop.clear()
-        self._pondering = threading.Thread(target=self._ponder, args=(on_progress, every), name="ponder", daemon=True)
+        task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every)
+        self._pondering = threading.Thread(target=self._ponder, args=(task,), name="ponder", daemon=True)
         self._pondering.start()
 
     def stop(self) -> None:
         """End the search that runs now, in whichever thread, after its batch; does nothing when none runs."""
-        self._stop.set()
+        if self._task_now is not None:
+            self._task_now.stop()
+
+    def raw(self, game: Game) -> Evaluation:
+        """The output of the network for a position without any search, for its side to move: one row.
+
+        The policy has legal moves alone, and its sum is 1. Raises NetworkError for a board that it does not know.
+        """
+        return self.evaluator.evaluate([game])
 
     def count(self, game: Game, by: Way = "both") -> Count:
         """Count a game that is played out: the score without the stones that network, playouts or both hold dead."""
@@ -225,79 +215,24 @@ class Engine:
     def _end_pondering(self) -> None:
         thread = self._pondering
         if thread is not None and thread is not threading.current_thread():
-            self._stop.set()
+            self.stop()
             thread.join()
             self._pondering = None
 
-    def _ponder(self, on_progress: Progress | None, every: float) -> None:
+    def _ponder(self, task: SearchTask) -> None:
         try:
             with self._busy:
-                self._run(Budget(None, None, None, early_stop=False), on_progress, None, every)
+                task.run()
         except Exception:
             logger.exception("pondering ended")
 
-    def _run(
+    def _task(
         self, budget: Budget, on_progress: Progress | None, until: Callable[[], bool] | None, every: float
-    ) -> _Spent:
-        search = self._search
-        spent = _Spent(time.monotonic(), search.visits, search.evaluations)
-        reported = 0.0
-        planned = budget.left(search.visits, 0, 0, 0)
-        search.plan(int(planned) if math.isfinite(planned) else 0)
-        while (left := self._left(budget, spent)) > 0:
-            began = spent.elapsed
-            search.step(int(min(left, _MOST_STEPS)))
-            spent.step = spent.elapsed - began
-            if self._stop.is_set() or (until is not None and until()):
-                break
-            if on_progress is not None and spent.elapsed - reported >= every:
-                reported = spent.elapsed
-                on_progress(self._report(spent))
-        return spent
-
-    def _left(self, budget: Budget, spent: _Spent) -> float:
-        """Playouts that this search may still make: at least one before the first, 0 once the best move is clear."""
-        visits = self._search.visits
-        playouts = visits - spent.visits_before
-        left = budget.left(visits, playouts, spent.elapsed, spent.step)
-        if spent.step == 0:
-            return max(left, 1)
-        if budget.early_stop and left > 0:
-            moves = self._search.stats()
-            top = moves.visits[:2].tolist()
-            clear = len(top) == 2 and self._search.choose(0) == moves.point[0]
-            if clear and budget.decided(top[0] - top[1], left, playouts, spent.elapsed):
-                return 0
-        return left
-
-    def _report(self, spent: _Spent) -> SearchResult:
-        """The state of the search, with the move that stands best."""
-        search, game = self._search, self._position()
-        candidates = self._candidates()
-        ownership = search.ownership
-        return SearchResult(
-            move=candidates[0].point if candidates else game.size**2,
-            resign=False,
-            to_play=game.to_play,
-            candidates=candidates,
-            winrate=(search.value + 1) / 2,
-            score=search.score,
-            ownership=np.zeros((game.size, game.size), np.float32) if ownership is None else ownership,
-            visits=search.visits,
-            evaluations=search.evaluations - spent.evaluations_before,
-            seconds=spent.elapsed,
-        )
-
-    def _candidates(self) -> tuple[Candidate, ...]:
-        """The legal moves: the search's choice, then by visits, then by the network's opinion."""
-        moves = self._search.stats()
-        chosen = self._search.choose(0)
-        columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
-        found = [
-            Candidate(p, visits, (value + 1) / 2, score, prior, (lcb + 1) / 2, self._search.pv(p, _LINE))
-            for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
-        ]
-        return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))
+    ) -> SearchTask:
+        """The search of the position, for `stop` to end."""
+        task = SearchTask(self._search, self._position(), budget, on_progress=on_progress, until=until, every=every)
+        self._task_now = task
+        return task
 
     def _decide(self, result: SearchResult, cleanup: bool) -> SearchResult:
         """The result with the move to play: variety, passing and resigning have their say."""
@@ -347,7 +282,10 @@ class Engine:
 
     def _count_root(self, result: SearchResult) -> Count:
         game = self._position()
-        return self._counter.count(game, result.ownership if game.to_play == BLACK else -result.ownership)
+        ownership = result.ownership
+        if ownership is None:
+            return self._counter.count(game, by="playouts")
+        return self._counter.count(game, ownership if game.to_play == BLACK else -ownership)
 
 
 def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:

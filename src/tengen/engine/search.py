@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
-from tengen.evaluators.evaluation import Floats, InputBatch
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
@@ -181,12 +181,39 @@ class TreeSearch(SearchView):
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
-        batch = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
-        if len(batch):
+        rows = self.gather(self._inputs, self.batch if limit is None else min(limit, self.batch))
+        if rows:
             try:
-                self._chosen.scatter(self._native, self._chosen.infer(batch))
+                self.scatter(self._chosen.infer(self._inputs[:rows]))
             except BaseException:
-                self._native.forget_waiting()
+                self.forget_waiting()
                 raise
-            self.evaluations += len(batch)
-        return len(batch)
+        return rows
+
+    def gather(self, inputs: InputBatch, limit: int) -> int:
+        """The first half of a step, for searches that share a batch: write up to `limit` positions into `inputs`.
+
+        Returns how many were written. Either `scatter` with their results or `forget_waiting` comes next.
+        """
+        return len(inputs.gather(self._native, limit))
+
+    def scatter(self, result: Evaluation) -> None:
+        """The second half of a step: the results of the positions that were written, in their order."""
+        if self._chosen is None:
+            raise RuntimeError("the search has no root yet: call set_root first")
+        self._chosen.scatter(self._native, result)
+        self.evaluations += len(result)
+
+    def forget_waiting(self) -> None:
+        """Give up the positions of the last gather, as when their evaluation failed."""
+        self._native.forget_waiting()
+
+    @property
+    def has_score(self) -> bool:
+        """Whether `score` means something: the network predicts it, or playouts count it."""
+        return bool(self.params.playouts) or self._chosen is None or self._chosen.has_score
+
+    @property
+    def has_ownership(self) -> bool:
+        """Whether `ownership` means something, if params keep it."""
+        return bool(self.params.playouts) or self._chosen is None or self._chosen.has_ownership

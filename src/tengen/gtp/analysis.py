@@ -56,23 +56,29 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, size: int) -> str:
     if options.root_info:
         parts.append(
             f"rootInfo visits {result.visits} utility {_fraction(2 * result.winrate - 1)} "
-            f"winrate {_fraction(result.winrate)} scoreMean {_fraction(result.score)} "
-            f"scoreLead {_fraction(result.score)} scoreSelfplay {_fraction(result.score)} weight {result.visits}"
+            f"winrate {_fraction(result.winrate)}{_scores(result.score)} weight {result.visits}"
         )
-    if options.ownership:
+    if options.ownership and result.ownership is not None:
         parts.append("ownership " + " ".join(f"{value:.4f}" for value in result.ownership.ravel()))
     return " ".join(parts)
 
 
 def _kata_move(c: Candidate, order: int, size: int) -> str:
-    score = _fraction(c.score)
     return (
         f"info move {coords.to_gtp(c.point, size)} visits {c.visits} edgeVisits {c.visits} "
-        f"utility {_fraction(2 * c.winrate - 1)} winrate {_fraction(c.winrate)} "
-        f"scoreMean {score} scoreLead {score} scoreSelfplay {score} prior {_fraction(c.prior)} "
+        f"utility {_fraction(2 * c.winrate - 1)} winrate {_fraction(c.winrate)}{_scores(c.score)} "
+        f"prior {_fraction(c.prior)} "
         f"lcb {_fraction(c.lcb)} utilityLcb {_fraction(2 * c.lcb - 1)} weight {c.visits} "
         f"order {order} pv {_line_of(c, size)}"
     )
+
+
+def _scores(score: float | None) -> str:
+    """The fields of the score lead, none where it is not known."""
+    if score is None:
+        return ""
+    text = _fraction(score)
+    return f" scoreMean {text} scoreLead {text} scoreSelfplay {text}"
 
 
 def _line_of(candidate: Candidate, size: int) -> str:

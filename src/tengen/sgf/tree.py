@@ -26,10 +26,11 @@ MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search found in a position: Black's winrate from 0 to 1, Black's lead in points, and the visits."""
+    """What a search found in a position: Black's winrate from 0 to 1, Black's lead in points (None
+    where the engine does not know it), and the visits."""
 
     winrate: float
-    score_lead: float
+    score_lead: float | None
     visits: int
 
 

@@ -290,7 +290,7 @@ class GameSession:
         black = result.to_play == BLACK
         node.analysis = SearchAnalysis(
             winrate=result.winrate if black else 1 - result.winrate,
-            score_lead=result.score if black else -result.score,
+            score_lead=result.score if black or result.score is None else -result.score,
             visits=result.visits,
             result=result,
         )

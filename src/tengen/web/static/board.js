@@ -127,7 +127,7 @@ export default {
        :style="{ opacity: 0.66 + 0.34 * Math.sqrt(c.share) }" :data-point="c.point">
       <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
       <text class="tg-win" :x="px(c.point)" :y="py(c.point) + (cell < 30 ? 15 : -7)">{{ cell < 30 ? Math.round(c.winrate * 100) : (c.winrate * 100).toFixed(1) }}</text>
-      <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
+      <text v-if="cell >= 30 && c.score !== null" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
       <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 38">{{ count(c.visits) }}</text>
     </g></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
