@@ -28,6 +28,7 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
     with write_whole(path) as temporary:
         _trace(plain(module), planes, scalars, temporary)
         model = onnx.load(temporary)
+        _declare_inputs(model, planes, scalars)
         onnx.helper.set_model_props(model, dict(metadata))
         onnx.checker.check_model(model)
         onnx.save(model, temporary)
@@ -54,6 +55,22 @@ def plain(module: nn.Module) -> nn.Module:
             if isinstance(child, ScaledConv2d):
                 setattr(parent, name, child.plain())
     return result
+
+
+def _declare_inputs(model: onnx.ModelProto, planes: int, scalars: int) -> None:
+    """Give the file all three inputs: the tracer drops those that the network does not read."""
+    there = {port.name: port for port in model.graph.input}
+    shapes = {
+        "planes": ["batch", planes, "height", "width"],
+        "scalars": ["batch", scalars],
+        "mask": ["batch", "height", "width"],
+    }
+    declared = [
+        there.get(name) or onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shapes[name])
+        for name in INPUTS
+    ]
+    del model.graph.input[:]
+    model.graph.input.extend(declared)
 
 
 def _trace(module: nn.Module, planes: int, scalars: int, path: Path) -> None:

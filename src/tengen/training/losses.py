@@ -160,7 +160,7 @@ def check_losses(network: NetConfig, weights: LossWeights) -> None:
             raise RecipeError(unknown_name("loss", f"losses.{name}", LOSSES))
         head = LOSSES[name].head
         if weight and name in weights.model_fields_set and head and not network.heads.has(head):
-            switch = hasattr(network, head)
+            switch = isinstance(getattr(network, head, None), bool)
             raise RecipeError(
                 f"losses.{name} = {weight:g}, but the network has no head {head!r}: "
                 + (f"give network.{head}: true, or losses.{name}: 0" if switch else f"give losses.{name}: 0")
