@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.data.split import Permutation, choose, derive, mix
+from tengen.data.split import Permutation, choose, derive, in_fraction, mix
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 65, 1000, 4097, 100_000])
@@ -57,3 +57,11 @@ def test_words_hash_as_published() -> None:
     words = np.array([0, 1, 2**64 - 1], np.uint64)
     assert mix(words, 2**64 - 1).dtype == np.uint64 and len(set(mix(words, 2**64 - 1).tolist())) == 3
     assert derive() == 0 and derive(1, 2) != derive(2, 1) and 0 <= derive(-1) < 2**64
+
+
+def test_a_fraction_is_near_its_size_and_fixed_by_its_seed() -> None:
+    hashes = np.arange(100_000, dtype=np.uint64)
+    chosen = in_fraction(hashes, 0.1, seed=5)
+    assert abs(chosen.mean() - 0.1) < 0.005
+    np.testing.assert_array_equal(chosen[500:], in_fraction(hashes[500:], 0.1, seed=5))
+    assert (chosen & in_fraction(hashes, 0.1, seed=6)).mean() < 0.02

@@ -136,6 +136,6 @@ def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch
         page.refresh()
         now[0] += 5
         page.refresh()
-        assert clock.face(BLACK) == "0:45" and page.session.result == ""
+        assert clock.text(BLACK) == "0:45" and page.session.result == ""
 
     perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)))

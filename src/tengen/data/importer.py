@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import threading
@@ -30,7 +29,7 @@ from tengen.data.split import in_fraction, mix
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.errors import RecipeError, StoreError
-from tengen.machine import core_count
+from tengen.machine import core_count, when_parent_ends
 
 _TREES_A_CHUNK = 256
 _BYTES_A_CHUNK = 1 << 19
@@ -320,13 +319,6 @@ def _no_interruption() -> Iterator[None]:
 
 
 def _start_worker() -> None:
-    """Ignore Ctrl-C, which the parent handles, and end when the parent ends for any reason."""
+    """Ignore Ctrl-C, which the parent handles, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_with(sentinel: int) -> None:
-    multiprocessing.connection.wait([sentinel])
-    os._exit(1)
+    when_parent_ends(lambda: os._exit(1))

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from tengen import _native
 from tengen.game import Game
 from tengen.sgf.values import Result
 
@@ -131,24 +132,15 @@ def unpack_ownership(packed: bytes | npt.NDArray[np.uint8], points: int) -> npt.
     return ((data[:, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3).reshape(-1)[:points].astype(np.uint8)
 
 
-_SYMMETRIES = 8
-
-
 @cache
 def symmetry_table(size: int) -> npt.NDArray[np.uint16]:
     """The image of each point under each symmetry, uint16 [8, size * size + 1]. Pass stays pass.
 
     Bit 0 flips rows, bit 1 flips columns, bit 2 transposes, in that order.
     """
-    grid = np.arange(size * size).reshape(size, size)
-    table = np.empty((_SYMMETRIES, size * size + 1), np.uint16)
-    for s in range(_SYMMETRIES):
-        rows, columns = np.indices((size, size))
-        rows = size - 1 - rows if s & 1 else rows
-        columns = size - 1 - columns if s & 2 else columns
-        table[s, :-1] = (grid[columns, rows] if s & 4 else grid[rows, columns]).ravel()
-    table[:, -1] = size * size
-    return table
+    points = range(size * size)
+    rows = [[*(_native.transform(p, size, symmetry) for p in points), len(points)] for symmetry in range(8)]
+    return np.array(rows, np.uint16)
 
 
 def game_hash(

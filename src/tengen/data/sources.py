@@ -22,7 +22,7 @@ from tengen.sgf.grammar import split_trees
 STDIN = "-"
 RECORD_SUFFIXES = (".sgf",)
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
-_DEEPEST = 4
+_MAX_DEPTH = 4
 _SPOOL = 1 << 24
 
 _READ_ERRORS = (
@@ -105,8 +105,8 @@ class Sources:
         try:
             head = stream.peek(512)
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
-            if depth > _DEEPEST:
-                yield SourceProblem(_printable(name), "archives too deep", f"more than {_DEEPEST} in each other")
+            if depth > _MAX_DEPTH:
+                yield SourceProblem(_printable(name), "archives too deep", f"more than {_MAX_DEPTH} in each other")
             elif unpack:
                 with unpack(stream) as inner:
                     yield from self._trees(name, inner, depth + 1)

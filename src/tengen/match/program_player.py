@@ -50,7 +50,7 @@ class ProgramPlayer:
         self._told = 0
 
     def choose(self, game: Game, clock: Clock | None = None) -> Choice:
-        deadline = time.monotonic() + (self._spec.move_seconds if clock is None else clock.most + ALLOWANCE)
+        deadline = time.monotonic() + (self._spec.move_seconds if clock is None else clock.max_seconds + ALLOWANCE)
         color = _COLORS[game.to_play]
         self._tell(game, deadline)
         if clock is not None and self._client.knows("time_left") and time_commands(self._control, self._client.knows):

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -14,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.machine import when_parent_ends
 from tengen.match.outcome import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.worker import Table
@@ -112,7 +112,7 @@ def _work(settings: MatchSettings, names: Sequence[str], parent: Connection) -> 
     """The life of a worker: these players ready, then a game for every number that comes, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
     signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
     table: Table | None = None
     try:
         table = Table(settings)
@@ -133,10 +133,3 @@ def _leave(number: int, frame: FrameType | None) -> None:
     # The parent's end sends the signal once more, and must not disturb the end of our programs.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)

@@ -23,7 +23,7 @@ from tengen.networks.export import export
 from tengen.networks.load import average, load_module
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import WindowConfig, ZeroConfig
-from tengen.selfplay.folder import RunFolder
+from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card
@@ -92,7 +92,7 @@ class Learnt:
 class Learner:
     """Trains one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
+    def __init__(self, config: ZeroConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder

@@ -11,12 +11,13 @@ import numpy as np
 from tengen.data.store import Store
 from tengen.runs.boards import first_move_picture, game_picture
 from tengen.runs.events import read_events
+from tengen.runs.progress import duration, rate
 from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.selfplay import curves
 from tengen.selfplay.config import ZeroConfig
 from tengen.selfplay.events import Event, at, games, number, played_here, playing_seconds, timed_games
+from tengen.selfplay.progress import Milestone, RunClock
 from tengen.selfplay.rating_book import RatingBook
-from tengen.selfplay.timing import Clock, Milestone, duration, rate
 
 REFRESH = 30
 """Seconds after which the page of a running run reloads itself."""
@@ -35,7 +36,7 @@ class Reporter:
         self._now = now
         self._next = now()
 
-    def update(self, clock: Clock | None) -> bool:
+    def update(self, clock: RunClock | None) -> bool:
         """Write the page if it is due; return whether it was."""
         began = self._now()
         if began < self._next:
@@ -46,7 +47,7 @@ class Reporter:
         return True
 
 
-def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -> Path:
+def write_report(folder: Path, config: ZeroConfig, clock: RunClock | None = None) -> Path:
     """Write FOLDER/report.html from the run's log, games and ratings; return its path.
 
     With a `clock` the run goes on: the page shows when it ends and reloads itself. Sections without data are left out.
@@ -82,7 +83,7 @@ def write_report(folder: Path, config: ZeroConfig, clock: Clock | None = None) -
     )
 
 
-def _state(config: ZeroConfig, events: Sequence[Event], clock: Clock | None) -> str:
+def _state(config: ZeroConfig, events: Sequence[Event], clock: RunClock | None) -> str:
     if clock is not None:
         return clock.words()
     if len(events) >= config.cycles:
@@ -102,7 +103,7 @@ def _earlier(events: Sequence[Event], held: set[str]) -> list[str]:
     return [f"{kind} (cycle {span})" for kind, span in spans.items() if kind not in held]
 
 
-def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock: Clock | None) -> list[Tile]:
+def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock: RunClock | None) -> list[Tile]:
     if not events:
         return [Tile("cycles", f"0 of {config.cycles}")]
     last, played = events[-1], sum(map(games, events))

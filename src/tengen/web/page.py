@@ -149,7 +149,7 @@ class Page:
                 detail = f"thinking · {latest.visits:,} visits" if latest is not None else "thinking"
             card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
             clock = session.clock
-            card.show_clock(clock.face(color) if clock else "", clock is not None and clock.seconds(color) < 10)
+            card.show_clock(clock.text(color) if clock else "", clock is not None and clock.seconds(color) < 10)
 
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tengen.selfplay.timing import Clock, duration, rate
+from tengen.selfplay.progress import RunClock
 
 GAMES, SLOTS = 200, 64
 EVALUATIONS_A_MOVE = 20
@@ -27,7 +27,7 @@ class Machine:
     now: float = 0.0
     random: random.Random = field(default_factory=lambda: random.Random(1))
 
-    def run(self, clock: Clock) -> Iterator[tuple[int, str]]:
+    def run(self, clock: RunClock) -> Iterator[tuple[int, str]]:
         """Advances time and tells the clock; yields (cycle, part) after every second or so."""
         for cycle, moves in enumerate(self.moves):
             began = self.now
@@ -44,7 +44,7 @@ class Machine:
                 seconds[part] = length
             clock.end({"seconds": seconds, "evaluations": GAMES * moves * EVALUATIONS_A_MOVE})
 
-    def _play(self, clock: Clock, cycle: int, moves: float) -> Iterator[tuple[int, str]]:
+    def _play(self, clock: RunClock, cycle: int, moves: float) -> Iterator[tuple[int, str]]:
         queued = [moves * self.random.uniform(0.5, 1.5) for _ in range(GAMES)]
         playing: list[float] = []
         played = evaluations = 0
@@ -62,7 +62,7 @@ class Machine:
 
 def estimates(machine: Machine, cycles: int) -> tuple[list[dict[str, Any]], dict[int, float], float]:
     """What the clock said at every moment, when each cycle ended, and when the run did."""
-    clock = Clock(cycles, GAMES, range(3, cycles, 4), now=lambda: machine.now)
+    clock = RunClock(cycles, GAMES, range(3, cycles, 4), now=lambda: machine.now)
     said, ends = [], {}
     for cycle, part in machine.run(clock):
         said.append(
@@ -94,7 +94,7 @@ def test_the_first_minute_gives_an_honest_lower_bound() -> None:
     assert at["cycle"] == 0
     assert at["run_ends"].at_least
     assert "at least" in at["words"]
-    assert "learning and rating not measured yet" in at["words"]
+    assert "training and rating not measured yet" in at["words"]
     assert 0.6 * end < at["now"] + at["run_ends"].seconds < 1.02 * end
 
 
@@ -118,7 +118,7 @@ def test_recent_cycles_count_when_games_get_longer() -> None:
 
 def test_the_estimate_of_a_part_that_takes_longer_than_usual_never_falls_below_zero() -> None:
     now = [0.0]
-    clock = Clock(4, 10, now=lambda: now[0])
+    clock = RunClock(4, 10, now=lambda: now[0])
     clock.end({"seconds": {"generate": 10.0, "learn": 5.0}, "evaluations": 1000})
     clock.begin(1, "generate")
     now[0] = 500.0
@@ -130,7 +130,7 @@ def test_the_estimate_of_a_part_that_takes_longer_than_usual_never_falls_below_z
 
 def test_milestones_name_every_rating_to_come_and_the_end() -> None:
     cycle = {"seconds": {"generate": 10.0, "learn": 5.0, "rate": 7.0, "other": 1.0}}
-    clock = Clock(8, 10, (1, 3, 7), [cycle] * 2, now=lambda: 0.0)
+    clock = RunClock(8, 10, (1, 3, 7), [cycle] * 2, now=lambda: 0.0)
     assert [(m.name, m.seconds, m.at_least) for m in clock.milestones()] == [
         ("rating after cycle 4", 39.0, False),
         ("rating after cycle 8", 110.0, False),
@@ -141,7 +141,7 @@ def test_milestones_name_every_rating_to_come_and_the_end() -> None:
 
 def test_a_resumed_run_knows_its_pace_at_once() -> None:
     event = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 262_000}
-    clock = Clock(80, 200, (), [event] * 11, now=lambda: 0.0)
+    clock = RunClock(80, 200, (), [event] * 11, now=lambda: 0.0)
     clock.begin(11, "generate")
     assert clock.words() == ("10 games/s, 1,310 evaluations a game; cycle 12 of 80 ends in 30 s, the run in 34 min")
 
@@ -149,7 +149,7 @@ def test_a_resumed_run_knows_its_pace_at_once() -> None:
 def test_games_that_were_there_before_an_interruption_are_no_pace() -> None:
     now = [0.0]
     event = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000}
-    clock = Clock(5, 200, (), [event], now=lambda: now[0])
+    clock = RunClock(5, 200, (), [event], now=lambda: now[0])
     clock.begin(1, "generate", played=150)
     clock.playing(150, 0, 50)
     assert clock.games_a_second() == pytest.approx(10)
@@ -163,7 +163,7 @@ def test_games_that_were_there_before_an_interruption_are_no_pace() -> None:
 
 def test_saving_may_come_before_learning() -> None:
     event = {"seconds": {"generate": 20.0, "learn": 10.0, "other": 4.0}, "evaluations": 5}
-    clock = Clock(3, 200, (), [event], now=lambda: 0.0)
+    clock = RunClock(3, 200, (), [event], now=lambda: 0.0)
     clock.begin(1, "generate")
     clock.begin(1, "other")
     assert clock.cycle_ends().seconds == pytest.approx(14)
@@ -176,7 +176,7 @@ def test_a_cycle_whose_games_were_there_already_is_no_measure_of_playing() -> No
         {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000},
         {"seconds": {"generate": 0.1, "learn": 10.0}, "evaluations": 0},
     ]
-    assert Clock(5, 200, (), events, now=lambda: 0.0).cycle_ends().seconds == pytest.approx(30)
+    assert RunClock(5, 200, (), events, now=lambda: 0.0).cycle_ends().seconds == pytest.approx(30)
 
 
 WHOLE = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000, "played_here": 200, "played_before": 0}
@@ -185,7 +185,7 @@ WHOLE = {"seconds": {"generate": 20.0, "learn": 10.0}, "evaluations": 200_000, "
 @pytest.mark.parametrize("older", [[], [WHOLE]])
 def test_of_a_cycle_that_was_half_played_before_a_resumption_the_other_half_counts(older: list[dict[str, Any]]) -> None:
     half = {**WHOLE, "seconds": {"generate": 10.0, "learn": 10.0}, "evaluations": 100_000, "played_here": 100}
-    clock = Clock(5, 200, (), [*older, {**half, "played_before": 100}], now=lambda: 0.0)
+    clock = RunClock(5, 200, (), [*older, {**half, "played_before": 100}], now=lambda: 0.0)
     assert clock.games_a_second() == pytest.approx(10)
     assert clock.evaluations_a_game() == pytest.approx(1000)
     assert clock.cycle_ends().seconds == pytest.approx(30)
@@ -193,7 +193,7 @@ def test_of_a_cycle_that_was_half_played_before_a_resumption_the_other_half_coun
 
 def test_games_of_helpers_are_waited_for_but_cost_this_process_nothing() -> None:
     helped = {**WHOLE, "evaluations": 120_000, "played_here": 120}
-    clock = Clock(5, 200, (), [helped], now=lambda: 0.0)
+    clock = RunClock(5, 200, (), [helped], now=lambda: 0.0)
     assert clock.games_a_second() == pytest.approx(10)
     assert clock.evaluations_a_game() == pytest.approx(1000)
     assert clock.cycle_ends().seconds == pytest.approx(30)
@@ -202,13 +202,13 @@ def test_games_of_helpers_are_waited_for_but_cost_this_process_nothing() -> None
 def test_the_last_games_of_a_cycle_are_no_pace() -> None:
     """They run alone: ten games in 8 seconds are no sign that 200 would take 160."""
     tail = {"seconds": {"generate": 8.0, "learn": 10.0}, "evaluations": 10_000, "played_here": 10, "played_before": 190}
-    clock = Clock(5, 200, (), [WHOLE, tail], now=lambda: 0.0)
+    clock = RunClock(5, 200, (), [WHOLE, tail], now=lambda: 0.0)
     assert clock.games_a_second() == pytest.approx(10)
     assert clock.cycle_ends().seconds == pytest.approx(30)
 
 
 def test_before_anything_is_measured_nothing_is_promised() -> None:
-    clock = Clock(80, 200, (), now=lambda: 0.0)
+    clock = RunClock(80, 200, (), now=lambda: 0.0)
     assert clock.words() == "cycle 1 of 80: measuring"
     clock.begin(0, "generate")
     assert clock.games_a_second() is None
@@ -217,21 +217,9 @@ def test_before_anything_is_measured_nothing_is_promised() -> None:
         clock.begin(0, "sleep")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0, "0 s"), (45.4, "45 s"), (59.6, "1 min"), (3570, "1 h 00 min"), (3900, "1 h 05 min"), (200_000, "2 days 8 h")],
-)
-def test_durations_in_words(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
-
-
-def test_rates_in_words() -> None:
-    assert [rate(x) for x in (0.123, 4.56, 42.4, 1234.0)] == ["0.12", "4.6", "42", "1,234"]
-
-
 def test_games_beside_learning_are_timed_by_themselves() -> None:
     events = [{"cycle": c, "seconds": {"generate": 2.0, "learn": 60.0}, "playing_seconds": 50.0} for c in range(3)]
-    clock = Clock(10, 500, history=events)
+    clock = RunClock(10, 500, history=events)
     clock.begin(3, "generate")
     clock.playing(490, 10_000)
     assert clock.games_a_second() == pytest.approx(10.0)
