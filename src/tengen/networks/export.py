@@ -60,7 +60,7 @@ def plain(module: nn.Module) -> nn.Module:
 def _declare_inputs(model: onnx.ModelProto, planes: int, scalars: int) -> None:
     """Give the file all three inputs: the tracer drops those that the network does not read."""
     there = {port.name: port for port in model.graph.input}
-    shapes = {
+    shapes: dict[str, list[str | int]] = {
         "planes": ["batch", planes, "height", "width"],
         "scalars": ["batch", scalars],
         "mask": ["batch", "height", "width"],
