@@ -18,7 +18,7 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import BySizeEvaluator, Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.moves import legal_moves
+from tengen.match.moves import allowed_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
@@ -256,7 +256,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             game = record.game(ply)
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
-            allowed = legal_moves([game._native])
+            allowed = allowed_moves([game._native], "free")
             best = np.where(allowed, Checksum().evaluate([game]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1
