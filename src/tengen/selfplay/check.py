@@ -1,4 +1,4 @@
-"""What a recipe of a self-play run cannot ask for: told before the first game, with the numbers that clash."""
+"""Checks of a self-play recipe before the first game: settings that contradict each other or the machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST_TREE = 1 << 20
 
 
 def check(config: ZeroConfig) -> None:
-    """Raise RecipeError where the settings of a recipe clash, or clash with this machine."""
+    """Raise RecipeError where the settings of a recipe contradict each other or this machine."""
     learn = config.learn
     if learn.window.least < learn.batch_size:
         raise RecipeError(
@@ -43,7 +43,7 @@ def check(config: ZeroConfig) -> None:
 
 
 def _check_playing(config: ZeroConfig) -> None:
-    """What stages may change."""
+    """Settings that stages may change."""
     _check_visits(config.search)
     Rules.parse(config.game.rules)
     _check_search(config)
@@ -51,10 +51,10 @@ def _check_playing(config: ZeroConfig) -> None:
 
 
 def _check_visits(search: SearchConfig) -> None:
-    """Full searches teach the policy: one visit, which is the raw policy, would leave nothing to learn from."""
+    """The policy target comes from full searches. A search of one visit is the raw policy, no better target."""
     if search.visits < 2:
         raise RecipeError(
-            f"search.visits = {search.visits}: a search of one visit is the policy itself, which teaches nothing; give "
+            f"search.visits = {search.visits}: a search of one visit is the raw policy, no training target; give "
             "2 or more"
         )
     if (search.cheap_share or search.decided) and search.cheap_visits >= search.visits:
@@ -65,7 +65,7 @@ def _check_visits(search: SearchConfig) -> None:
 
 
 def _check_search(config: ZeroConfig) -> None:
-    """Full and cheap searches share a tree, and what they may not differ in only native code knows."""
+    """Full and cheap searches share a tree; native code checks where they differ too much."""
     params = play_params(config)
     try:
         _native.SelfPlay(params, 1)

@@ -1,4 +1,4 @@
-"""What the games of a cycle depend on beside the recipe: fair komi, resignation threshold, high-surprise starts.
+"""What the games of a cycle depend on besides the recipe: fair komi, resignation threshold, high-surprise starts.
 
 All of it is derived from the games of the cycles before, so a resumed run derives the same.
 """
@@ -29,7 +29,7 @@ MAX_STARTS = 256
 
 @dataclass(frozen=True)
 class CycleConditions:
-    """What the games of a cycle depend on beside recipe and network: derived from the games of earlier cycles."""
+    """What the games of a cycle depend on besides recipe and network: derived from the games of earlier cycles."""
 
     fair_komi: dict[int, float]
     resign_winrate: float = 0.0

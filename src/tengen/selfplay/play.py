@@ -1,4 +1,4 @@
-"""Plays the games of a cycle that are missing, alone or beside other processes."""
+"""Plays the missing games of a cycle, alone or together with other processes."""
 
 from __future__ import annotations
 
