@@ -80,71 +80,52 @@ auto root_ownership(LockedSearch& self) {
     return mean.empty() ? std::nullopt : std::optional(array());
 }
 
+// Choices are strings in Python.
+template <class T>
+void bind_param(nb::class_<SearchParams>& params, const char* name, T SearchParams::* member, const char* description) {
+    if constexpr (std::is_enum_v<T>)
+        params.def_prop_rw(
+            name, [member](const SearchParams& p) { return std::string(tengen::name(p.*member)); },
+            [member](SearchParams& p, const std::string& text) { p.*member = to_choice<T>(text); }, description);
+    else
+        params.def_rw(name, member, description);
+}
+
+nb::dict to_dict(const ParamRow& row) {
+    nb::dict dict;
+    dict["name"] = row.name;
+    dict["type"] = row.type;
+    dict["default"] = row.initial;
+    dict["description"] = row.description;
+    dict["choices"] = row.choices;
+    dict["min"] = row.bounded ? nb::object(nb::float_(row.min)) : nb::none();
+    dict["max"] = row.bounded ? nb::object(nb::float_(row.max)) : nb::none();
+    dict["min_excluded"] = row.min_excluded;
+    return dict;
+}
+
 void bind_params(nb::module_& m) {
-    nb::class_<SearchParams>(m, "SearchParams",
-                             "Settings of a search; tengen.engine.params.SearchParams explains them.")
-        .def(nb::init<>())
-        .def_prop_rw(
-            "selection", [](const SearchParams& p) { return std::string(name(p.selection)); },
-            [](SearchParams& p, const std::string& text) { p.selection = parse_selection(text); })
-        .def_rw("c_puct", &SearchParams::c_puct)
-        .def_rw("c_puct_base", &SearchParams::c_puct_base)
-        .def_rw("c_puct_factor", &SearchParams::c_puct_factor)
-        .def_prop_rw(
-            "fpu", [](const SearchParams& p) { return std::string(name(p.fpu)); },
-            [](SearchParams& p, const std::string& text) { p.fpu = parse_first_play(text); })
-        .def_prop_rw(
-            "root_fpu", [](const SearchParams& p) { return std::string(name(p.root_fpu)); },
-            [](SearchParams& p, const std::string& text) { p.root_fpu = parse_first_play(text); })
-        .def_rw("fpu_value", &SearchParams::fpu_value)
-        .def_rw("root_fpu_value", &SearchParams::root_fpu_value)
-        .def_rw("puct_noise", &SearchParams::puct_noise)
-        .def_rw("virtual_games", &SearchParams::virtual_games)
-        .def_rw("noise_shaped", &SearchParams::noise_shaped)
-        .def_rw("fpu_reduction", &SearchParams::fpu_reduction)
-        .def_rw("root_fpu_reduction", &SearchParams::root_fpu_reduction)
-        .def_rw("gumbel_moves", &SearchParams::gumbel_moves)
-        .def_rw("gumbel_scale", &SearchParams::gumbel_scale)
-        .def_rw("gumbel_c_visit", &SearchParams::gumbel_c_visit)
-        .def_rw("gumbel_c_scale", &SearchParams::gumbel_c_scale)
-        .def_rw("planned_visits", &SearchParams::planned_visits)
-        .def_rw("stop_futile", &SearchParams::stop_futile)
-        .def_rw("forced_playouts", &SearchParams::forced_playouts)
-        .def_rw("uct_exploration", &SearchParams::uct_exploration)
-        .def_rw("rave_equivalence", &SearchParams::rave_equivalence)
-        .def_rw("rave_exploration", &SearchParams::rave_exploration)
-        .def_rw("virtual_loss", &SearchParams::virtual_loss)
-        .def_rw("score_weight", &SearchParams::score_weight)
-        .def_rw("score_scale", &SearchParams::score_scale)
-        .def_rw("priors", &SearchParams::priors)
-        .def_rw("playout", &SearchParams::playout)
-        .def_rw("playout_weight", &SearchParams::playout_weight)
-        .def_rw("playouts", &SearchParams::playouts)
-        .def_rw("playout_slope", &SearchParams::playout_slope)
-        .def_rw("playout_decay", &SearchParams::playout_decay)
-        .def_prop_rw(
-            "leaf_symmetry", [](const SearchParams& p) { return std::string(name(p.leaf_symmetry)); },
-            [](SearchParams& p, const std::string& text) { p.leaf_symmetry = parse_leaf_symmetry(text); })
-        .def_rw("expand_visits", &SearchParams::expand_visits)
-        .def_rw("candidate_mass", &SearchParams::candidate_mass)
-        .def_rw("candidate_max", &SearchParams::candidate_max)
-        .def_rw("candidate_min", &SearchParams::candidate_min)
-        .def_rw("policy_temperature", &SearchParams::policy_temperature)
-        .def_rw("root_temperature", &SearchParams::root_temperature)
-        .def_rw("noise_weight", &SearchParams::noise_weight)
-        .def_rw("noise_total", &SearchParams::noise_total)
-        .def_rw("transpositions", &SearchParams::transpositions)
-        .def_rw("merge_symmetric", &SearchParams::merge_symmetric)
-        .def_rw("prune_pass_alive", &SearchParams::prune_pass_alive)
-        .def_rw("simulate_to_end", &SearchParams::simulate_to_end)
-        .def_rw("forbid_pass", &SearchParams::forbid_pass)
-        .def_rw("prune_eyes", &SearchParams::prune_eyes)
-        .def_rw("ownership", &SearchParams::ownership)
-        .def_rw("memory", &SearchParams::memory)
-        .def_rw("temperature", &SearchParams::temperature)
-        .def_rw("lcb", &SearchParams::lcb)
-        .def_rw("lcb_deviations", &SearchParams::lcb_deviations)
-        .def_rw("lcb_share", &SearchParams::lcb_share);
+    nb::class_<SearchParams> params(m, "SearchParams",
+                                    "Settings of a search; tengen.engine.params.SearchParams is the checked model.");
+    params.def(nb::init<>());
+#define SEARCH_PARAM(type, name, initial, range, description) \
+    bind_param(params, #name, &SearchParams::name, description);
+#include "search/params.def"
+#undef SEARCH_PARAM
+    params.def(
+        "check", [](const SearchParams& p) { p.check(), p.check_policies(); },
+        "Raises ValueError for a setting out of range, an unknown policy or settings that contradict each other.");
+    params.def_prop_ro(
+        "dead_stones", [](const SearchParams& p) { return std::string(name(p.dead_stones())); },
+        "How finished games are counted: pass-alive or none, as in Game.game_end.");
+    m.def(
+        "search_param_table",
+        [] {
+            nb::list rows;
+            for (const ParamRow& row : search_param_table()) rows.append(to_dict(row));
+            return rows;
+        },
+        "A dict for each setting: name, type, default, description, choices, min, max, min_excluded.");
 }
 
 // A method without arguments that asks the search for a number or a text.

@@ -106,7 +106,9 @@ void bind_params(nb::module_& m) {
         .def_rw("resign_winrate", &PlayParams::resign_winrate)
         .def_rw("resign_turns", &PlayParams::resign_turns)
         .def_rw("settle", &PlayParams::settle)
-        .def_rw("forbid_pass", &PlayParams::forbid_pass)
+        .def_prop_rw(
+            "pass_policy", [](const PlayParams& p) { return std::string(name(p.pass_policy)); },
+            [](PlayParams& p, const std::string& text) { p.pass_policy = to_choice<PassPolicy>(text); })
         .def_rw("max_moves", &PlayParams::max_moves);
 }
 

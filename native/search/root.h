@@ -18,10 +18,6 @@ using MoveSet = std::bitset<kMaxPoints + 1>;  // points and pass
 // Only moves of `allow`, if it names any, and no move of `avoid`.
 MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid);
 
-// Points that nothing can change any more: both players' stones that live though their owner passes for ever, and what
-// they enclose. A move there changes no result by area, now or later.
-PointSet settled_area(const Game& game);
-
 // For each point and pass the move that stands for it at the root: itself, or of the moves that a symmetry of the
 // position exchanges the one with the most visits, then the best prior. A symmetry must keep the stones, what is legal
 // (ko and superko included) and what is allowed; what an evaluator makes of the history may still differ. Empty where

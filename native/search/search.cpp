@@ -20,30 +20,12 @@ bool same_start(const Game& a, const Game& b) {
            a.move_limit() == b.move_limit() && a.at_limit() == b.at_limit();
 }
 
-void refuse_contradictions(const SearchParams& params) {
-    if (params.memory < kMinMemory)
-        throw std::invalid_argument("a search needs memory of " + std::to_string(kMinMemory) + " bytes or more");
-    if (params.playouts < 0)
-        throw std::invalid_argument("playouts must be 0 or more, not " + std::to_string(params.playouts));
-    const bool plays = params.playout_weight > 0 || params.expand_visits > 0;
-    if (plays && params.playouts < 1)
-        throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
-    if (params.transpositions && params.expand_visits > 0)
-        throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
-    if (params.simulate_to_end && (params.selection != Selection::puct_alphago || params.priors != "network" ||
-                                   params.playouts > 0 || params.transpositions || params.stop_futile))
-        throw std::invalid_argument(
-            "simulate_to_end needs selection puct-alphago and a network's priors and values alone, without playouts, "
-            "transpositions and stop_futile");
-    if (params.candidate_min < 1 || params.candidate_max < 0)
-        throw std::invalid_argument("a node needs a candidate: candidate_min must be 1 or more");
-}
-
 // What decides how a node is made, and so whether two settings can share a tree.
 auto making(const SearchParams& p) {
     return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
                       p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_max,
-                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.forbid_pass, p.simulate_to_end);
+                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.pass_policy == PassPolicy::no_legal_move,
+                      p.simulate_to_end);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -57,7 +39,7 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       salt_(salt_of(seed)),
       seeds_(~seed),
       tree_(params.memory, params.selection == Selection::rave, params.transpositions) {
-    refuse_contradictions(params);
+    params.check();
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);
     add_simulation();
 }
@@ -85,11 +67,11 @@ void Search::clear() {
 }
 
 void Search::change(const SearchParams& params) {
-    refuse_contradictions(params);
+    params.check();
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prune_eyes, forbid_pass, simulate_to_end and on whether the selection is rave");
+            "candidates, prune_eyes, pass_policy, simulate_to_end and on whether the selection is rave");
     params_ = params;
     select_ = selection_rule(params.selection);
 }
@@ -105,7 +87,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
     MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
-    if (params_.forbid_pass && allowed.count() > 1) allowed.reset(game.board().pass());
+    apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
     forget_waiting();
@@ -125,6 +107,16 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
     plan(0);
+}
+
+void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
+    const Point pass = game.board().pass();
+    if (params_.pass_policy == PassPolicy::no_legal_move && allowed.count() > 1) allowed.reset(pass);
+    if (params_.pass_policy != PassPolicy::no_useful_move) return;
+    MoveSet useful;
+    useful_moves(game, params_.dead_stones()).for_each([&](Point p) { useful.set(p); });
+    if (useful.none()) useful.set(pass);
+    if ((allowed & useful).any()) allowed &= useful;
 }
 
 void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }

@@ -18,7 +18,6 @@
 
 namespace tengen {
 
-inline constexpr std::size_t kMinMemory = std::size_t{1} << 20;
 inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
 
 // Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], value [n], score [n] and ownership
@@ -31,7 +30,7 @@ struct LeafResults {
 // and the seed, as long as run() has one thread.
 class Search {
   public:
-    // Throws std::invalid_argument if params.memory is less than kMinMemory, or on params that contradict each other.
+    // Throws std::invalid_argument as SearchParams::check does.
     Search(const SearchParams& params, std::uint64_t seed);
 
     // As if newly made with this seed, with the memory that it has.
@@ -40,8 +39,8 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, forbid_pass and
-    // simulate_to_end must be as they were.
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, simulate_to_end and
+    // whether the pass policy is no-legal-move must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -177,6 +176,7 @@ class Search {
     bool allows_any(const Node& node) const;
     void cut(Node& node, bool is_root);
     void prune_settled(std::span<const Point> legal);
+    void apply_pass_policy(const Game& game, MoveSet& allowed) const;
     void prepare_root();
     SelectionContext at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;

@@ -110,7 +110,7 @@ void Search::examine_leaf(Simulation& sim) {
     sim.moves.clear();
     sim.outcome = {0, 0};
     if (sim.over) {
-        sim.outcome = game_outcome(sim.game, params_.simulate_to_end);
+        sim.outcome = game_outcome(sim.game, params_.dead_stones());
         return;
     }
     if (!sim.below_expand_threshold) {
@@ -118,7 +118,8 @@ void Search::examine_leaf(Simulation& sim) {
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
-        if (params_.forbid_pass && !is_root && sim.moves.size() > 1) sim.moves.pop_back();  // pass is the last
+        if (params_.pass_policy == PassPolicy::no_legal_move && !is_root && sim.moves.size() > 1)
+            sim.moves.pop_back();  // pass is the last
     }
     if (prior_policy_ && !sim.below_expand_threshold) {
         sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order

@@ -49,7 +49,7 @@ def test_a_setting_changes_the_search(session: GtpSession) -> None:
         ("playout_weight 0.5", "need playouts"),
         ("playouts 1000001", "less than or equal to 1000"),
         ("memory 99999999999999999999999", "less than"),
-        ("rave_equivalence 1e50", "1e\\+09 or less"),
+        ("rave_equivalence 1e50", "less than or equal to 1000000000"),
         ("priors nobody", "choose uniform, local"),
     ],
 )

@@ -22,6 +22,7 @@ from tengen import _native
 STUB = Path(_native.__file__).with_name("_native.pyi")
 CLEAR = {"TypeError", "ValueError", "IndexError", "MemoryError", "RuntimeError"}
 NAMES = [*_native.rule_names(), *_native.plane_set_names(), *_native.playout_policies(), "puct", "uct", "rave"]
+NAMES += [*_native.pass_policies(), *_native.dead_stone_rules()]
 # Where more means more work and any number is right, only small ones are tried.
 WORK = {"playouts", "simulations", "seconds", "slots"}
 POINTS = range(0, 19 * 19 + 1)  # pass included
