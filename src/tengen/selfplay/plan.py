@@ -58,8 +58,8 @@ def make_plan(
     """Game `index` of a cycle, by the recipe as it holds then.
 
     `fair_komi` by board size replaces the one that the recipe starts with. `starts` are high-surprise positions; a
-    share of the games on a board of that size begins with one. `resigns`: games may be resigned in this cycle, except for the share
-    that is played out.
+    share of the games on a board of that size begins with one. With `resigns` games of this cycle may be resigned,
+    except for the share that is played out.
     """
     seed = derive(config.seed, cycle, index)
     chance = random.Random(seed)  # its random() is the same for a seed in every version of Python
