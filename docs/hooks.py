@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from tengen.cli.app import VERBS
 from tengen.engine import SearchParams
 from tengen.reinforce.config import RlConfig
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import RunConfig
 from tengen.training.linear_config import LinearRun
 
@@ -87,7 +87,7 @@ def recipes_page() -> str:
     for kind, model in (
         ("network", RunConfig),
         ("linear-playout", LinearRun),
-        ("zero", ZeroConfig),
+        ("zero", SelfPlayConfig),
         ("policy-gradient", RlConfig),
     ):
         sections += [f"## Kind {kind}", *_groups(model, "")]

@@ -12,7 +12,7 @@ from selfplay.made_up import Passer
 
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
-from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
+from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.rate import Load, match_of, pairing_seed, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
@@ -24,8 +24,8 @@ def program(kind: str) -> str:
     return "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
 
 
-def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> ZeroConfig:
-    return ZeroConfig(
+def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> SelfPlayConfig:
+    return SelfPlayConfig(
         name="tiny",
         seed=seed,
         cycles=8,

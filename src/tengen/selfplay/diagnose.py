@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from tengen.selfplay.config import LearnConfig, ZeroConfig
+from tengen.selfplay.config import LearnConfig, SelfPlayConfig
 from tengen.selfplay.events import Event, at, games, number
 from tengen.statistics import wilson
 
@@ -44,7 +44,7 @@ class RunWarning:
         return asdict(self)
 
 
-def diagnose(history: Sequence[Event], config: ZeroConfig, only_itself: str | None = None) -> list[RunWarning]:
+def diagnose(history: Sequence[Event], config: SelfPlayConfig, only_itself: str | None = None) -> list[RunWarning]:
     """The warnings after the last cycle of `history`, one event `cycle` each, oldest first.
 
     `only_itself` is what the ratings say of a run that beats nobody but itself (`rating_book.only_beats_itself`).
@@ -56,7 +56,7 @@ def diagnose(history: Sequence[Event], config: ZeroConfig, only_itself: str | No
     return [warning for warning in found if warning is not None]
 
 
-def _value_collapse(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _value_collapse(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     recent = _recent(history)
     if len(history) < YOUNG or len(recent) < _LASTING:
         return None
@@ -98,7 +98,7 @@ def _both_win(event: Event) -> bool:
     return 0.05 < number(event, 0.0, "statistics", "black_share") < 0.95
 
 
-def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _duplicate_openings(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     last = history[-1]
     same, repeated = (number(last, 0.0, "statistics", name) for name in ("duplicates", "repeated"))
     openings = number(last, 1.0, "statistics", "distinct_openings", "10")
@@ -116,11 +116,11 @@ def _duplicate_openings(history: Sequence[Event], config: ZeroConfig) -> RunWarn
         "duplicate openings",
         f"The games are too much alike: {sign}.",
         "Raise opening.moves_mean, opening.temperature or the temperature of the search, add root noise, or start a "
-        "share of the games from archived positions (opening.hard).",
+        "share of the games from archived positions (opening.high_surprise).",
     )
 
 
-def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _starving_window(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     last, batch = history[-1], config.learn.batch_size
     positions, reuse = last.get("window_positions"), _reuse(last, config.learn)
     if positions is not None and positions < _FEW_BATCHES * batch:
@@ -128,7 +128,7 @@ def _starving_window(history: Sequence[Event], config: ZeroConfig) -> RunWarning
         return RunWarning(
             "starving window",
             text,
-            "Play more games a cycle, raise learn.window.least, or make batches smaller; until then every batch "
+            "Play more games a cycle, raise learn.window.min_positions, or make batches smaller; until then each batch "
             "repeats the same few games.",
         )
     if reuse is not None and reuse > _REUSE * config.learn.reuse:
@@ -144,7 +144,7 @@ def _reuse(event: Event, learn: LearnConfig) -> float | None:
     return None if steps is None or not fresh else own * steps * learn.batch_size / fresh
 
 
-def _overfit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _overfit(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     if len(history) < _LASTING or not all(map(_overfitted, _recent(history))):
         return None
     last = history[-1]
@@ -168,7 +168,7 @@ def _overfitted(event: Event) -> bool:
     return (value > times * seen_value and value > seen_value + above) or policy > seen_policy + _OVERFIT_POLICY
 
 
-def _normalisation(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _normalisation(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     batch, mode = (number(history[-1], 0.0, "normalisation", name) for name in ("batch", "training"))
     if batch > _BATCH:
         sign = f"its answers change by up to {batch:.2f} with what else is in the batch"
@@ -184,7 +184,7 @@ def _normalisation(history: Sequence[Event], config: ZeroConfig) -> RunWarning |
     )
 
 
-def _resign(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _resign(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     if config.resign is None:
         return None
     share, played = (at(history[-1], "statistics", "resign", name) for name in ("false_positives", "played_out"))
@@ -197,11 +197,11 @@ def _resign(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
         "resign false positives",
         f"{share:.1%} of the {played} games that were played out would have been resigned by their winner; {asked:.1%} "
         "are asked for.",
-        "Lower resign.most or raise resign.turns; resigned won games are wrong value targets.",
+        "Lower resign.max_threshold or raise resign.turns; resigned won games are wrong value targets.",
     )
 
 
-def _move_limit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _move_limit(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     ended = at(history[-1], "statistics", "endings", "move limit") or 0
     played = games(history[-1])
     if played < _MIN_GAMES or ended <= _AT_LIMIT * played or len(history) < YOUNG:
@@ -209,12 +209,12 @@ def _move_limit(history: Sequence[Event], config: ZeroConfig) -> RunWarning | No
     return RunWarning(
         "move limit",
         f"{ended / played:.0%} of the games end at the limit of moves, not by passes.",
-        "Turn game.settle on and game.forbid_pass off so that finished games end, or raise game.most_moves; games cut "
+        "Turn game.settle on and game.forbid_pass off so that finished games end, or raise game.max_moves; games cut "
         "short are counted with dead stones on the board.",
     )
 
 
-def _one_colour(history: Sequence[Event], config: ZeroConfig) -> RunWarning | None:
+def _one_colour(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     recent = _recent(history)
     if len(history) < YOUNG or len(recent) < _LASTING:
         return None
@@ -250,7 +250,7 @@ def _only_itself(sign: str | None) -> RunWarning | None:
     )
 
 
-_Check = Callable[[Sequence[Event], ZeroConfig], RunWarning | None]
+_Check = Callable[[Sequence[Event], SelfPlayConfig], RunWarning | None]
 _CHECKS: tuple[_Check, ...] = (
     _value_collapse,
     _one_colour,

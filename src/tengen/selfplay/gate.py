@@ -10,7 +10,7 @@ from tengen.data.split import derive
 from tengen.evaluators.load import load_evaluator
 from tengen.match.batch import Opening, Terms, duel
 from tengen.match.batch_player import Player
-from tengen.selfplay.config import GateConfig, ZeroConfig
+from tengen.selfplay.config import GateConfig, SelfPlayConfig
 from tengen.statistics import Tally
 
 _GATE = 5  # purpose of a seed
@@ -35,14 +35,14 @@ class GateResult:
         }  # fmt: skip
 
 
-def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]) -> GateResult:
+def gate(config: SelfPlayConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]) -> GateResult:
     """Play the gate of `cycle` on the board size that is played most, at fair komi, both colours equally."""
     rules = config.gate
     assert rules is not None
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
     now = config.at(cycle)
     params, game = now.search.search_params(full=False), now.game
-    terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.simulate_to_end)
+    terms = Terms(size, game.rules, fair_komi[size], game.max_moves, game.settle, params.simulate_to_end)
     a, b = (
         Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=game.forbid_pass)
         for path in (candidate, playing)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from tengen.data.split import derive
-from tengen.selfplay.config import KomiConfig, ZeroConfig
+from tengen.selfplay.config import KomiConfig, SelfPlayConfig
 
 _STANDARD = NormalDist()
 
@@ -47,7 +47,7 @@ class GamePlan:
 
 
 def make_plan(
-    config: ZeroConfig,
+    config: SelfPlayConfig,
     cycle: int,
     index: int,
     *,
@@ -69,7 +69,7 @@ def make_plan(
     openings = -config.opening.moves_mean * math.log(1 - chance.random())
     surprise, which, played_out = chance.random(), chance.random(), chance.random()
     here = [start for start in starts if start.size == size]
-    start = here[int(which * len(here))] if here and surprise < config.opening.hard else None
+    start = here[int(which * len(here))] if here and surprise < config.opening.high_surprise else None
     return GamePlan(
         cycle=cycle,
         index=index,

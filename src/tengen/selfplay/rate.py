@@ -20,7 +20,7 @@ from tengen.match.batch_player import Player
 from tengen.match.batch_programs import failures, play_program, points, program_rules
 from tengen.match.conditions import Conditions
 from tengen.selfplay.anchors import Anchor, find_anchors, network_name
-from tengen.selfplay.config import GameConfig, ZeroConfig
+from tengen.selfplay.config import GameConfig, SelfPlayConfig
 from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, blunt_anchors, only_beats_itself
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def rated_size(game: GameConfig) -> int:
     return max(game.sizes, key=lambda size: (game.sizes[size], size))
 
 
-def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
+def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> Match:
     """How networks of this run are rated, at the fair komi of `rated_size`: without noise or chance in the search.
 
     A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, nobody could beat
@@ -76,7 +76,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
     params = config.search.search_params(full=False)
     sober = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
     game, rating = config.game, config.rating
-    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.simulate_to_end)
+    terms = Terms(rated_size(game), game.rules, komi, game.max_moves, game.settle, params.simulate_to_end)
     params = params.model_copy(update={**sober, "memory": max(params.memory, rating.visits * _BYTES)})
     return Match(
         terms,
@@ -92,7 +92,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
 
 def rate(
     folder: Path,
-    config: ZeroConfig,
+    config: SelfPlayConfig,
     number: int,
     networks: Mapping[int, Path],
     komi: float,

@@ -32,7 +32,7 @@ def game_statistics(
     first: int = 0,
     end: int | None = None,
     *,
-    most_moves: int | None = None,
+    max_moves: int | None = None,
     fair_komi: Mapping[int, float] | None = None,
     resign_winrate: float | None = None,
     resign_turns: int = 3,
@@ -40,7 +40,7 @@ def game_statistics(
 ) -> Figures:
     """The figures of rows first <= row < end of a run's store.
 
-    A game that is not resigned and has `most_moves` moves (2 x size x size unless given) ended at the limit.
+    A game that is not resigned and has `max_moves` moves (2 x size x size unless given) ended at the limit.
     `fair_komi` by board size is the run's estimate; games within a point of it check the estimate.
     `resign_winrate` is the threshold in use, None without resignation; `played_out` [rows] marks the games without
     resignation. Without it all games that nobody resigned count, which hides false positives once games are.
@@ -56,7 +56,7 @@ def game_statistics(
         "score": _spread(games.score),
         "komi": _spread(games.komi),
         "fair": _fair(games, fair_komi or {}),
-        "endings": _endings(games, most_moves),
+        "endings": _endings(games, max_moves),
         "passes": _mean(games.points == np.repeat(games.size.astype(int) ** 2, games.lengths)),
         "first_moves": first_moves(games),
         **_variety(games, store.hashes[:first]),
@@ -147,9 +147,9 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
     return lows
 
 
-def _endings(games: Games, most_moves: int | None) -> dict[str, int]:
+def _endings(games: Games, max_moves: int | None) -> dict[str, int]:
     """Games by how they ended; a game as long as the limit that was counted ended there."""
-    limits = 2 * games.size.astype(int) ** 2 if most_moves is None else np.full(len(games), most_moves)
+    limits = 2 * games.size.astype(int) ** 2 if max_moves is None else np.full(len(games), max_moves)
     names = np.array(games.ending, object)
     names[~np.isin(names, ("resign", "void")) & (games.lengths >= limits)] = "move limit"
     return _tally(names.astype(str))
