@@ -2,9 +2,8 @@
 
     python examples/python_plane_set.py STORE
 
-prints a batch of the store. A plane set in Python suits experiments: no native code is built, but a batch takes many
-times as long as with a native set, and search cannot use the set. Training, evaluation on game records and raw-policy
-play can.
+prints a batch of the store. A plane set in Python suits experiments: no native code is built, and training, search and
+self-play use it like any other set, but encoding takes many times as long.
 
 `register_plane_set` makes the set known in this program. An installed package makes it known to all commands by an
 entry point in its pyproject.toml::

@@ -1,11 +1,14 @@
 // The search for Python.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 #include "search/text.h"
 
 namespace nb = nanobind;
@@ -21,14 +24,27 @@ std::vector<Point> to_points(const Board& board, const std::vector<int>& values)
     return points;
 }
 
-void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid) {
-    const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
-    self.with([&](Search& search) { search.set_root(game, allowed, avoided); });
+// (player, points, until_depth, allow)
+using Restriction = std::tuple<int, std::vector<int>, int, bool>;
+
+MoveRestriction to_restriction(const Board& board, const Restriction& from) {
+    const auto& [player, points, until_depth, allow] = from;
+    MoveRestriction made{to_color(player), allow, until_depth, {}};
+    for (const Point p : to_points(board, points)) made.moves.set(p);
+    return made;
 }
 
-int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,
+              const std::vector<Restriction>& restrictions) {
+    const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
+    std::vector<MoveRestriction> made;
+    for (const Restriction& restriction : restrictions) made.push_back(to_restriction(game.board(), restriction));
+    self.with([&](Search& search) { search.set_root(game, allowed, avoided, made); });
+}
+
+int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, int limit) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     check_leaf_arrays(set, planes, scalars, mask, static_cast<std::size_t>(std::max(limit, 0)));
     return self.with([&](Search& search) {
         require(mask.shape(1) >= static_cast<std::size_t>(search.game().board().size()),
@@ -37,10 +53,11 @@ int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, 
     });
 }
 
-void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value, Array<const float, 1> score,
-             Array<const float, 3> ownership, std::size_t n) {
-    const LeafResults results = leaf_results(policy, value, score, ownership, n);
-    self.with([&](Search& search) { search.scatter(results, static_cast<int>(ownership.shape(1))); });
+void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value,
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
+             std::size_t n) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+    self.with([&, &results = results, edge = edge](Search& search) { search.scatter(results, edge); });
 }
 
 template <class T, class F>
@@ -134,18 +151,42 @@ auto ask() {
     return [](LockedSearch& self) { return self.with([](Search& search) { return (search.*kMember)(); }); };
 }
 
+using BoardOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
+using RowOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>;
+
+std::optional<std::tuple<RowOfFloats, float, float, std::optional<BoardOfFloats>>> root_evaluation(LockedSearch& self) {
+    int size = 0;
+    const auto found = self.with([&](Search& search) {
+        size = search.game().board().size();
+        return search.root_evaluation();
+    });
+    if (!found) return std::nullopt;
+    auto policy = new_array<float>(found->policy.size());
+    std::copy(found->policy.begin(), found->policy.end(), policy.data());
+    std::optional<BoardOfFloats> ownership;
+    if (!found->ownership.empty()) ownership = board_array<float>(size, [&](Point p) { return found->ownership[p]; });
+    return std::make_tuple(policy, found->value, found->score, ownership);
+}
+
 void bind_search(nb::module_& m) {
     nb::class_<LockedSearch>(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.")
         .def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
         .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
-             "Search this position from now on; what the tree knows of it already stays.")
+             "restrictions"_a = std::vector<Restriction>{},
+             "Search this position from now on; what the tree knows of it already stays. A restriction is (player, "
+             "points, until_depth, allow): until that depth (the root has depth 0) the player may only make these "
+             "moves, "
+             "or none of them.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
              "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "
              "when "
              "all simulations ended in finished games or in a full tree, which count at once.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
-             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
+             "ownership"_a.noconvert().none(), "n"_a,
+             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
+             "pass, "
+             "value [n], score [n] or None, ownership [n, E, E] or None.")
         .def(
             "run",
             [](LockedSearch& self, long simulations, int threads, double seconds) {
@@ -176,11 +217,17 @@ void bind_search(nb::module_& m) {
             "pv",
             [](LockedSearch& self, int point, int n) {
                 return self.with([&](Search& search) {
-                    const auto line = search.line(to_point(search.game().board(), point, true), n);
-                    return std::vector<int>(line.begin(), line.end());
+                    std::vector<std::pair<int, std::uint32_t>> line;
+                    for (const auto [move, visits] : search.line(to_point(search.game().board(), point, true), n))
+                        line.emplace_back(move, visits);
+                    return line;
                 });
             },
-            "point"_a, "n"_a = 20, "The most visited line that begins with this move.")
+            "point"_a, "n"_a = 20, "[(point, visits)]: the most visited line that begins with this move.")
+        .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
+        .def("root_evaluation", root_evaluation,
+             "(policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the "
+             "root, for the side to move; None where the root was kept from an earlier search or waits.")
         .def(
             "is_full",
             [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().full(); }); },

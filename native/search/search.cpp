@@ -57,6 +57,10 @@ void Search::restart(std::uint64_t seed) {
 }
 
 void Search::clear() {
+    restrictions_.clear();
+    restricted_depth_ = 0;
+    has_score_ = has_pass_ = true;
+    root_evaluation_.reset();
     waiting_.clear();
     in_progress_.clear();
     tree_.clear();
@@ -83,18 +87,35 @@ const Game& Search::game() const {
 
 // --- The root ---
 
-void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
+void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid,
+                      std::span<const MoveRestriction> restrictions) {
+    // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
     MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
+    for (const MoveRestriction& restriction : restrictions)
+        for (const Point move : moves)
+            if (!restriction.permits(0, game.to_play(), move)) allowed.reset(move);
     apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
+    // The part of the tree that can be kept.
     forget_waiting();
     drop_in_progress();
     const auto played = continuation(game);
-    if (!played || (played->empty() && cut_to_allowed_) || !tree_.descend(*played)) tree_.clear();
+    const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, [](const MoveRestriction& r) {
+                                return r.until_depth > 1;
+                            });
+    const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
+    if (!played || (played->empty() && cut_to_allowed_) || (restricted && !same) || !tree_.descend(*played))
+        tree_.clear();
     cut_to_allowed_ = false;
+    restrictions_.assign(restrictions.begin(), restrictions.end());
+    restricted_depth_ = 0;
+    for (const MoveRestriction& r : restrictions_) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
+    if (!same || !tree_.root().node) root_evaluation_.reset();
+
+    // The root itself.
     if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
     allowed_ = allowed;
@@ -117,6 +138,22 @@ void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
     useful_moves(game, params_.dead_stones()).for_each([&](Point p) { useful.set(p); });
     if (useful.none()) useful.set(pass);
     if ((allowed & useful).any()) allowed &= useful;
+}
+
+// For networks without a pass logit.
+void Search::pass_by_rule() {
+    const Point pass = game_->board().pass();
+    MoveSet by_rule;
+    if (useful_moves(*game_, params_.dead_stones()).empty())
+        by_rule.set(pass);
+    else
+        by_rule.set().reset(pass);
+    if ((allowed_ & by_rule).any()) allowed_ &= by_rule;
+}
+
+bool Search::permits(int depth, Color to_play, Point move) const {
+    return std::ranges::all_of(restrictions_,
+                               [&](const MoveRestriction& r) { return r.permits(depth, to_play, move); });
 }
 
 void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }
@@ -160,6 +197,7 @@ void Search::prune_settled(std::span<const Point> legal) {
 
 void Search::prepare_root() {
     Node& root = *tree_.root().node;
+    if (!has_pass_ && params_.pass_policy == PassPolicy::free) pass_by_rule();
     representative_.clear();
     if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
@@ -249,8 +287,8 @@ std::vector<float> Search::policy_weights() const {
     return target;
 }
 
-std::vector<Point> Search::line(Point first, int length) const {
-    std::vector<Point> moves;
+std::vector<LineMove> Search::line(Point first, int length) const {
+    std::vector<LineMove> moves;
     const Node* node = tree_.root().node;
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
@@ -260,7 +298,7 @@ std::vector<Point> Search::line(Point first, int length) const {
             if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
         }
         if (best < 0) break;
-        moves.push_back(node->moves()[best].point);
+        moves.push_back({node->moves()[best].point, node->edges[best].visits});
         node = node->edges[best].node;
     }
     return moves;

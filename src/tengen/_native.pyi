@@ -302,6 +302,18 @@ class FeatureContext:
         int16: number of the last move at each point, 1 for the first move of the game, 0 for none.
         """
 
+class PositionRecorder:
+    """
+    Stands for a plane set in one gather and keeps the positions, for plane sets written in Python. It writes one plane, the number of each point, and one scalar, the number of the position in take().
+    """
+
+    def __init__(self) -> None: ...
+
+    def take(self) -> list[FeatureContext]:
+        """
+        The positions in the order of their numbers; the recorder is empty then.
+        """
+
 def row_contexts(shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_scoring: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], komi_shift: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[FeatureContext]:
     """
     The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.
@@ -741,18 +753,20 @@ class Search:
 
     def __init__(self, params: SearchParams, seed: int) -> None: ...
 
-    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = []) -> None:
+    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = [], restrictions: Sequence[tuple[int, Sequence[int], int, bool]] = []) -> None:
         """
-        Search this position from now on; what the tree knows of it already stays.
+        Search this position from now on; what the tree knows of it already stays. A restriction is (player, points, until_depth, allow): until that depth (the root has depth 0) the player may only make these moves, or none of them.
         """
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
         """
         Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 when all simulations ended in finished games or in a full tree, which count at once.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def run(self, simulations: int, threads: int = 1, seconds: float = 1000000000.0) -> int:
         """
@@ -791,8 +805,16 @@ class Search:
     def root_ownership(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None:
         """float32 [size, size] for the side to move, or None if it is not kept."""
 
-    def pv(self, point: int, n: int = 20) -> list[int]:
-        """The most visited line that begins with this move."""
+    def pv(self, point: int, n: int = 20) -> list[tuple[int, int]]:
+        """[(point, visits)]: the most visited line that begins with this move."""
+
+    def has_score(self) -> bool:
+        """Whether the results so far had a score."""
+
+    def root_evaluation(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')], float, float, Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None] | None:
+        """
+        (policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the root, for the side to move; None where the root was kept from an earlier search or waits.
+        """
 
     def is_full(self) -> bool:
         """Whether the memory is used up, so that the tree grows no more."""
@@ -816,13 +838,15 @@ class SearchPool:
     def search(self, game: int) -> Search:
         """One of the searches, to be given roots and asked."""
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """
         Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after game; returns their number.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """
@@ -1017,13 +1041,15 @@ class SelfPlay:
         Queue a game; it depends on these values, the params and the answers for its positions alone.
         """
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
         """
         Search and play on until every game has a position to be evaluated, and write these into arrays of a row for each slot; returns their number, 0 when all games are over.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """

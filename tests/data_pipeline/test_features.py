@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from agreement import Pair
 from data_pipeline.plain_batch import equal, turn
+from data_pipeline.test_planes import random_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_go import Board
@@ -22,8 +23,8 @@ from tengen.data import FeatureContext, PythonPlaneSet, Rows, Sampler, Store
 from tengen.data.planes import (
     PLANE_SETS,
     NativePlaneSet,
+    PlaneSet,
     encode_game,
-    native_plane_set,
     plane_set,
     plane_set_names,
     register_plane_set,
@@ -207,14 +208,45 @@ def test_features_of_moves(store: Store) -> None:
         assert f.was_pass(1) == (game.moves[-1][1] == game.size**2)
 
 
+def searched(planes: PlaneSet, pool: bool) -> tuple[list[np.ndarray], list[list[int]]]:
+    """The positions that searches of three games on boards of two sizes ask for, and the visits of their roots."""
+    params = _native.SearchParams()
+    params.leaf_symmetry = "random"
+    games = [random_game(size, "tromp-taylor", seed, 20) for seed, size in enumerate((7, 5, 7))][: 3 if pool else 1]
+    native = _native.SearchPool(params, [1, 2, 3], 2) if pool else _native.Search(params, 1)
+    searches = [native.search(i) for i in range(3)] if pool else [native]
+    for search, game in zip(searches, games, strict=True):
+        search.set_root(game._native)
+    rows, edge = 4 * len(games), 7
+    limit = np.full(3, 4, np.int32) if pool else rows
+    seen = []
+    for _ in range(12):
+        shapes = (len(planes.planes), edge, edge), (len(planes.scalars),), (edge, edge)
+        arrays = [np.zeros((rows, *shape), np.float32) for shape in shapes]
+        count = planes.gather(native, *arrays, limit)
+        seen += [array[:count] for array in arrays]
+        stones, opponent = (arrays[0][:, planes.planes.index(name)] for name in ("own_0", "opponent_0"))
+        policy = np.full((rows, edge * edge + 1), 0.02, np.float32)
+        value = np.tanh((stones - opponent).sum((1, 2)) / 5).astype(np.float32)
+        native.scatter(policy, value, value * 5, np.zeros((rows, edge, edge), np.float32), count)
+    return seen, [search.root_stats()["visits"].tolist() for search in searches]
+
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_a_search_takes_a_python_set_as_a_native_one(pool: bool) -> None:
+    native, visits = searched(INPUTS, pool)
+    python, same = searched(PYTHON, pool)
+    assert visits == same and sum(map(sum, visits)) > 30
+    assert len(native) == len(python) and sum(map(len, native)) > 90
+    for wanted, got in zip(native, python, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
 def test_a_registered_set_is_found_by_its_name(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PLANE_SETS, "_parts", dict(PLANE_SETS._parts))
     register_plane_set(PYTHON)
     assert plane_set_names()[-1] == "in_python"
     assert Sampler(store, "all", "in_python", batch_size=4).batch(0).planes.shape[1] == len(INPUTS.planes)
-    with pytest.raises(NetworkError, match=r"'in_python' is written in Python: .* search needs a native set"):
-        native_plane_set("in_python")
-    assert native_plane_set("tengen") == plane_set("tengen")
     PLANE_SETS._parts["misnamed"] = PYTHON
     with pytest.raises(NetworkError, match="no plane set of this name"):
         plane_set("misnamed")

@@ -82,7 +82,7 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("D4 Q16\nD4 D4\n", "line 2: move 2, White D4, is illegal: occupied"),
-        ("D4 Z9\n", "line 1: 'Z9' is no vertex"),
+        ("D4 Z9\n", "line 1: 'Z9' is not a vertex"),
         ("pass pass\n", "line 1: the game ends in its opening"),
         ("# nothing\n", "holds no opening"),
     ],

@@ -97,6 +97,8 @@ def values(name: str, annotation: str) -> SearchStrategy[Any]:
         return rarely(st.just({"object": annotation}), junk)
     if annotation.endswith(" | None"):
         return st.one_of(st.none(), values(name, annotation.removesuffix(" | None")))
+    if " | " in annotation and "[" not in annotation:
+        return st.one_of([values(name, part) for part in annotation.split(" | ")])
     if annotation.startswith("Sequence["):
         items = values(name, annotation.removeprefix("Sequence[").removesuffix("]"))
         return rarely(st.lists(items, max_size=3), junk)

@@ -1,4 +1,4 @@
-"""The engine: a position in, progress and a move out. GTP, the browser and matches all speak to this alone."""
+"""The engine: takes a position, gives progress and a move. GTP, the browser and matches use it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ import numpy as np
 
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import resumed
 from tengen.engine.queue import Progress, SearchTask
-from tengen.engine.resign import ResignJudge
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import TreeSearch
-from tengen.engine.style import Style
-from tengen.errors import NetworkError
+from tengen.engine.style import ResignJudge, Style
+from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.evaluators.load import Backend, Symmetry, load_evaluator
 from tengen.game import BLACK, Game
+from tengen.machine import core_count
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_VISITS = 400
+DEFAULT_PLAYOUTS = 10_000
 # The search of a pass before it is played, at most; it falls in the margin that clocks leave.
 _PASS_VISITS = 64
 _PASS_SECONDS = 0.1
@@ -37,10 +39,10 @@ _PASS_BYTES = 1 << 22
 class Engine:
     """Searches positions with one evaluator and one tree.
 
-    `params` are the search's; what they leave alone is as the network's card advises, where it does. `batch` positions
-    are evaluated at once, `seed` fixes all chance, `style` says how to play and may be replaced at any time, `limits`
-    hold where `think` is given none. `threads` search where the params ask no network. One thread drives the engine;
-    `stop` may come from any.
+    `params` are the settings of the search; the network's card may advise others for fields that are not set. `batch`
+    positions are evaluated at once. `seed` determines all randomness. `style` may be replaced at any time. `limits` are
+    the default of `think`. `threads` search where the params use no network. One thread drives the engine; `stop` may
+    be called from any thread.
     """
 
     def __init__(
@@ -90,9 +92,9 @@ class Engine:
 
     @property
     def params(self) -> SearchParams:
-        """The settings of the search, with those that the network's card advises for the board where nobody set them.
+        """The settings of the search, with those that the network's card advises for fields that are not set.
 
-        To set them forgets tree and position: `set_position` comes next.
+        Setting them drops tree and position: call `set_position` next.
         """
         return self._search.params
 
@@ -105,7 +107,7 @@ class Engine:
 
     @property
     def asked_params(self) -> SearchParams:
-        """The settings that were asked for; where they leave something alone, a card's advice may follow."""
+        """The settings that were set, without the advice of a card."""
         return self._asked
 
     def _renew(self, params: SearchParams) -> None:
@@ -130,7 +132,7 @@ class Engine:
             self._game, self._restricted = position, bool(allow or avoid)
 
     def forget(self) -> None:
-        """Drop the tree: what comes is searched anew, without restriction. The losses seen in the game stay in mind."""
+        """Drop the tree and the restrictions of the position. The winrates that resignation rests on stay."""
         self._end_pondering()
         with self._busy:
             game = self._game
@@ -140,9 +142,9 @@ class Engine:
                 self._game, self._restricted = game, False
 
     def warm_up(self, size: int) -> None:
-        """Make the evaluator ready for boards of this size, so that no clock pays for the models it compiles.
+        """Compile the models for boards of this size, so that this takes no time from a clock.
 
-        Position and tree of this engine stay as they are.
+        Position and tree of the engine do not change.
         """
         search = _new_search(self.evaluator, self._asked, self._search.batch, self._seed, self._search.threads)
         search.set_root(Game(size))
@@ -163,7 +165,7 @@ class Engine:
         """Search the position within the limits (the engine's own if None) and decide on a move.
 
         At least one batch is searched. `on_progress` gets the state of the search each `every` seconds, in this
-        thread. The search ends early on `stop`, or when `until`, asked after each batch, says so. With `cleanup`
+        thread. The search ends early on `stop`, or when `until()`, called after each batch, is true. With `cleanup`
         dead stones are captured before passing. Raises RuntimeError before the first `set_position`.
         """
         self._end_pondering()
@@ -173,7 +175,7 @@ class Engine:
             return self._decide(self._task(budget, on_progress, until, every).run(), cleanup)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
-        """Search the position in a thread of its own until anything else is asked of the engine; returns at once."""
+        """Search the position in a background thread until another method is called; returns at once."""
         self._end_pondering()
         self._position()
         task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every)
@@ -181,7 +183,7 @@ class Engine:
         self._pondering.start()
 
     def stop(self) -> None:
-        """End the search that runs now, in whichever thread, after its batch; does nothing when none runs."""
+        """End the running search after its batch; from any thread."""
         if self._task_now is not None:
             self._task_now.stop()
 
@@ -197,7 +199,7 @@ class Engine:
         return self._counter.count(game, by=by)
 
     def close(self) -> None:
-        """End whatever runs. The engine may be used again."""
+        """End what runs. The engine can be used again."""
         self._end_pondering()
         self.stop()
 
@@ -235,7 +237,7 @@ class Engine:
         return task
 
     def _decide(self, result: SearchResult, cleanup: bool) -> SearchResult:
-        """The result with the move to play: variety, passing and resigning have their say."""
+        """The result with the move to play: style, passing and resignation are applied."""
         if self._restricted:
             return result
         game = self._position()
@@ -248,7 +250,7 @@ class Engine:
         return replace(result, move=move, resign=hopeless and move != game.size**2)
 
     def _draw(self, result: SearchResult) -> int:
-        """The first move of the search's preference, or one by chance where the style asks for it."""
+        """The best move of the search, or one drawn at random where the style says so."""
         game, style = self._position(), self.style
         if style.policy_temperature is not None and result.candidates:
             priors = np.array([c.prior for c in result.candidates]) + 1e-12
@@ -264,8 +266,7 @@ class Engine:
     def _pass_winrate(self) -> float:
         """The winrate of a pass for the side to move, by a short search of what follows.
 
-        It has a tree of its own: what it finds out must not weigh in the answer for the position, if that is asked for
-        again.
+        It has a tree of its own, so that it does not change the results for the position.
         """
         search = _new_search(
             self.evaluator,
@@ -276,7 +277,7 @@ class Engine:
         )
         search.set_root(self._position().copy().play("pass"))
         deadline = time.monotonic() + _PASS_SECONDS
-        # The first visit whatever time it takes: without it nothing is known.
+        # The first visit is made however long it takes: without it nothing is known.
         search.run(_PASS_VISITS, lambda: time.monotonic() < deadline or not search.visits)
         return (1 - search.value) / 2
 
@@ -288,8 +289,39 @@ class Engine:
         return self._counter.count(game, ownership if game.to_play == BLACK else -ownership)
 
 
+def load_engine(
+    network: str = "default",
+    *,
+    visits: int | None = None,
+    seconds: float | None = None,
+    threads: int = 0,
+    backend: Backend = "auto",
+    symmetry: Symmetry = "none",
+    batch: int = 8,
+    seed: int = 0,
+    params: SearchParams | None = None,
+    style: Style | None = None,
+) -> Engine:
+    """An engine with a network by name or file; "none" plays without one, by playouts and the rules alone.
+
+    `visits` (if neither it nor seconds is given 400, by playouts 10,000) and `seconds` bound a move where `think` is
+    given no limits; `threads` (0: all cores) compute the network, under its `symmetry`, or search by playouts.
+    Raises NetworkError for a network that cannot be loaded, RecipeError for a setting that cannot work.
+    """
+    if not 0 <= seed < 2**63:
+        raise RecipeError(f"seed must lie between 0 and 2**63 - 1, not {seed}")
+    if params is None:
+        params = playout_params() if network == "none" else SearchParams()
+    name = "uniform" if network == "none" else network
+    evaluator = load_evaluator(name, backend, threads=threads, symmetry=symmetry, seed=seed)
+    if visits is None and seconds is None:
+        visits = DEFAULT_VISITS if params.asks_network else DEFAULT_PLAYOUTS
+    limits = Limits(visits=visits, seconds=seconds)
+    return Engine(evaluator, params, batch, seed, style=style, limits=limits, threads=threads or core_count())
+
+
 def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:
-    """A search that keeps the ownership, which passing and counting rest on."""
+    """A search that keeps the ownership, which passing and counting use."""
     return TreeSearch(evaluator, _with_ownership(params), batch, seed, threads)
 
 
@@ -298,7 +330,7 @@ def _with_ownership(params: SearchParams) -> SearchParams:
 
 
 def _goes_on(before: Game, now: Game) -> bool:
-    """Whether a game has the earlier one's moves at its start."""
+    """Whether a game continues the earlier one."""
     played = before.moves
     same = (before.size, before.komi, before.setup_stones) == (now.size, now.komi, now.setup_stones)
     return same and now.moves[: len(played)] == played

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.engine.search import SearchView, plan
+from tengen.engine.search import MoveRestriction, SearchView, plan, set_root
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -74,10 +74,17 @@ class SearchPool:
         visits: Ints = self._native.root_visits()
         return visits
 
-    def set_root(self, i: int, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+    def set_root(
+        self,
+        i: int,
+        game: Game,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+    ) -> None:
         """The position that search i goes on with, as TreeSearch.set_root."""
         chosen = self.evaluator.on(game.size)
-        self._searches[i].set_root(game._native, list(allow), list(avoid))
+        set_root(self._searches[i], game, allow, avoid, restrictions)
         self._chosen[i] = chosen
         edge = max(game.size, chosen.only_size or self._edge)
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:

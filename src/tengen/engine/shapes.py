@@ -1,8 +1,8 @@
-"""Chains, liberties, eyes and seki of one position, in Python: asked once a move, where clearness beats speed."""
+"""Chains, liberties and eyes of one position, in Python: used once a move, where speed does not matter."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ class Chain:
 
 
 class Shapes:
-    """A frozen look at the stones of a game; points are row-major, colours 0, 1 and 2 for empty."""
+    """The stones of a game at one moment; points are row-major, colours 0 and 1, 2 for empty."""
 
     def __init__(self, game: Game) -> None:
         self.size = game.size
@@ -88,11 +88,3 @@ class Shapes:
                     stones.add(n)
                     todo.append(n)
         return Chain(color, frozenset(stones), frozenset(liberties))
-
-
-def seki_stones(game: Game, dead: Collection[int]) -> set[int]:
-    """Stones that live in seki: they share liberties that neither side may fill, and do not live on their own.
-
-    The position is one that has been played out; `dead` are its dead stones. Counting by territory asks the same.
-    """
-    return set(game.seki_stones(dead))

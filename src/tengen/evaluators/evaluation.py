@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.data.planes import native_plane_set
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.game import Game
 
@@ -68,16 +67,12 @@ class InputBatch:
 
     def encode(self, row: int, position: Position, symmetry: int = 0) -> None:
         """Write a position into a row. Raises ValueError for a board that is larger than the tensor."""
-        encoded = find_plane_set(self.plane_set).encode_games([position], self.edge, [symmetry])
-        for array, (part,) in zip(self.arrays, encoded, strict=True):
-            array[row] = part
+        planes, scalars, mask = (array[row] for array in self.arrays)
+        find_plane_set(self.plane_set).write_game(position, planes, scalars, mask, symmetry)
 
     def gather(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, *limits: Any) -> InputBatch:
-        """Let a native search write the positions that it needs evaluated; returns the rows that it wrote, as views.
-
-        Raises NetworkError for a plane set that is written in Python.
-        """
-        return self[: native.gather(native_plane_set(self.plane_set).name, *self.arrays, *limits)]
+        """Let a native search write the positions that it needs evaluated; returns the rows that it wrote, as views."""
+        return self[: find_plane_set(self.plane_set).gather(native, *self.arrays, *limits)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,13 +120,12 @@ class BatchEvaluator(Evaluator):
 
     def scatter(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, result: Evaluation) -> None:
         """Hand results to the positions that a native search waits for; NetworkError when they cannot be right."""
-        n, edge = len(result), round((result.policy.shape[1] - 1) ** 0.5)
-        score = np.zeros(n, np.float32) if result.score is None else result.score
-        ownership = np.zeros((n, edge, edge), np.float32) if result.ownership is None else result.ownership
-        parts = (result.policy, result.value, score, ownership)
-        policy, value, score, ownership = (np.ascontiguousarray(part, np.float32) for part in parts)
+        policy = np.ascontiguousarray(result.policy if self.has_pass else result.policy[:, :-1], np.float32)
+        value = np.ascontiguousarray(result.value, np.float32)
+        score = None if result.score is None else np.ascontiguousarray(result.score, np.float32)
+        ownership = None if result.ownership is None else np.ascontiguousarray(result.ownership, np.float32)
         try:
-            native.scatter(policy, value, score, ownership, n)
+            native.scatter(policy, value, score, ownership, len(result))
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 

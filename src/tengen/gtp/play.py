@@ -15,7 +15,7 @@ from tengen.engine.clock import Clock, Overtime, TimeControl
 from tengen.engine.count import WAYS
 from tengen.engine.passing import dead_are_agreed
 from tengen.engine.result import SearchResult
-from tengen.engine.shapes import Shapes, seki_stones
+from tengen.engine.shapes import Shapes
 from tengen.errors import GtpError, IllegalMove, TengenError
 from tengen.game import EMPTY
 from tengen.gtp.parse import Arguments
@@ -172,7 +172,7 @@ def final_status_list(session: GtpSession, args: Arguments) -> str:
         raise GtpError(f"invalid status {args.text(0)}: one of {', '.join(STATUSES)} expected")
     game = session.game
     dead = set(_dead(session, args, 1))
-    seki = seki_stones(game, dead)
+    seki = set(game.seki_stones(dead))
     lines = []
     for chain in Shapes(game).chains:
         status = "dead" if chain.stones & dead else "seki" if chain.stones & seki else "alive"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from tengen.errors import RecipeError
+from tengen.machine import core_count
 from tengen.match.folder import Journal
 from tengen.match.outcome import Outcome
 from tengen.match.settings import MatchSettings
@@ -62,7 +62,7 @@ def games_at_once(settings: MatchSettings, workers: int | None = None, cores: in
     """
     if workers is not None and workers < 1:
         raise RecipeError(f"workers must be 1 or more, not {workers}")
-    bearable = max(1, (cores or len(os.sched_getaffinity(0))) // settings.threads)
+    bearable = max(1, (cores or core_count()) // settings.threads)
     if workers is None:
         return bearable
     return min(workers, bearable) if settings.timed else workers

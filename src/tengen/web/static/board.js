@@ -171,9 +171,9 @@ export default {
   },
   computed: {
     letterSize() { return (29 * (this.size + 8)) / 27; },
-    margin() { return this.coordinates ? 52 + 1.65 * this.letterSize : 64; },
+    margin() { return this.coordinates ? 58 + 1.65 * this.letterSize : 64; },
     extent() { return (this.size - 1) * CELL + 2 * this.margin; },
-    rims() { return [0.31 * this.margin, this.extent - 0.31 * this.margin]; },
+    rims() { return [0.29 * this.margin, this.extent - 0.29 * this.margin]; },
     grid() {
       const [from, to] = [this.margin, this.extent - this.margin];
       let d = "";
