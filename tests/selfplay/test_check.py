@@ -26,13 +26,13 @@ def test_a_sound_recipe_passes() -> None:
     ("change", "words"),
     [
         (
-            {"learn": {"batch_size": 512, "window": {"least": 300}}},
+            {"learn": {"batch_size": 512, "window": {"min_positions": 300}}},
             "300 positions is smaller than learn.batch_size = 512",
         ),
         ({"learn": {"swa": 3}}, "learn.swa = 3 networks cannot be averaged with cycles = 2 and keep_networks = 20"),
         (
-            {"learn": {"window": {"least": 3000, "most": 2000}}},
-            "most = 2000 is below learn.window.min_positions = 3000",
+            {"learn": {"window": {"min_positions": 3000, "max_positions": 2000}}},
+            "max_positions = 2000 is below learn.window.min_positions = 3000",
         ),
         (
             {"search": {"visits": 8, "cheap_visits": 8, "cheap_share": 0.5}},

@@ -59,7 +59,7 @@ resign: {after: 1, played_out: 0.5}
 learn:
   batch_size: 32
   reuse: 2
-  window: {least: 200}
+  window: {min_positions: 200}
   ema: 0.9
   threads: 1
   losses: {policy: 1, value: 1, reply: 0.15, soft: 1}
