@@ -54,7 +54,7 @@ search:
   cheap_visits: 2
   cheap_share: 0.4
   full: {noise_weight: 0.25}
-opening: {moves_mean: 1, hard: 0.2}
+opening: {moves_mean: 1, high_surprise: 0.2}
 resign: {after: 1, played_out: 0.5}
 learn:
   batch_size: 32
