@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "web": ENGINE,
-    "match": ENGINE | {"gtp", "ratings", "runs", "statistics"},
+    "match": ENGINE | {"gtp", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},

@@ -116,7 +116,7 @@ def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
 
 
-@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
+@pytest.mark.parametrize(("where", "call"), [("BatchMatch", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

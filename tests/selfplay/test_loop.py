@@ -304,7 +304,7 @@ def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tm
     out = tmp_path / "run"
     out.mkdir()
     said = RatingEvent(
-        number=1, games=8, hours=0, player="1", size=5, komi=5, done=True, only_beats_itself="it beats itself alone"
+        number=1, games=8, hours=0, player="1", size=5, komi=5, only_beats_itself="it beats itself alone"
     )
     RatingBook(events=(said,)).write(out)
     with SelfPlayFolder(out).locked("rate"):

@@ -223,7 +223,8 @@ class SelfPlayRun:
         if self.config.gate is None:
             candidate.replace(network)
             return {}
-        result = gate(self.config, cycle, candidate, self.folder.network(cycle - 1), conditions.fair_komi)
+        playing = self.folder.network(cycle - 1)
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi)
         if result.passed:
             candidate.replace(network)
         else:
