@@ -26,7 +26,7 @@ class SelfPlayFolder(RunFolder):
     """Names and states of the files of one run."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "zero")
+        super().__init__(path, "selfplay")
         self.games = path / "games"
         self.ratings = path / "ratings.json"
 
