@@ -23,8 +23,8 @@ from tengen.match.game import Conditions  # noqa: E402
 from tengen.match.settings import MatchSettings  # noqa: E402
 from tengen.networks import build  # noqa: E402
 from tengen.networks.cody import CodyConfig  # noqa: E402
-from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
+from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
 from tengen.selfplay.check import check  # noqa: E402
 from tengen.selfplay.config import ZeroConfig  # noqa: E402
 

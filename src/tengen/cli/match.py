@@ -101,8 +101,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     from tengen.match.folder import read_folder
     from tengen.match.runner import InWorkers, games_at_once, play_match
     from tengen.match.summary import report
-    from tengen.ratings.duplicate_games import repeated
-    from tengen.ratings.pool import Pool, match_lot
+    from tengen.ratings.duplicate_games import duplicate_games
+    from tengen.ratings.pool import Pool, match_games
     from tengen.ratings.report import write_report
 
     at_once = games_at_once(match, workers)
@@ -124,7 +124,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     if more := len(read_folder(folder)[1]) - figures["games"]:
         others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
         print(f"{others} not in these figures, which are of {match.games} a pairing")
-    for note in repeated(Pool((match_lot(folder),))):
+    for note in duplicate_games(Pool((match_games(folder),))):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
 

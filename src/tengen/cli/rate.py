@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from tengen.ratings.pool import Lot, Pool
+    from tengen.ratings.pool import GameSet, Pool
     from tengen.ratings.standings import Standings
 
 _MOST_PAIRS = 60
@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Rate all players at once, by maximum likelihood over all games, with 95% intervals.
 
-    Every board size has its ratings. A player is known by its name, which tells its limits; two of one name that are
-    known to differ are told apart.
+    Every board size has its ratings. A player is known by its name, which contains its limits; two players of one
+    name that are known to differ are rated apart.
     """
     from rich.console import Console
 
@@ -77,33 +77,33 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     Raises TengenError for one that holds no games.
     """
     from tengen.errors import RecipeError, SgfError
-    from tengen.ratings.pool import Pool, match_lots
-    from tengen.ratings.sgf_games import sgf_lots
+    from tengen.ratings.pool import Pool, matches_in
+    from tengen.ratings.sgf_games import sgf_games
 
-    lots: list[Lot] = []
+    game_sets: list[GameSet] = []
     notes: list[str] = []
     taken: set[Path] = set()
     for folder in sorted({folder.resolve() for folder in folders}, key=lambda folder: len(folder.parts)):
         if not folder.exists():
             raise RecipeError(f"{folder}: there is no such folder or file")
-        if found := match_lots(folder):
-            found = [lot for lot in found if lot.source.resolve() not in taken]
+        if found := matches_in(folder):
+            found = [game_set for game_set in found if game_set.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
             try:
-                found, told = sgf_lots(folder)
+                found, told = sgf_games(folder)
             except SgfError as error:
                 known = "match folders, folders of these, self-play runs with ratings, SGF files and folders of them"
                 raise RecipeError(f"{folder} holds nothing to rate; that would be {known}") from error
             notes += told
-        lots += found
-        taken |= {lot.source.resolve() for lot in found}
+        game_sets += found
+        taken |= {game_set.source.resolve() for game_set in found}
     names = {}
     for pair in same:
         name, equals, other = pair.partition("=")
         if not equals or not other.strip():
             raise RecipeError(f"--same takes NAME=OTHER, not {pair!r}")
         names[name.strip()] = other.strip()
-    pool = Pool.of(lots, names, notes)
+    pool = Pool.of(game_sets, names, notes)
     if not pool.sizes:
         nothing = f"no games to rate in {', '.join(map(str, folders))}"
         raise RecipeError("; ".join([nothing, *notes]))
