@@ -23,7 +23,7 @@ from tengen.cli.app import VERBS
 from tengen.engine import SearchParams
 from tengen.networks import FAMILIES
 from tengen.reinforce.config import RlConfig
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +80,7 @@ def _cell(text: str) -> str:
 
 def recipes_page() -> str:
     """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
-    models: list[type[BaseModel]] = [RunConfig, LinearRun, ZeroConfig, RlConfig]
+    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, RlConfig]
     kinds = [model.model_fields["kind"].default for model in models]
     sections = [
         "# Recipe keys",
