@@ -177,6 +177,10 @@ void bind_search(nb::module_& m) {
              "points, until_depth, allow): until that depth (the root has depth 0) the player may only make these "
              "moves, "
              "or none of them.")
+        .def(
+            "restart",
+            [](LockedSearch& self, std::uint64_t seed) { self.with([&](Search& search) { search.restart(seed); }); },
+            "seed"_a, "As if newly made with this seed: without a tree and without a root.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
              "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checksum import Checksum
 
-from tengen.engine import Engine, Limits, SearchParams
+from tengen.engine import Engine, Limits, MoveRestriction, SearchParams
 from tengen.engine.params import playout_params
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
@@ -201,3 +201,22 @@ def _full() -> Game:
     rows = (".X.X.", "XXXXX", ".X.X.", "XXXXX", ".X.X.")
     black = [row * 5 + column for row, text in enumerate(rows) for column, mark in enumerate(text) if mark == "X"]
     return Game(5).setup(black=black, white=[], to_play=0)
+
+
+def test_moves_are_restricted_to_any_depth_and_lines_tell_their_visits() -> None:
+    avoided = MoveRestriction(1, [12, 6], until_depth=4)
+    engine = Engine(Checksum())
+    engine.set_position(Game(5), restrictions=[avoided])
+    found = engine.think(Limits(visits=400))
+    with SearchQueue(Checksum()) as queue:
+        queued = queue.start(Game(5), Limits(visits=400), restrictions=[avoided]).wait(20)
+        free = queue.start(Game(5), Limits(visits=400)).wait(20)
+    assert [(c.point, c.visits, c.pv) for c in found.candidates] == [
+        (c.point, c.visits, c.pv) for c in queued.candidates
+    ]
+    replies = {c.pv[1] for c in found.candidates if len(c.pv) > 1}
+    assert replies and not replies & {6, 12}
+    assert {c.pv[1] for c in free.candidates if len(c.pv) > 1} & {6, 12}, "they would be played"
+    for c in found.candidates:
+        assert len(c.pv_visits) == len(c.pv) and list(c.pv_visits) == sorted(c.pv_visits, reverse=True)
+        assert not c.visits or c.pv_visits[0] == c.visits

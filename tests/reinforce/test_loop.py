@@ -20,7 +20,6 @@ from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
-from tengen.reinforce import learner as rl_learner  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import RlConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
@@ -116,7 +115,7 @@ def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
 
 
-@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
+@pytest.mark.parametrize(("where", "call"), [("BatchMatch", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,13 +213,3 @@ def test_the_recipe_of_the_package_is_one() -> None:
 def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         RlConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})
-
-
-@pytest.mark.parametrize("native", [True, False])
-def test_half_precision_is_for_processors_that_have_it(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
-    config = load_recipe("alphago-rl-9x9", model=RlConfig)
-    for asked, found in (("auto", native), ("bf16", True), ("f32", False)):
-        learn = config.learn.model_copy(update={"precision": asked})
-        with rl_learner._autocast(config.model_copy(update={"learn": learn})):
-            assert torch.is_autocast_enabled("cpu") == found

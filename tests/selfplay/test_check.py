@@ -37,7 +37,7 @@ def test_a_sound_recipe_passes() -> None:
         ),
         (
             {"learn": {"losses": {"soft": 0.5}}},
-            "losses.soft = 0.5, but the network has no such head: give network.soft: true",
+            "losses.soft = 0.5, but the network has no head 'soft': give network.soft: true",
         ),
         ({"search": {"visits": 8, "decided": {}}}, "or set search.cheap_share=0 and search.decided=null"),
         ({"search": {"params": {"c_putc": 1}}}, "did you mean c_puct"),

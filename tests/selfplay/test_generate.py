@@ -18,7 +18,7 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.move_choice import legal_moves
+from tengen.match.moves import legal_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan

@@ -40,7 +40,7 @@ from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.transport import FolderGames
 
 RECIPE = """
-kind: zero
+kind: selfplay
 cycles: 3
 games_per_cycle: 24
 games_at_once: 8
@@ -116,8 +116,8 @@ def what_was_made(out: Path) -> dict[str, Any]:
             (g.source, g.size, g.komi, g.score, g.winner, g.moves.tolist(), [v.tolist() for v in g.visits or ()])
             for g in store
         ],
-        "weights": {name: value.numpy() for name, value in saved["state_dict"].items()},
-        "step": saved["global_step"],
+        "weights": {name: value.numpy() for name, value in saved["network"].items()},
+        "step": saved["step"],
         "cycles": [
             {k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "window_positions", "resign_winrate")}
             for e in events_of(out)
@@ -304,7 +304,7 @@ def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tm
     out = tmp_path / "run"
     out.mkdir()
     said = RatingEvent(
-        number=1, games=8, hours=0, player="1", size=5, komi=5, done=True, only_beats_itself="it beats itself alone"
+        number=1, games=8, hours=0, player="1", size=5, komi=5, only_beats_itself="it beats itself alone"
     )
     RatingBook(events=(said,)).write(out)
     with SelfPlayFolder(out).locked("rate"):
@@ -418,7 +418,7 @@ def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_
         run(recipe, tmp_path / "run", "game.sizes={5: 1}", f"learn.records={{store: {unbroken / 'games'}}}")
 
 
-@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind network")])
+@pytest.mark.parametrize(("name", "reason"), [("match.json", "a match"), ("recipe.yaml", "a run of kind supervised")])
 def test_a_folder_of_something_else_stays_as_it_is(recipe: Path, tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / name).write_text("name: mine\n", encoding="utf-8")
     with pytest.raises(RecipeError, match=f"holds {reason}"):

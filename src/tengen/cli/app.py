@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -95,8 +96,8 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
-        message = getattr(error, "format_message", error.__str__)().rstrip(".")
-        raise TengenError(f"{message} (see tengen {name} --help)") from error
+        message: str = getattr(error, "format_message", error.__str__)()
+        raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
     except typer.Abort:
         raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0
@@ -105,6 +106,14 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
 def _paragraphs(doc: str) -> str:
     """A docstring without the line breaks inside its paragraphs, which Typer would keep."""
     return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n"))
+
+
+def _usage_message(message: str) -> str:
+    """Typer's message in our form: `unknown option --prot; did you mean --host, --port?`."""
+    message = message.rstrip(".").replace("Value error, ", "").replace("Got unexpected extra argument(s)", "unexpected")
+    message = re.sub(r"No such option: (\S+)", r"unknown option \1", message)
+    message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
+    return message[:1].lower() + message[1:]
 
 
 def _report(error: Exception) -> int:

@@ -11,7 +11,7 @@ from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 
-KINDS = ("zero", "policy-gradient")
+KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
 
 
@@ -32,7 +32,7 @@ def command(
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
     if kind == "policy-gradient" and role != "lead":
         raise RecipeError(f"policy-gradient runs take no helpers: {recipe} runs in one process, without --role {role}")
-    if kind == "zero":
+    if kind == "selfplay":
         path = _zero(recipe, settings or [], out, role, quiet)
     else:
         path = _policy_gradient(recipe, settings or [], out, quiet)

@@ -277,7 +277,7 @@ def encode_game(
 def rank_codes(ranks: Ranks) -> tuple[int, int]:
     """Return ranks as native code takes them; raises ValueError for a text that is no rank."""
     for text in ranks:
-        if rank(text) != text:
+        if text and rank(text) != text:
             raise ValueError(f"{text!r} is no rank: write one such as 5k, 3d or 1p, or nothing where it is unknown")
     return rank_strength(ranks[0]), rank_strength(ranks[1])
 

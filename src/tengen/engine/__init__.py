@@ -6,6 +6,7 @@ from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Count",
     "Engine",
     "Limits",
+    "MoveRestriction",
     "Overtime",
     "SearchParams",
     "SearchQueue",

@@ -17,7 +17,7 @@ from tengen.engine.passing import choose_move
 from tengen.engine.positions import resumed
 from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.result import Count, SearchResult
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation
@@ -115,11 +115,18 @@ class Engine:
         self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
         self._game = None
 
-    def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
-        """Search this position from now on; the tree is kept as far as the game goes on from the last one.
+    def set_position(
+        self,
+        game: Game,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+    ) -> None:
+        """Search this position from now on; the tree is kept as far as the game continues the last one.
 
-        The game is copied. `allow` (if not empty) and `avoid` restrict the first move; ValueError when none is left.
-        A game that is over is searched as if it went on: its end is taken back, or after a long cycle its history.
+        The game is copied. `allow` (if not empty) and `avoid` restrict the first move, `restrictions` the moves of a
+        player to any depth; ValueError when no move is left. A game that is over is searched as if it went on: its end
+        is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
@@ -128,8 +135,8 @@ class Engine:
                 self._take_advice(game.size)
             if self._game is None or not _goes_on(self._game, position):
                 self._judge.forget()
-            self._search.set_root(position, allow, avoid)
-            self._game, self._restricted = position, bool(allow or avoid)
+            self._search.set_root(position, allow, avoid, restrictions)
+            self._game, self._restricted = position, bool(allow or avoid or restrictions)
 
     def forget(self) -> None:
         """Drop the tree and the restrictions of the position. The winrates that resignation rests on stay."""

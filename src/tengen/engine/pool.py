@@ -90,6 +90,11 @@ class SearchPool:
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:
             self._inputs[chosen] = chosen.new_batch(len(self) * self.batch_per_game, edge)
 
+    def restart(self, i: int, seed: int) -> None:
+        """Make search i as if new with this seed, without a tree; it rests until its next root."""
+        self._searches[i].restart(seed)
+        self._chosen[i] = None
+
     def plan(self, i: int, simulations: int) -> None:
         """Say how many simulations will follow for search i, as TreeSearch.plan."""
         plan(self._searches[i], simulations)

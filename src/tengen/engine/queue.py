@@ -12,7 +12,7 @@ from types import TracebackType
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -147,7 +147,7 @@ class SearchTask:
             candidates=candidates,
             winrate=(search.value + 1) / 2,
             score=search.score if search.has_score else None,
-            ownership=search.ownership if search.has_ownership else None,
+            ownership=search.ownership,
             visits=search.visits,
             evaluations=search.evaluations - self._evaluations_before,
             seconds=self.seconds,
@@ -211,13 +211,14 @@ class SearchQueue:
         *,
         allow: Sequence[int] = (),
         avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
         on_progress: Progress | None = None,
         every: float = 0.25,
     ) -> SearchTask:
         """Search a position within the limits; returns at once.
 
-        The time that the limits allow begins with its first batch. `allow` (if not empty) and `avoid` restrict the
-        moves as in TreeSearch.set_root. Raises NetworkError for a board that the evaluator does not know, ValueError
+        The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
+        are those of TreeSearch.set_root. Raises NetworkError for a board that the evaluator does not know, ValueError
         where no move is left, RuntimeError after close.
         """
         params = self._asked.advised(self.evaluator.on(game.size).advice)
@@ -225,7 +226,7 @@ class SearchQueue:
             self.evaluator, params.model_copy(update={"ownership": True}), self._batch, self._seed, self._threads
         )
         position = game.copy()
-        search.set_root(position, allow, avoid)
+        search.set_root(position, allow, avoid, restrictions)
         budget = limits.budget(game.size, len(game.moves))
         task = SearchTask(search, position, budget, priority=priority, on_progress=on_progress, every=every)
         with self._changed:
@@ -343,7 +344,14 @@ def search_candidates(search: TreeSearch) -> tuple[Candidate, ...]:
     columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
     found = [
         Candidate(
-            p, visits, (value + 1) / 2, score if knows_score else None, prior, (lcb + 1) / 2, search.pv(p, PV_LENGTH)
+            point=p,
+            visits=visits,
+            winrate=(value + 1) / 2,
+            score=score if knows_score else None,
+            prior=prior,
+            lcb=(lcb + 1) / 2,
+            pv=search.pv(p, PV_LENGTH),
+            pv_visits=search.pv_visits(p, PV_LENGTH) if visits else (),
         )
         for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
     ]

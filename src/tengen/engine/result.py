@@ -13,7 +13,7 @@ class Candidate:
     """One move that was considered; winrate (0..1), score (points) and lcb (0..1) are for the side to move.
 
     `score` is None where neither network nor playouts know it. `pv` is the principal variation, which begins with
-    the move.
+    the move, and `pv_visits` are the visits of each of its moves.
     """
 
     point: int
@@ -23,6 +23,7 @@ class Candidate:
     prior: float
     lcb: float
     pv: tuple[int, ...] = ()
+    pv_visits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

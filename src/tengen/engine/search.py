@@ -270,13 +270,3 @@ class TreeSearch(SearchView):
     def forget_waiting(self) -> None:
         """Give up the positions of the last gather, as when their evaluation failed."""
         self._native.forget_waiting()
-
-    @property
-    def has_score(self) -> bool:
-        """Whether `score` means something: the network predicts it, or playouts count it."""
-        return bool(self.params.playouts) or self._chosen is None or self._chosen.has_score
-
-    @property
-    def has_ownership(self) -> bool:
-        """Whether `ownership` means something, if params keep it."""
-        return bool(self.params.playouts) or self._chosen is None or self._chosen.has_ownership

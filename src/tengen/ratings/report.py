@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.match.sprt import Progress, Sprt, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.games_csv import write_games
@@ -137,7 +137,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
         shown.append(Tile("moves a game", f"{moves:.0f}"))
         shown.append(Tile("lost by failure", str(failed), "crash, time, illegal move"))
         counted = sum(bool(outcome.counts) for outcome in outcomes)
-        apart = sum(outcome.counted_apart for outcome in outcomes)
+        apart = sum(outcome.counts_differ for outcome in outcomes)
         disputed = sum(outcome.disputed for outcome in outcomes)
         if counted:
             shown.append(Tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.match.referee import PLAYOUTS
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
 from tengen.ratings.pool import Lot
@@ -115,7 +115,7 @@ def disagreements(games: Sequence[Played], out: Path) -> list[Row]:
             "winners": "different winners" if outcome.disputed else "",
         }
         for lot, outcome in games
-        if outcome.counted_apart
+        if outcome.counts_differ
     ]
 
 

@@ -77,10 +77,12 @@ def _check_search(config: ZeroConfig) -> None:
 
 def _check_network(config: ZeroConfig) -> None:
     from tengen.networks import parse_config
-    from tengen.training.losses import check_heads
+    from tengen.training.losses import check_losses
+    from tengen.training.optimizers import OPTIMIZERS
 
     network = parse_config(config.network)
-    check_heads(network, config.learn.losses)
+    check_losses(network, config.learn.losses)
+    _ = OPTIMIZERS[config.learn.optimizer.name]
     takes = getattr(network, "board_sizes", None)
     if takes is None:
         return

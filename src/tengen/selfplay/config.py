@@ -6,16 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
-from tengen.training.config import (
-    CardFacts,
-    Fraction,
-    LossWeights,
-    OptimizerConfig,
-    Positive,
-    Precision,
-    ScheduleConfig,
-    Strict,
-)
+from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -178,7 +169,7 @@ class TargetConfig(Strict):
     value_mix: Share = 0.0
 
 
-class LearnConfig(Strict):
+class LearnConfig(TrainerConfig):
     """How networks are made of games. `reuse` is how often each recorded position is drawn, on average, but for what
     `records` take of the batches.
 
@@ -189,16 +180,10 @@ class LearnConfig(Strict):
     batch_size: int = Field(128, ge=1)
     reuse: Positive = 4.0
     window: WindowConfig = WindowConfig()
-    optimizer: OptimizerConfig = OptimizerConfig()
     schedule: ScheduleConfig = ScheduleConfig(decay=0.3)
-    losses: LossWeights = LossWeights()
     targets: TargetConfig = TargetConfig()
-    clip: float | None = Field(None, gt=0)
     ema: Fraction = 0.999
     swa: int = Field(1, ge=1)
-    precision: Precision = "auto"
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int = Field(0, ge=0)
     records: RecordsConfig | None = None
 
 
@@ -278,7 +263,7 @@ class ZeroConfig(Strict):
 
     name: str
     recipe: str = ""
-    kind: Literal["zero"] = "zero"
+    kind: Literal["selfplay"] = "selfplay"
     description: str = ""
     seed: int = 0
     cycles: int = Field(ge=1)

@@ -213,7 +213,7 @@ class SelfPlayRun:
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
         network = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False).on(edge)
         probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
-        return training_mode_difference(network, self.learner.module.average, probe)
+        return training_mode_difference(network, self.learner.trainer.average, probe)
 
     def _promote(self, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
         """Make the candidate the network of `cycle`, or a copy of the one before where the gate refuses it."""
@@ -223,7 +223,8 @@ class SelfPlayRun:
         if self.config.gate is None:
             candidate.replace(network)
             return {}
-        result = gate(self.config, cycle, candidate, self.folder.network(cycle - 1), conditions.fair_komi)
+        playing = self.folder.network(cycle - 1)
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi)
         if result.passed:
             candidate.replace(network)
         else:

@@ -1,11 +1,11 @@
-"""Which moves are sensible, by hand; draws against their closed form."""
+"""The moves that a player may make, by hand; draws against their closed form."""
 
 import numpy as np
 import pytest
 
 from tengen import coords
 from tengen.game import BLACK, WHITE, Game
-from tengen.match.move_choice import draw_moves, legal_moves, own_eyes, sensible_moves
+from tengen.match.moves import allowed_moves, draw_moves, legal_moves, own_eyes
 
 # Black's stones stand around A3, C3, D4 and E5. White's B4 is at a corner of A3, B4 and D2 are at corners of C3.
 EYES = """
@@ -34,22 +34,22 @@ def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
     game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
     open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
     assert named(legal_moves([game._native])[0]) == open_points | {"E5", "pass"}
-    assert named(sensible_moves([game._native])[0]) == open_points
+    assert named(allowed_moves([game._native], "settled")[0]) == open_points
     game.play("pass")
     assert named(legal_moves([game._native])[0]) == open_points | {"A1", "C1", "pass"}
-    assert named(sensible_moves([game._native])[0]) == open_points
+    assert named(allowed_moves([game._native], "settled")[0]) == open_points
 
 
-def test_to_the_end_dead_stones_are_taken_and_eyes_are_kept() -> None:
+def test_until_the_board_is_filled_dead_stones_are_taken_and_eyes_are_kept() -> None:
     # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
     game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
-    assert named(sensible_moves([game])[0]) == {"pass"}
-    assert named(sensible_moves([game], to_the_end=True)[0]) == {"C3", "D3", "E1", "E2"}
+    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
+    assert named(allowed_moves([game], "filled")[0]) == {"C3", "D3", "E1", "E2"}
 
 
 def test_to_pass_is_sensible_when_nothing_else_is() -> None:
     game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
-    assert named(sensible_moves([game])[0]) == {"pass"}
+    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
     assert len(named(legal_moves([game])[0])) > 1
 
 

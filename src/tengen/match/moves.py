@@ -1,18 +1,21 @@
-"""Which moves a policy may make, and how one of them is drawn."""
+"""The moves that a player may choose from, and how one of them is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.evaluators.evaluation import Floats
 from tengen.game import EMPTY
 
 Bools: TypeAlias = NDArray[np.bool_]
+Weights: TypeAlias = NDArray[np.floating] | Bools
+
+Passing = Literal["engine", "free", "settled", "filled"]
+"""When a player passes; `PlayerSpec` explains the values."""
 
 
 def legal_moves(games: Sequence[_native.Game]) -> Bools:
@@ -25,17 +28,20 @@ def legal_moves(games: Sequence[_native.Game]) -> Bools:
     return legal
 
 
-def sensible_moves(games: Sequence[_native.Game], to_the_end: bool = False) -> Bools:
-    """[games, A]: as `legal_moves`, less what nobody needs, and pass only where nothing is left.
+def allowed_moves(games: Sequence[_native.Game], passing: Passing) -> Bools:
+    """[games, A]: the legal moves of the sides to play that `passing` allows; all boards of one size.
 
-    Needless are points of pass-alive area, of either side, and own eyes: empty points with own stones on all four sides
-    and not too many of the opponent's on the diagonals (one at the edge, two elsewhere, are too many). `to_the_end` own
-    eyes alone are: where the board counts as it stands, dead stones have to be taken.
+    `settled` removes own eyes and points of pass-alive area of either side, `filled` own eyes alone: where the board
+    counts as it stands, dead stones have to be captured. Both allow a pass only when no other move is left. An own eye
+    is an empty point with own stones on all four sides and at most one of the opponent's on the diagonals (none at the
+    edge).
     """
     legal = legal_moves(games)
+    if passing in ("free", "engine"):
+        return legal
     boards = np.stack([game.board() for game in games])
     colors = np.fromiter((game.to_play for game in games), np.int8, len(games))
-    open_ = np.stack([game.pass_alive() for game in games]) == EMPTY if not to_the_end else np.True_
+    open_ = np.True_ if passing == "filled" else np.stack([game.pass_alive() for game in games]) == EMPTY
     sensible = legal[:, :-1] & (open_ & ~own_eyes(boards, colors)).reshape(len(games), -1)
     return np.column_stack([sensible, ~sensible.any(axis=1)])
 
@@ -60,7 +66,7 @@ def own_eyes(boards: NDArray[np.int8], colors: NDArray[np.int8]) -> Bools:
     return eyes
 
 
-def draw_moves(policy: Floats, allowed: Bools, temperature: float, uniform: NDArray[np.float64]) -> NDArray[np.intp]:
+def draw_moves(policy: Weights, allowed: Bools, temperature: float, uniform: NDArray[np.float64]) -> NDArray[np.intp]:
     """A move for each row of `policy` [B, A] among those `allowed` [B, A].
 
     With temperature 0 the most likely (the first of equals), else by policy ^ (1 / temperature) and `uniform` [B] in
@@ -76,7 +82,7 @@ def draw_moves(policy: Floats, allowed: Bools, temperature: float, uniform: NDAr
     return drawn
 
 
-def move_weights(policy: Floats, allowed: Bools, temperature: float) -> NDArray[np.float64]:
+def move_weights(policy: Weights, allowed: Bools, temperature: float) -> NDArray[np.float64]:
     """[B, A]: what each move is drawn by, of any scale above 0; temperature must be above 0."""
     mass = np.where(allowed, policy, 0).astype(np.float64)
     most = mass.max(axis=1, keepdims=True)
