@@ -71,12 +71,12 @@ def test_playouts_decide_where_the_players_disagree() -> None:
     ],
 )
 def test_a_win_is_sure_when_living_points_alone_make_it(komi: float, margin: float | None) -> None:
-    assert referee.sure_margin(finished(komi=komi)) == margin
+    assert finished(komi=komi)._native.sure_margin() == margin
 
 
 def test_nothing_is_sure_on_an_open_board_or_under_territory_rules() -> None:
-    assert referee.sure_margin(Game(9)) is None
-    assert referee.sure_margin(Game.from_diagram(FINISHED, "japanese", 0.5)) is None
+    assert Game(9)._native.sure_margin() is None
+    assert Game.from_diagram(FINISHED, "japanese", 0.5)._native.sure_margin() is None
 
 
 # Black has A, B and their eyes A5, A3, A1: 7 stones, 3 points. White has 9 stones and the points D5, E5, E3, D1 and E1;
@@ -124,7 +124,7 @@ def test_a_whole_komi_can_make_a_draw() -> None:
     black = frozenset(p for p in range(25) if game.board[divmod(p, 5)] == 0)
     verdict = referee.count(game, {"A": frozenset(), "B": black})
     assert verdict.disputed, "a draw and a win are different winners"
-    assert referee.sure_margin(game) is None
+    assert game._native.sure_margin() is None
 
 
 def test_dame_are_nobodys_under_both_ways_of_counting() -> None:

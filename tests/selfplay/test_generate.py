@@ -18,7 +18,7 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.moves import legal_moves
+from tengen.match.moves import allowed_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
 from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
@@ -177,7 +177,7 @@ def test_what_cannot_work_is_refused() -> None:
 def test_settings_reach_the_native_pool() -> None:
     config = recipe(
         search={"visits": 9, "cheap_visits": 4, "temperature": 0.5, "params": {"c_puct": 2}, "full": {"c_puct": 3}},
-        game={"forbid_pass": True, "settle": False, "most_moves": 33},
+        game={"pass_policy": "no-legal-move", "settle": False, "most_moves": 33},
         opening={"temperature": 1.5},
         resign={"turns": 4},
     )
@@ -240,7 +240,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             game = record.game(ply)
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
-            allowed = legal_moves([game._native])
+            allowed = allowed_moves([game._native])
             best = np.where(allowed, Checksum().evaluate([game]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1

@@ -41,8 +41,8 @@ Reason = Literal[
     "nonsense",
     "not found",
 ]
-"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (`referee.sure_margin`); `settled`: every
-point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
+"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (native `Game.sure_margin`); `settled`: every point is
+pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
 of the player that lost: `time` is that of its clock, `timeout` that no answer came at all."""
 
 FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
@@ -294,7 +294,7 @@ class MatchGame:
             return self._ended_by_rules()
         if game.is_over or at_limit:
             return self._count()
-        if (margin := referee.sure_margin(game)) is not None:
+        if (margin := game._native.sure_margin()) is not None:
             detail = f"unconditionally alive points alone win by {abs(margin):g}"
             return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
         return None

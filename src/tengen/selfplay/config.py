@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from tengen.engine.params import SearchParams, set_params
+from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -37,7 +37,8 @@ class GameConfig(Strict):
 
     `most_moves` counts for the size of the board: a game that has 2 x size x size moves ends there unless given. With
     `settle` a game ends when every point is beyond change (pass-alive), and a side passes only when it would. With
-    `forbid_pass` a side passes only when nothing else is legal (published 7x7 system).
+    `pass_policy` no-legal-move a side passes only when nothing else is legal (published 7x7 system), with no-useful-move
+    only when no useful move is left, and it then plays useful moves alone.
     """
 
     sizes: dict[int, float] = Field({7: 1.0})
@@ -45,7 +46,7 @@ class GameConfig(Strict):
     komi: KomiConfig = KomiConfig()
     most_moves: int | None = Field(None, ge=1)
     settle: bool = True
-    forbid_pass: bool = False
+    pass_policy: PassPolicy = "free"
 
     @model_validator(mode="after")
     def _sizes(self) -> "GameConfig":
