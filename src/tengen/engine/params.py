@@ -12,7 +12,6 @@ from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
 from tengen.errors import RecipeError, unknown_name
 
-
 PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
 """When a pass is allowed, as the native core names it; see `pass_policy` of the settings."""
 

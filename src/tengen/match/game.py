@@ -41,9 +41,9 @@ Reason = Literal[
     "nonsense",
     "not found",
 ]
-"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (native `Game.sure_margin`); `settled`: every point is
-pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
-of the player that lost: `time` is that of its clock, `timeout` that no answer came at all."""
+"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (native `Game.sure_margin`); `settled`: every point
+is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures of
+the player that lost: `time` is that of its clock, `timeout` that no answer came at all."""
 
 FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
 """Reasons for which a program is not trusted with another game: it is started afresh."""

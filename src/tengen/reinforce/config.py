@@ -12,8 +12,8 @@ from tengen.training.config import OptimizerConfig, Positive, ScheduleConfig, St
 class RlGameConfig(Strict):
     """What is played, as in `tengen.match.game.Conditions`.
 
-    With `pass_policy` no-useful-move, in the games to learn from and in those that judge, a side passes only when it has
-    no useful move left: games are then played out, and nothing is won because somebody stopped early.
+    With `pass_policy` no-useful-move, in the games to learn from and in those that judge, a side passes only when it
+    has no useful move left: games are then played out, and nothing is won because somebody stopped early.
     """
 
     size: int = Field(9, ge=5, le=19)

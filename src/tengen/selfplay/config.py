@@ -37,8 +37,8 @@ class GameConfig(Strict):
 
     `most_moves` counts for the size of the board: a game that has 2 x size x size moves ends there unless given. With
     `settle` a game ends when every point is beyond change (pass-alive), and a side passes only when it would. With
-    `pass_policy` no-legal-move a side passes only when nothing else is legal (published 7x7 system), with no-useful-move
-    only when no useful move is left, and it then plays useful moves alone.
+    `pass_policy` no-legal-move a side passes only when nothing else is legal (published 7x7 system), with
+    no-useful-move only when no useful move is left, and it then plays useful moves alone.
     """
 
     sizes: dict[int, float] = Field({7: 1.0})
