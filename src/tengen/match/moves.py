@@ -17,16 +17,23 @@ Passing = Literal["engine", "free", "settled", "filled"]
 """When a player passes; `PlayerSpec` explains the values."""
 
 
-def allowed_moves(games: Sequence[_native.Game], passing: Passing = "free") -> Bools:
-    """[games, A]: the legal moves of the sides to play that `passing` allows, pass last; all boards of one size.
+# By `passing` what the native rules call the pass policy and the rule for dead stones.
+_NATIVE: dict[Passing, tuple[str, str]] = {
+    "engine": ("free", "pass-alive"),
+    "free": ("free", "pass-alive"),
+    "settled": ("no-useful-move", "pass-alive"),
+    "filled": ("no-useful-move", "none"),
+}
 
-    `settled` and `filled` allow useful moves alone (native `Game.useful_moves`), and a pass only when there is none.
-    `settled` removes own eyes and points of pass-alive area of either side, `filled` own eyes alone: where the board
-    counts as it stands, dead stones have to be captured.
+
+def allowed_moves(games: Sequence[_native.Game], passing: Passing) -> Bools:
+    """[games, size * size + 1]: the legal moves of the sides to play that `passing` allows; all boards of one size.
+
+    `settled` removes own true eyes and points of pass-alive area of either side, `filled` own true eyes alone: where
+    the board counts as it stands, dead stones have to be captured. Both allow a pass only when no other move is left.
     """
-    if passing in ("free", "engine"):
-        return _native.allowed_moves(games)
-    return _native.allowed_moves(games, "no-useful-move", "none" if passing == "filled" else "pass-alive")
+    allowed: Bools = _native.allowed_moves(games, *_NATIVE[passing])
+    return allowed
 
 
 def draw_moves(policy: Weights, allowed: Bools, temperature: float, uniform: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""The referee: when a game is over and how it is counted. The native rules decide what is legal."""
+"""How a game between players who name dead stones is counted. The native rules decide when a game is over."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tengen import _native
 from tengen.game import Game
 
 Opinion = frozenset[int] | float | None
@@ -46,31 +44,3 @@ def count(game: Game, opinions: Mapping[str, Opinion]) -> Verdict:
     decided = float(game.score(game.dead_by_playouts(PLAYOUTS)))
     disputed = len({np.sign(score) for score in counts.values()}) > 1
     return Verdict(decided, {**counts, "playouts": decided}, disputed)
-
-
-@dataclass(frozen=True, eq=False)
-class Ending:
-    """How a game ended by its rules alone: `winner` 0 black, 1 white, 2 draw, None without result.
-
-    `score` is Black minus White with komi, `owners` uint8 [points] the owner of each point (2 neutral); None for a game
-    without result. `settled`: every point was pass-alive area, and the players could have gone on.
-    """
-
-    winner: int | None
-    score: float | None
-    owners: NDArray[np.uint8] | None
-    settled: bool = False
-
-
-def ending_of(game: _native.Game, settle: bool, as_it_stands: bool = False) -> Ending | None:
-    """How the game has ended by its rules, None while it goes on.
-
-    A game that the rules end is counted as in search and self-play: stones in the opponent's pass-alive territory are
-    dead and all others live; `as_it_stands` all stones live. With `settle` (area scoring only) a game also ends when
-    every point is pass-alive area.
-    """
-    end = game.game_end(settle, dead_stones="none" if as_it_stands else "pass-alive")
-    if end is None:
-        return None
-    owners = None if end.owners is None else end.owners.astype(np.uint8).ravel()
-    return Ending(end.winner, end.score, owners, end.reason == "settled")
