@@ -50,7 +50,7 @@ def test_ownership_and_score_are_the_players() -> None:
     moves = pack_moves([0, 1, 0], [0, 24, 1])
     record = GameRecord(5, moves, "tromp-taylor", 0.5, winner=1, score=-0.5, ending="count", ownership=owner)
     void = GameRecord(5, moves, "tromp-taylor", 0.5, ending="void")
-    steps = trajectories([record, record, void], Checksum(), False)
+    steps = trajectories([record, record, void], Checksum(), "free")
     assert steps.black.tolist() == [True, True, False, True, True]
     assert steps.move.tolist() == [0, 0, 24, 1, 1]
     assert steps.outcome.tolist() == [-1, 0, 1, -1, 0]
