@@ -43,11 +43,11 @@ def command(
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
-    from tengen.selfplay.config import ZeroConfig
+    from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
     from tengen.selfplay.progress import NullObserver, TerminalObserver
 
-    config = load_recipe(recipe, settings, model=ZeroConfig)
+    config = load_recipe(recipe, settings, model=SelfPlayConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(NullObserver()) if quiet else TerminalObserver(config, folder)
