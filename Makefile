@@ -154,9 +154,11 @@ format: .venv/developer
 	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format .
 	@find native -name '*.h' -o -name '*.cpp' | xargs $(BIN)/clang-format -i
 
-# The types of the native module, for mypy and editors; tests/test_stub.py fails when it is out of date.
+# What Python has from the native module: its types, for mypy and editors, and the fields of the search settings.
+# tests/test_stub.py fails when they are out of date.
 stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
+	@$(BIN)/python native/tools/param_fields.py
 
 bench: $(MODULE)/done .venv/developer
 	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target tengen_bench)

@@ -1,8 +1,8 @@
 """Evaluations a second of a network file: one line of JSON a precision and batch.
 
-    python benchmarks/evaluator.py [NETWORK] [--edge 19] [--seconds 1] [--backend torch]
+    python benchmarks/evaluator.py [NETWORK] [--edge 19] [--seconds 1] [--backend onnxruntime]
 
-`against_f32` is the ratio to OpenVINO in f32 at the same batch in the same run; backend torch adds PyTorch.
+`against_f32` is the ratio to OpenVINO in f32 at the same batch in the same run; backend onnxruntime adds ONNX Runtime.
 """
 
 import argparse
@@ -36,14 +36,14 @@ def main() -> None:
     parser.add_argument("network", nargs="?", default="default")
     parser.add_argument("--edge", type=int, default=19)
     parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--backend", choices=["openvino", "torch"], default="openvino")
+    parser.add_argument("--backend", choices=["openvino", "onnxruntime"], default="openvino")
     options = parser.parse_args()
     contenders = {
         "f32": load_evaluator(options.network, "openvino", precision="f32"),
         "auto": load_evaluator(options.network, "openvino"),
     }
-    if options.backend == "torch":
-        contenders["torch"] = load_evaluator(options.network, "torch")
+    if options.backend == "onnxruntime":
+        contenders["onnxruntime"] = load_evaluator(options.network, "onnxruntime")
     for batch in BATCHES:
         rates = {
             name: measure(evaluator, options.edge, batch, options.seconds) for name, evaluator in contenders.items()

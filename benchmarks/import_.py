@@ -10,17 +10,18 @@ sgfmill on one core in the same run. Without PATH the games that the tests ship 
 import argparse
 import itertools
 import json
-import os
 import resource
 import tempfile
 import time
 from pathlib import Path
 
+import psutil
 from sgfmill import sgf
 
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.rows import RowOptions
 from tengen.data.sources import Sources, Tree
+from tengen.machine import core_count
 
 SAMPLE = Path(__file__).parent.parent / "tests" / "data" / "tygem-300.sgf.xz"
 BASELINE_GAMES = 1000
@@ -57,8 +58,8 @@ def main() -> None:
     figures = {
         "benchmark": "import",
         "ownership": not options.no_ownership,
-        "cores": len(os.sched_getaffinity(0)),
-        "load": round(os.getloadavg()[0], 1),
+        "cores": core_count(),
+        "load": round(psutil.getloadavg()[0], 1),
         "games": report.games,
         "kept_percent": round(100 * report.kept / report.games, 3),
         "bytes_a_game": round(report.bytes / report.kept),

@@ -9,7 +9,6 @@ threads (medians of a step), so that other work on the machine can be told. Need
 
 import argparse
 import json
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 import lightning as L
 import numpy as np
 import numpy.typing as npt
+import psutil
 import torch
 from torch.utils.data import DataLoader
 
@@ -108,7 +108,7 @@ def training(sampler: SelfPlaySampler, size: str, precision: str, threads: int, 
         "positions_per_second": round(sampler.batch_size / float(np.median(clock))),
         "positions_per_second_of_best_tenth": round(sampler.batch_size / float(np.quantile(clock, 0.1))),
         "positions_per_cpu_second": round(sampler.batch_size / float(np.median(cpu))),
-        "load": round(os.getloadavg()[0], 1),
+        "load": round(psutil.getloadavg()[0], 1),
     }
 
 

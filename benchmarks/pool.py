@@ -9,7 +9,6 @@ game that evaluates one position at a time in the same run; `visits_per_second` 
 
 import argparse
 import json
-import os
 import time
 
 from tengen.engine.params import SearchParams
@@ -17,6 +16,7 @@ from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import UniformEvaluator
 from tengen.game import Game
+from tengen.machine import core_count
 
 SIZES = (7, 9, 19)
 VISITS = 64  # a move, after which a game begins again
@@ -51,7 +51,7 @@ def main() -> None:
     options = parser.parse_args()
     for size in SIZES:
         single = alone(size, options.seconds)
-        for threads in sorted({1, len(os.sched_getaffinity(0))}):
+        for threads in sorted({1, core_count()}):
             rate, by_clock = pooled(size, options.games, threads, options.seconds)
             figures = {
                 "benchmark": "pool",

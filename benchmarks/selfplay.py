@@ -13,7 +13,6 @@ question whether it stays flat.
 import argparse
 import itertools
 import json
-import resource
 import tempfile
 import threading
 import time
@@ -25,6 +24,7 @@ import torch
 from tengen import _native
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.machine import resident_memory
 from tengen.networks.export import export
 from tengen.networks.registry import build, parse_config
 from tengen.selfplay.config import ZeroConfig
@@ -43,12 +43,6 @@ def network(folder: Path, size: str, edge: int) -> Path:
     path = folder / "network.onnx"
     export(build(config, len(planes), len(scalars)), len(planes), len(scalars), path, card.metadata())
     return path
-
-
-def resident() -> float:
-    """Megabytes of memory that the process has now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
 
 
 def recipe(options: argparse.Namespace) -> ZeroConfig:
@@ -80,14 +74,14 @@ def watch(stop: threading.Event, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         stop.wait(min(left, 10))
-        print(json.dumps({"benchmark": "selfplay", "resident_mb": round(resident(), 1)}), flush=True)
+        print(json.dumps({"benchmark": "selfplay", "resident_mb": round(resident_memory() / 1e6, 1)}), flush=True)
     stop.set()
 
 
 def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
     config = recipe(options)
     generator = Generator(config, [warmed(path, options.size) for _ in range(options.workers)])
-    before = resident()
+    before = resident_memory() / 1e6
     plans: Iterator[GamePlan] = (make_plan(config, 0, i) for i in itertools.count())
     stop = threading.Event()
     if options.minutes:
@@ -116,7 +110,7 @@ def measure(options: argparse.Namespace, path: Path) -> dict[str, object]:
         "tree_share": round(spent["tree"] / (spent["tree"] + spent["evaluate"]), 3),
         "tree_share_of_cpu": round(spent["tree_cpu"] / cpu_seconds, 3),
         "bytes_a_game": round(generator.bytes / options.games),
-        "resident_mb": [round(before), round(resident())],
+        "resident_mb": [round(before), round(resident_memory() / 1e6)],
     }
 
 

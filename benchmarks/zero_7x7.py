@@ -38,10 +38,9 @@ from tengen.engine.pool import SearchPool
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluator, load_evaluator
 from tengen.game import Game
-from tengen.match.conditions import Conditions
 from tengen.match.folder import read_folder
-from tengen.match.outcome import Outcome
-from tengen.match.runner import play_match
+from tengen.match.game import Conditions, Outcome
+from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.sgf import read_game
@@ -97,7 +96,7 @@ def fair(options: Options, komi: float, level: int, search: bool) -> dict[str, o
 def match(name: str, settings: MatchSettings, options: Options) -> dict[str, object]:
     """The figures of a match that lies in a folder of its own, by colour, from the network's side."""
     folder = options.folder / name.replace(", ", "-").replace(" ", "-")
-    play_match(settings, folder, options.workers)
+    play_match(settings, folder, InWorkers(options.workers))
     about, outcomes = read_folder(folder)
     network, games = about.names[0], outcomes[: settings.games]
     return {

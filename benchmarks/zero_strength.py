@@ -6,7 +6,7 @@
 NETWORK is a name or a file; `--visits 1` is its raw policy. Players are named as the anchors of a self-play recipe are
 (docs/zero.md); half of the games are played with each colour, and the first `--opening` moves are drawn from the
 network's policy. With `--seconds` network and playouts think for so long a move instead, one thread each, one game at
-a time (`tengen match` does it, and keeps the games in `--out`). Without NETWORK a quick look at `default`.
+a time. `--out` keeps the games. Without NETWORK a short run with `default`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from typing import Any
 
 from tengen.errors import TengenError
 from tengen.evaluators.load import load_evaluator
-from tengen.match.batch import Terms
-from tengen.match.batch_programs import program_rules
-from tengen.match.conditions import Conditions
-from tengen.match.runner import play_match
+from tengen.match.batch import go_on
+from tengen.match.game import Conditions
+from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
-from tengen.selfplay.anchors import parse
-from tengen.selfplay.rate import Match, pairing_seed, play
+from tengen.selfplay.anchors import Anchor, RunPlayers
+from tengen.selfplay.rate import PlayerOpener, RatingMatch, play, program_rules
 from tengen.statistics import Tally, wilson
 
 Points = tuple[float, int]
@@ -35,16 +34,24 @@ Points = tuple[float, int]
 _COLUMNS = "{:<34} {:>6} {:>8} {:>18} {:>9} {:>9} {:>9}"
 
 
-def at_visits(settings: argparse.Namespace) -> list[dict[str, Any]]:
+def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """The games of the network, at a number of visits, against each opponent."""
-    terms = Terms(settings.size, settings.rules, settings.komi)
-    match = Match(terms, settings.games, settings.visits, opening=settings.opening, threads=settings.threads)
-    network = load_evaluator(settings.network, threads=settings.threads)
+    conditions = Conditions(
+        size=settings.size,
+        rules=settings.rules,
+        komi=settings.komi,
+        counting="pass-alive",
+        opening=settings.opening,
+    )
+    players = RunPlayers(settings.visits)
+    match = RatingMatch(conditions, players, settings.games, threads=settings.threads)
+    opener = PlayerOpener(
+        {0: Path(settings.network)}, lambda path: load_evaluator(str(path), threads=settings.threads), go_on
+    )
     rows = []
     for word in settings.against:
-        anchor = parse(word, settings.visits)
-        seed = pairing_seed(settings.seed, 0, anchor.name)
-        games = play(anchor, network, settings.network, match, seed)
+        anchor = Anchor(word, players.parse(word))
+        games = play(folder, anchor, 0, match, settings.seed, opener)
         black, white = ((tally.points, tally.games) for tally in (Tally(*games.black), Tally(*games.white)))
         rows.append(_row(anchor.name, black, white, games.seconds))
         rows[-1] |= {"distinct": games.distinct, "trouble": games.trouble}
@@ -69,7 +76,7 @@ def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
             games=settings.games,
             conditions=conditions,
         )
-        figures = play_match(match, folder / f"{i:02d}", workers=1)
+        figures = play_match(match, folder / f"{i:02d}", InWorkers(1))
         (pairing,) = figures["pairings"]
         black, white = ((part["points"], part["games"]) for part in (pairing["a_as_black"], pairing["a_as_white"]))
         rows.append(_row(pairing["b"], black, white, sum(player["seconds"] for player in figures["players"])))
@@ -123,16 +130,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--opening", type=int, default=4)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, help="folder of the games at equal time; a rerun goes on there")
+    parser.add_argument("--out", type=Path, help="folder of the games; a rerun goes on there")
     settings = parser.parse_args(words)
     if settings.network is None:
         settings.network, settings.games, settings.visits = "default", 10, 16
     try:
-        if settings.seconds is None:
-            rows = at_visits(settings)
-        else:
-            with tempfile.TemporaryDirectory() as aside:
-                rows = at_time(settings, settings.out or Path(aside))
+        with tempfile.TemporaryDirectory() as temporary:
+            measure = at_visits if settings.seconds is None else at_time
+            rows = measure(settings, settings.out or Path(temporary))
     except TengenError as error:
         parser.exit(2, f"error: {error}\n")
     show(rows)

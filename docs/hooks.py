@@ -5,6 +5,7 @@ Generated are the command line, the recipe keys, the table of search parameters 
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from tengen.training.config import RunConfig
 from tengen.training.linear_config import LinearRun
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "tengen"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -41,8 +43,37 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the table of search parameters in its place."""
-    return markdown.replace("{{ search_parameters }}", fields_table(SearchParams)) if page else markdown
+    """Replace the markers of the page by their tables."""
+    for marker, make in MARKERS.items():
+        if marker in markdown:
+            markdown = markdown.replace(marker, make())
+    return markdown
+
+
+def packages_table() -> str:
+    """The packages and modules of `tengen` with the first paragraph of their docstrings."""
+    rows = []
+    for path in sorted(SOURCE.iterdir()):
+        module = path / "__init__.py" if path.is_dir() else path
+        if module.is_file() and module.suffix == ".py" and not path.name.startswith("__"):
+            doc = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+            rows.append(f"| `tengen.{path.stem}` | {_cell(doc.split(chr(10) * 2)[0])} |")
+    return "\n".join(["| module | contents |", "|---|---|", *rows])
+
+
+def examples_section() -> str:
+    """The programs of `examples/`: docstring and code of each."""
+    sections = []
+    for path in sorted((ROOT / "examples").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(text)) or ""
+        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{text}```")
+    return "\n\n".join(sections)
+
+
+def _cell(text: str) -> str:
+    """Text as a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def recipes_page() -> str:
@@ -76,14 +107,25 @@ def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def fields_table(model: type[BaseModel]) -> str:
-    """The fields of a pydantic model as a Markdown table: name, values, default, description."""
-    rows = []
-    for name, field in model.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        shown = "required" if field.is_required() else "" if isinstance(default, BaseModel) else f"`{default!r}`"
-        cells = (f"`{name}`", _values(field), shown, field.description or "")
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(["| key | values | default | description |", "|---|---|---|---|", *rows])
+    """The fields of a pydantic model as a Markdown table: name, values, default, description if there is any."""
+    fields = model.model_fields
+    columns = ["key", "values", "default"] + ["description"] * any(field.description for field in fields.values())
+    rows = [columns, ["---"] * len(columns)]
+    for name, field in fields.items():
+        cells = [f"`{name}`", _values(field), _default(field), field.description or ""]
+        rows.append([_cell(cell) for cell in cells[: len(columns)]])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _default(field: FieldInfo) -> str:
+    """The default of a field as YAML writes it."""
+    default = field.get_default(call_default_factory=True)
+    if field.is_required():
+        return "required"
+    if isinstance(default, BaseModel) or default == "":
+        return ""
+    words = {None: "null", True: "true", False: "false"}
+    return f"`{words[default] if default is None or isinstance(default, bool) else default}`"
 
 
 def _values(field: FieldInfo) -> str:
@@ -113,9 +155,7 @@ def _kind(hint: Any) -> str:
         )
     if parts:
         return " or ".join("null" if part is type(None) else _kind(part) for part in parts)
-    return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(
-        hint, getattr(hint, "__name__", "any")
-    )
+    return {int: "integer", float: "number", bool: "true, false", str: "text"}.get(hint, "any")
 
 
 def cli_page() -> str:
@@ -167,7 +207,7 @@ def _row(parameter: Any, hint: Any) -> str:
     default = parameter.default() if callable(parameter.default) else parameter.default
     shown = "" if parameter.required or default in (None, False, ()) else f"`{default}`"
     help_text = (parameter.help or "").replace("\\[", "[")  # Typer's markup escapes brackets
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in (names, shown, help_text)) + " |"
+    return "| " + " | ".join(map(_cell, (names, shown, help_text))) + " |"
 
 
 def _type(hint: Any) -> str:
@@ -178,3 +218,10 @@ def _type(hint: Any) -> str:
     if get_args(kinds[0]) or get_origin(hint) is list:
         return _type(kinds[0])
     return {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kinds[0], "TEXT")
+
+
+MARKERS = {
+    "{{ search_parameters }}": lambda: fields_table(SearchParams),
+    "{{ packages }}": packages_table,
+    "{{ examples }}": examples_section,
+}

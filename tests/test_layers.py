@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "web": ENGINE,
-    "match": ENGINE | {"gtp", "ratings", "runs", "statistics"},
+    "match": ENGINE | {"gtp", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
@@ -52,7 +52,8 @@ TOP = {"cli", "recipes", "__main__"}
 HEAVY = {
     "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
     "lightning": ("training/", "selfplay/"),
-    "onnx": ("networks/", "training/", "evaluators/torch.py"),
+    "onnx": ("networks/", "training/"),
+    "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),
     "sgfmill": ("sgf/",),

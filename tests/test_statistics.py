@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
-from tengen.statistics import Tally, beta_above_half, elo, wilson
+from tengen.statistics import Tally, binomial_tail, elo, wilson
 
 
 def test_wilson_against_published_values() -> None:
@@ -51,9 +50,16 @@ def test_elo() -> None:
 def test_superiority_is_the_integral_of_the_beta_density() -> None:
     a, b, steps = 9, 4, 20_000
     density = [((i + 0.5) / steps) ** (a - 1) * (1 - (i + 0.5) / steps) ** (b - 1) for i in range(steps)]
-    assert beta_above_half(a, b) == pytest.approx(sum(density[steps // 2 :]) / sum(density), abs=1e-6)
-    for wins, losses in ((1, 1), (1, 30), (60, 41), (800, 900)):
-        assert beta_above_half(wins, losses) == pytest.approx(float(beta.sf(0.5, wins, losses)), rel=1e-9)
+    assert Tally(a - 1, 0, b - 1).superiority() == pytest.approx(sum(density[steps // 2 :]) / sum(density), abs=1e-6)
+    for wins, losses in ((0, 0), (0, 29), (59, 40), (799, 899)):
+        exact = sum(math.comb(wins + losses + 1, k) for k in range(wins + 1)) / 2 ** (wins + losses + 1)
+        assert Tally(wins, 3, losses).superiority() == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_tail_of_the_binomial_distribution_is_its_sum() -> None:
+    for wins, games in ((0, 0), (0, 10), (10, 10), (9, 10), (142, 256)):
+        exact = sum(math.comb(games, k) for k in range(wins, games + 1)) / 2**games
+        assert binomial_tail(wins, games) == pytest.approx(exact, rel=1e-9)
 
 
 def test_a_tally() -> None:

@@ -1,4 +1,4 @@
-"""The types of the native module that are in the repository are those of the module."""
+"""What the repository holds of the native module, its types and the search settings, is what the module says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-STUB = Path(__file__).parents[1] / "src" / "tengen" / "_native.pyi"
+ROOT = Path(__file__).parents[1]
+STUB = ROOT / "src" / "tengen" / "_native.pyi"
 
 pytest.importorskip("nanobind", reason="the stub is compared where nanobind is installed, by the extra [build]")
 
@@ -18,3 +19,10 @@ def test_the_stub_is_up_to_date(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "tengen._native", "-o", str(fresh)]
     subprocess.run(command, check=True, timeout=60)
     assert fresh.read_text() == STUB.read_text(), "make stub writes it again"
+
+
+def test_the_search_settings_are_up_to_date(tmp_path: Path) -> None:
+    pytest.importorskip("ruff", reason="it formats the fresh file")
+    fresh = tmp_path / "param_fields.py"
+    subprocess.run([sys.executable, ROOT / "native/tools/param_fields.py", fresh], check=True, timeout=60)
+    assert fresh.read_text() == (ROOT / "src/tengen/engine/param_fields.py").read_text(), "make stub writes it again"

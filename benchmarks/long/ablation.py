@@ -25,11 +25,11 @@ from typing import Any
 from ablation_page import Variant, table, write_report
 
 from tengen.recipes import load_recipe
-from tengen.runs.interruption import Stop
+from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import ZeroConfig
-from tengen.selfplay.loop import Run
+from tengen.selfplay.loop import SelfPlayRun
+from tengen.selfplay.progress import NullObserver
 from tengen.selfplay.rating_book import RatingBook
-from tengen.selfplay.watcher import Nobody
 
 RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
 GATE = 0.2
@@ -52,16 +52,16 @@ VARIANTS: dict[str, list[str]] = {
 }
 
 
-class UntilTheGate(Nobody):
+class UntilTheGate(NullObserver):
     """Stops a run once its raw policy has the score of the gate."""
 
-    def __init__(self, folder: Path, stop: Stop) -> None:
+    def __init__(self, folder: Path, stop: ShutdownFlag) -> None:
         self._folder = folder
         self._stop = stop
 
     def cycle_done(self, event: Mapping[str, Any]) -> None:
         if ratings(self._folder)[-1:] and ratings(self._folder)[-1][1] >= GATE:
-            self._stop.event.set()
+            self._stop.set()
 
 
 def ratings(folder: Path) -> list[tuple[int, float]]:
@@ -95,9 +95,9 @@ def run(variant: str, seed: int, out: Path) -> None:
     config, folder = config_of(variant, seed), out / f"{variant}-{seed}"
     if is_over(config, folder):
         return
-    with Stop() as stop:
+    with ShutdownFlag() as stop:
         try:
-            Run(config, folder, UntilTheGate(folder, stop), stop).go()
+            SelfPlayRun(config, folder, UntilTheGate(folder, stop), stop).go()
         except KeyboardInterrupt:
             if not is_over(config, folder):
                 raise

@@ -10,6 +10,7 @@
 
 #include "bindings/convert.h"
 #include "board/diagram.h"
+#include "board/game_end.h"
 #include "board/ladder.h"
 #include "board/pass_alive.h"
 #include "board/score.h"
@@ -109,6 +110,30 @@ auto pass_alive_owners(const Game& game) {
     return board_array<std::int8_t>(game.board().size(), [&](Point p) {
         return index(black.contains(p) ? Color::black : white.contains(p) ? Color::white : Color::empty);
     });
+}
+
+std::optional<GameEnd> find_end(const Game& game, bool settle, bool sure_win, const std::string& dead_stones) {
+    return game_end(game, {settle, sure_win, to_choice<DeadStones>(dead_stones)});
+}
+
+// bool [games, size * size + 1]: the moves that a pass policy allows; all boards of one size.
+auto allowed_moves(const std::vector<const Game*>& games, const std::string& pass_policy,
+                   const std::string& dead_stones) {
+    const auto policy = to_choice<PassPolicy>(pass_policy);
+    const auto dead = to_choice<DeadStones>(dead_stones);
+    const std::size_t points = games.empty() ? 0 : games[0]->board().points();
+    auto array = new_array<bool>(games.size(), points + 1);
+    std::fill_n(array.data(), games.size() * (points + 1), false);
+    bool* row = array.data();
+    for (const Game* const game : games) {
+        if (static_cast<std::size_t>(game->board().points()) != points)
+            throw nb::value_error("the games must have boards of one size");
+        const PointSet moves = allowed_moves(*game, policy, dead);
+        moves.for_each([&](Point p) { row[p] = true; });
+        row[points] = policy == PassPolicy::free || moves.empty();
+        row += points + 1;
+    }
+    return array;
 }
 
 // Stones caught in a ladder (Black's and White's), moves that catch, moves that save.
@@ -276,12 +301,75 @@ void bind_questions(nb::class_<Game>& game) {
         .def(
             "pass_dead", [](const Game& g) { return to_list(pass_dead(g.board(), g.rules().suicide)); },
             "Stones in the opponent's pass-alive territory.")
+        .def("game_end", find_end, "settle"_a = false, "sure_win"_a = false, "dead_stones"_a = "pass-alive",
+             "How the game has ended, or None while it goes on. Beside its own rules a game under area scoring ends "
+             "with "
+             "`settle` when every point is pass-alive area, with `sure_win` when sure_margin() has a value. "
+             "`dead_stones`: pass-alive (stones in the opponent's pass-alive territory are dead) or none (the board "
+             "counts as it stands).")
+        .def("sure_margin", &sure_margin,
+             "Black minus White in points, with komi and handicap bonus, when the leader's pass-alive area alone beats "
+             "the rest of the board; None otherwise and under territory scoring.")
+        .def(
+            "true_eyes",
+            [](const Game& g, std::optional<int> color) {
+                return to_list(true_eyes(g.board(), color_or_turn(g, color)));
+            },
+            "color"_a = nb::none(),
+            "Empty points that are true eyes of a player (the side to play): own stones on all sides, and of the "
+            "diagonals at most one of the opponent, none at the edge.")
+        .def(
+            "useful_moves",
+            [](const Game& g, const std::string& dead_stones) {
+                return to_list(useful_moves(g, to_choice<DeadStones>(dead_stones)));
+            },
+            "dead_stones"_a = "pass-alive",
+            "Legal moves of the side to play that are not into an own true eye and, unless `dead_stones` is none, not "
+            "inside pass-alive area of either side. Never contains pass.")
         .def("ladders", ladders,
              "(black stones, white stones, catching moves, saving moves), the moves of the side to play.")
         .def("is_laddered", is_laddered, "stone"_a, "nodes"_a = kLadderNodes)
         .def("ladder_captures", ladder_capture_moves, "stone"_a, "nodes"_a = kLadderNodes)
         .def("ladder_escapes", ladder_escape_moves, "stone"_a, "nodes"_a = kLadderNodes)
         .def("diagram", game_diagram);
+}
+
+void bind_end(nb::module_& m) {
+    nb::class_<GameEnd>(m, "GameEnd", "How a game has ended.")
+        .def_prop_ro(
+            "reason", [](const GameEnd& end) { return std::string(name(end.reason)); },
+            "passes, resignation, move limit, long cycle, settled or sure win.")
+        .def_prop_ro(
+            "winner",
+            [](const GameEnd& end) -> std::optional<int> {
+                if (end.winner == Color::empty && !end.counted) return std::nullopt;
+                return index(end.winner);
+            },
+            "0 black, 1 white, 2 draw, None without result.")
+        .def_prop_ro(
+            "score", [](const GameEnd& end) { return end.counted ? std::optional(end.score) : std::nullopt; },
+            "Black minus White in points, with komi; None where the game was not counted. Of a sure win the least by "
+            "which it is won.")
+        .def_prop_ro(
+            "owners",
+            [](const GameEnd& end) {
+                const auto array = [&] {
+                    return board_array<std::int8_t>(end.size, [&](Point p) { return index(end.owners[p]); });
+                };
+                return end.counted ? std::optional(array()) : std::nullopt;
+            },
+            nb::rv_policy::move,
+            "int8 [size, size]: 0 black, 1 white, 2 neutral; None where the game was not counted.");
+    m.def(
+        "allowed_moves",
+        static_cast<nb::ndarray<nb::numpy, bool, nb::ndim<2>, nb::c_contig> (*)(
+            const std::vector<const Game*>&, const std::string&, const std::string&)>(allowed_moves),
+        "games"_a, "pass_policy"_a = "free", "dead_stones"_a = "pass-alive",
+        "bool [games, size * size + 1]: the moves that a pass policy allows the sides to play, pass last. free: all "
+        "legal moves; no-legal-move: a pass only where nothing else is legal; no-useful-move: useful moves alone, and "
+        "a pass where there is none. ValueError unless all boards are of one size.");
+    m.def("pass_policies", [] { return names(PassPolicy{}); });
+    m.def("dead_stone_rules", [] { return names(DeadStones{}); });
 }
 
 }  // namespace
@@ -300,6 +388,7 @@ void register_board(nb::module_& m) {
     bind_history(game);
     bind_state(game);
     bind_questions(game);
+    bind_end(m);
 
     m.def("check_moves", check_moves, "size"_a, "rules"_a, "moves"_a, "black_setup"_a, "white_setup"_a,
           "Replays uint16 codes (the point, bit 15 for White): (legal leading moves, why the next one is illegal or "

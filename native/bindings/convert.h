@@ -39,6 +39,14 @@ inline Point to_point(const Board& board, int value, bool pass_allowed = false) 
     return static_cast<Point>(value);
 }
 
+// A choice by its name. Throws ValueError that lists the names.
+template <class Enum>
+Enum to_choice(const std::string& text) {
+    Enum value;
+    parse(text, value);
+    return value;
+}
+
 inline PointSet to_set(const Board& board, const std::vector<int>& points) {
     PointSet set;
     for (const int p : points) set.add(to_point(board, p));

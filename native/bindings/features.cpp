@@ -15,6 +15,8 @@
 #include <stdexcept>
 
 #include "bindings/convert.h"
+#include "bindings/plane_set_arg.h"
+#include "board/random.h"
 #include "board/symmetry.h"
 #include "features/encode.h"
 #include "features/rows.h"
@@ -25,6 +27,8 @@ using namespace nb::literals;
 namespace {
 
 using namespace tengen;
+using bindings::OwnedContext;
+using bindings::PositionRecorder;
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -191,20 +195,10 @@ void encode_batch(std::string_view name, const std::vector<const GameColumns*>& 
     encode_rows(set, samples, edge, out, threads);
 }
 
-// A feature context that owns its game, for plane sets written in Python.
-struct PythonContext {
-    Game game;
-    FeatureContext context;
-
-    PythonContext(const Game& played, Color own, const Ranks& ranks) : game(played), context(game, own, ranks) {}
-    explicit PythonContext(const Sample& sample) : game(replay(sample)), context(context_of(sample, game)) {}
-    PythonContext(const PythonContext&) = delete;
-};
-
-std::vector<std::unique_ptr<PythonContext>> row_contexts(const std::vector<const GameColumns*>& shards,
-                                                         In<std::int64_t> shard, In<std::int64_t> row,
-                                                         In<std::int64_t> ply, In<bool> other_scoring,
-                                                         In<float> komi_shift) {
+std::vector<std::unique_ptr<OwnedContext>> row_contexts(const std::vector<const GameColumns*>& shards,
+                                                        In<std::int64_t> shard, In<std::int64_t> row,
+                                                        In<std::int64_t> ply, In<bool> other_scoring,
+                                                        In<float> komi_shift) {
     const std::size_t batch = row.size();
     for (const auto* index : {&shard, &ply}) check_shape(*index, "shard and ply", {batch});
     check_shape(other_scoring, "other_scoring", {batch});
@@ -212,9 +206,9 @@ std::vector<std::unique_ptr<PythonContext>> row_contexts(const std::vector<const
     const std::vector<std::int64_t> unturned(batch);
     const In<std::int64_t> symmetry(unturned.data(), {batch});
     const auto samples = make_samples(shards, shard, row, ply, symmetry, other_scoring, komi_shift, kMaxSize);
-    std::vector<std::unique_ptr<PythonContext>> contexts;
+    std::vector<std::unique_ptr<OwnedContext>> contexts;
     nb::gil_scoped_release release;
-    for (const Sample& sample : samples) contexts.push_back(std::make_unique<PythonContext>(sample));
+    for (const Sample& sample : samples) contexts.push_back(std::make_unique<OwnedContext>(sample));
     return contexts;
 }
 
@@ -226,13 +220,13 @@ int checked_number(const char* what, int number, int first, int last) {
 }
 
 // bool [size, size]: the points of a set.
-auto points_array(const PythonContext& c, const PointSet& points) {
+auto points_array(const OwnedContext& c, const PointSet& points) {
     return bindings::board_array<bool>(c.game.board().size(), [&](Point p) { return points.contains(p); });
 }
 
 // int16 [size, size]: what f(Board, Point) gives for the legal moves of the side that looks, 0 elsewhere.
 template <class F>
-auto moves_array(PythonContext& c, F f) {
+auto moves_array(OwnedContext& c, F f) {
     const Board& board = c.game.board();
     const PointSet& bans = c.context.ko_bans();
     const bool suicide = c.game.rules().suicide;
@@ -243,14 +237,14 @@ auto moves_array(PythonContext& c, F f) {
 
 void bind_context(nb::module_& m) {
     using bindings::to_color;
-    using Self = PythonContext;
-    nb::class_<PythonContext>(m, "FeatureContext",
-                              "Features of a position for plane sets written in Python, as arrays [size, size] by row "
-                              "and column of the board. Colours are 0 (black) and 1 (white).")
+    using Self = OwnedContext;
+    nb::class_<OwnedContext>(m, "FeatureContext",
+                             "Features of a position for plane sets written in Python, as arrays [size, size] by row "
+                             "and column of the board. Colours are 0 (black) and 1 (white).")
         .def(
             "__init__",
             [](Self* self, const Game& game, std::optional<int> own, const Ranks& ranks) {
-                new (self) PythonContext(game, own ? to_color(*own) : game.to_play(), ranks);
+                new (self) OwnedContext(game, own ? to_color(*own) : game.to_play(), ranks);
             },
             "game"_a, "own"_a = nb::none(), "ranks"_a = Ranks{},
             "A view of a copy of the game, from the side to move unless own is given.")
@@ -334,9 +328,24 @@ void bind_context(nb::module_& m) {
                 return bindings::board_array<std::int16_t>(c.game.board().size(), [&](Point p) { return numbers[p]; });
             },
             "int16: number of the last move at each point, 1 for the first move of the game, 0 for none.");
+    nb::class_<PositionRecorder>(m, "PositionRecorder",
+                                 "Stands for a plane set in one gather and keeps the positions, for plane sets written "
+                                 "in Python. It writes one plane, the number of each point, and one scalar, the number "
+                                 "of the position in take().")
+        .def(nb::init<>())
+        .def("take", &PositionRecorder::take,
+             "The positions in the order of their numbers; the recorder is empty then.");
     m.def("row_contexts", &row_contexts, "shards"_a, "shard"_a.noconvert(), "row"_a.noconvert(), "ply"_a.noconvert(),
           "other_scoring"_a.noconvert(), "komi_shift"_a.noconvert(),
           "The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.");
+}
+
+// Output number `key` of the generator that starts at each value.
+auto splitmix64(In<std::uint64_t> values, std::uint64_t key) {
+    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;  // of the state of SplitMix64
+    auto hashes = bindings::new_array<std::uint64_t>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) hashes.data()[i] = SplitMix64(values(i) + key * kStep).next();
+    return hashes;
 }
 
 std::tuple<std::vector<std::string>, std::vector<std::string>> plane_set_contents(std::string_view name) {
@@ -375,4 +384,6 @@ void register_features(nb::module_& m) {
           "value"_a.noconvert(), "score"_a.noconvert(), "ownership"_a.noconvert(), "weight"_a.noconvert(), "threads"_a,
           "target"_a.noconvert().none() = nb::none(), "reply"_a.noconvert().none() = nb::none(),
           "Write a batch of positions and targets straight from the columns of shards.");
+    m.def("splitmix64", &splitmix64, "values"_a.noconvert(), "key"_a,
+          "Hash every word with a key into 64 uniform bits, for the order and the split of a sampler.");
 }

@@ -1,8 +1,12 @@
 // What the bindings of one search and of a pool share: the lock, and the arrays that go in and out.
 #pragma once
 
+#include <nanobind/stl/optional.h>
+
+#include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -51,15 +55,30 @@ inline void check_leaf_arrays(const PlaneSet& set, const Array<float, 4>& planes
             "planes or scalars do not fit the plane set");
 }
 
-// The first n rows.
-inline LeafResults leaf_results(const Array<const float, 2>& policy, const Array<const float, 1>& value,
-                                const Array<const float, 1>& score, const Array<const float, 3>& ownership,
-                                std::size_t n) {
-    const auto edge = ownership.shape(1), area = edge * edge;
-    require(ownership.shape(2) == edge && policy.shape(1) == area + 1, "policy and ownership must be of one edge");
-    require(policy.shape(0) >= n && value.size() >= n && score.size() >= n && ownership.shape(0) >= n,
+// The results of the first n rows, as scatter takes them in Python: policy [n, edge * edge + 1] or, without pass, [n,
+// edge
+// * edge]; score and ownership may be None.
+struct Results {
+    LeafResults results;
+    int edge;
+};
+
+inline Results leaf_results(const Array<const float, 2>& policy, const Array<const float, 1>& value,
+                            const std::optional<Array<const float, 1>>& score,
+                            const std::optional<Array<const float, 3>>& ownership, std::size_t n) {
+    const std::size_t width = policy.shape(1), edge = static_cast<std::size_t>(std::sqrt(static_cast<double>(width)));
+    const std::size_t area = edge * edge;
+    require(area == width || area + 1 == width,
+            "policy must have edge * edge + 1 columns, or edge * edge without pass");
+    require(policy.shape(0) >= n && value.size() >= n && (!score || score->size() >= n) &&
+                (!ownership || ownership->shape(0) >= n),
             "n is more than the arrays have rows");
-    return {{policy.data(), n * (area + 1)}, {value.data(), n}, {score.data(), n}, {ownership.data(), n * area}};
+    require(!ownership || (ownership->shape(1) == edge && ownership->shape(2) == edge),
+            "policy and ownership must be of one edge");
+    LeafResults results{{policy.data(), n * width}, {value.data(), n}, {}, {}};
+    if (score) results.score = {score->data(), n};
+    if (ownership) results.ownership = {ownership->data(), n * area};
+    return {results, static_cast<int>(edge)};
 }
 
 }  // namespace tengen::bindings

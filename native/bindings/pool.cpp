@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,9 +50,9 @@ class LockedPool {
     std::shared_ptr<Shared> shared_;
 };
 
-int gather(LockedPool& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, Array<const std::int32_t, 1> limits) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     std::size_t rows = 0;
     for (std::size_t i = 0; i < limits.size(); ++i) rows += std::max(limits.data()[i], 0);
     check_leaf_arrays(set, planes, scalars, mask, rows);
@@ -61,10 +62,11 @@ int gather(LockedPool& self, const std::string& name, Array<float, 4> planes, Ar
     });
 }
 
-void scatter(LockedPool& self, Array<const float, 2> policy, Array<const float, 1> value, Array<const float, 1> score,
-             Array<const float, 3> ownership, std::size_t n) {
-    const LeafResults results = leaf_results(policy, value, score, ownership, n);
-    self.with([&](SearchPool& pool) { pool.scatter(results, static_cast<int>(ownership.shape(1))); });
+void scatter(LockedPool& self, Array<const float, 2> policy, Array<const float, 1> value,
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
+             std::size_t n) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+    self.with([&, &results = results, edge = edge](SearchPool& pool) { pool.scatter(results, edge); });
 }
 
 // An array over the games of what each search answers.
@@ -95,8 +97,11 @@ void register_pool(nb::module_& m) {
              "limits"_a.noconvert(),
              "Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after "
              "game; returns their number.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
-             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
+             "ownership"_a.noconvert().none(), "n"_a,
+             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
+             "pass, "
+             "value [n], score [n] or None, ownership [n, E, E] or None.")
         .def(
             "forget_waiting",
             [](LockedPool& self) { self.with([](tengen::SearchPool& pool) { pool.forget_waiting(); }); },

@@ -1,11 +1,14 @@
 // The search for Python.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 #include "search/text.h"
 
 namespace nb = nanobind;
@@ -21,14 +24,27 @@ std::vector<Point> to_points(const Board& board, const std::vector<int>& values)
     return points;
 }
 
-void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid) {
-    const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
-    self.with([&](Search& search) { search.set_root(game, allowed, avoided); });
+// (player, points, until_depth, allow)
+using Restriction = std::tuple<int, std::vector<int>, int, bool>;
+
+MoveRestriction to_restriction(const Board& board, const Restriction& from) {
+    const auto& [player, points, until_depth, allow] = from;
+    MoveRestriction made{to_color(player), allow, until_depth, {}};
+    for (const Point p : to_points(board, points)) made.moves.set(p);
+    return made;
 }
 
-int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+void set_root(LockedSearch& self, const Game& game, const std::vector<int>& allow, const std::vector<int>& avoid,
+              const std::vector<Restriction>& restrictions) {
+    const auto allowed = to_points(game.board(), allow), avoided = to_points(game.board(), avoid);
+    std::vector<MoveRestriction> made;
+    for (const Restriction& restriction : restrictions) made.push_back(to_restriction(game.board(), restriction));
+    self.with([&](Search& search) { search.set_root(game, allowed, avoided, made); });
+}
+
+int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask, int limit) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     check_leaf_arrays(set, planes, scalars, mask, static_cast<std::size_t>(std::max(limit, 0)));
     return self.with([&](Search& search) {
         require(mask.shape(1) >= static_cast<std::size_t>(search.game().board().size()),
@@ -37,10 +53,11 @@ int gather(LockedSearch& self, const std::string& name, Array<float, 4> planes, 
     });
 }
 
-void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value, Array<const float, 1> score,
-             Array<const float, 3> ownership, std::size_t n) {
-    const LeafResults results = leaf_results(policy, value, score, ownership, n);
-    self.with([&](Search& search) { search.scatter(results, static_cast<int>(ownership.shape(1))); });
+void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value,
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
+             std::size_t n) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+    self.with([&, &results = results, edge = edge](Search& search) { search.scatter(results, edge); });
 }
 
 template <class T, class F>
@@ -80,71 +97,52 @@ auto root_ownership(LockedSearch& self) {
     return mean.empty() ? std::nullopt : std::optional(array());
 }
 
+// Choices are strings in Python.
+template <class T>
+void bind_param(nb::class_<SearchParams>& params, const char* name, T SearchParams::* member, const char* description) {
+    if constexpr (std::is_enum_v<T>)
+        params.def_prop_rw(
+            name, [member](const SearchParams& p) { return std::string(tengen::name(p.*member)); },
+            [member](SearchParams& p, const std::string& text) { p.*member = to_choice<T>(text); }, description);
+    else
+        params.def_rw(name, member, description);
+}
+
+nb::dict to_dict(const ParamRow& row) {
+    nb::dict dict;
+    dict["name"] = row.name;
+    dict["type"] = row.type;
+    dict["default"] = row.initial;
+    dict["description"] = row.description;
+    dict["choices"] = row.choices;
+    dict["min"] = row.bounded ? nb::object(nb::float_(row.min)) : nb::none();
+    dict["max"] = row.bounded ? nb::object(nb::float_(row.max)) : nb::none();
+    dict["min_excluded"] = row.min_excluded;
+    return dict;
+}
+
 void bind_params(nb::module_& m) {
-    nb::class_<SearchParams>(m, "SearchParams",
-                             "Settings of a search; tengen.engine.params.SearchParams explains them.")
-        .def(nb::init<>())
-        .def_prop_rw(
-            "selection", [](const SearchParams& p) { return std::string(name(p.selection)); },
-            [](SearchParams& p, const std::string& text) { p.selection = parse_selection(text); })
-        .def_rw("c_puct", &SearchParams::c_puct)
-        .def_rw("c_puct_base", &SearchParams::c_puct_base)
-        .def_rw("c_puct_factor", &SearchParams::c_puct_factor)
-        .def_prop_rw(
-            "fpu", [](const SearchParams& p) { return std::string(name(p.fpu)); },
-            [](SearchParams& p, const std::string& text) { p.fpu = parse_first_play(text); })
-        .def_prop_rw(
-            "root_fpu", [](const SearchParams& p) { return std::string(name(p.root_fpu)); },
-            [](SearchParams& p, const std::string& text) { p.root_fpu = parse_first_play(text); })
-        .def_rw("fpu_value", &SearchParams::fpu_value)
-        .def_rw("root_fpu_value", &SearchParams::root_fpu_value)
-        .def_rw("puct_noise", &SearchParams::puct_noise)
-        .def_rw("virtual_games", &SearchParams::virtual_games)
-        .def_rw("noise_shaped", &SearchParams::noise_shaped)
-        .def_rw("fpu_reduction", &SearchParams::fpu_reduction)
-        .def_rw("root_fpu_reduction", &SearchParams::root_fpu_reduction)
-        .def_rw("gumbel_moves", &SearchParams::gumbel_moves)
-        .def_rw("gumbel_scale", &SearchParams::gumbel_scale)
-        .def_rw("gumbel_c_visit", &SearchParams::gumbel_c_visit)
-        .def_rw("gumbel_c_scale", &SearchParams::gumbel_c_scale)
-        .def_rw("planned_visits", &SearchParams::planned_visits)
-        .def_rw("stop_futile", &SearchParams::stop_futile)
-        .def_rw("forced_playouts", &SearchParams::forced_playouts)
-        .def_rw("uct_exploration", &SearchParams::uct_exploration)
-        .def_rw("rave_equivalence", &SearchParams::rave_equivalence)
-        .def_rw("rave_exploration", &SearchParams::rave_exploration)
-        .def_rw("virtual_loss", &SearchParams::virtual_loss)
-        .def_rw("score_weight", &SearchParams::score_weight)
-        .def_rw("score_scale", &SearchParams::score_scale)
-        .def_rw("priors", &SearchParams::priors)
-        .def_rw("playout", &SearchParams::playout)
-        .def_rw("playout_weight", &SearchParams::playout_weight)
-        .def_rw("playouts", &SearchParams::playouts)
-        .def_rw("playout_slope", &SearchParams::playout_slope)
-        .def_rw("playout_decay", &SearchParams::playout_decay)
-        .def_prop_rw(
-            "leaf_symmetry", [](const SearchParams& p) { return std::string(name(p.leaf_symmetry)); },
-            [](SearchParams& p, const std::string& text) { p.leaf_symmetry = parse_leaf_symmetry(text); })
-        .def_rw("expand_visits", &SearchParams::expand_visits)
-        .def_rw("candidate_mass", &SearchParams::candidate_mass)
-        .def_rw("candidate_max", &SearchParams::candidate_max)
-        .def_rw("candidate_min", &SearchParams::candidate_min)
-        .def_rw("policy_temperature", &SearchParams::policy_temperature)
-        .def_rw("root_temperature", &SearchParams::root_temperature)
-        .def_rw("noise_weight", &SearchParams::noise_weight)
-        .def_rw("noise_total", &SearchParams::noise_total)
-        .def_rw("transpositions", &SearchParams::transpositions)
-        .def_rw("merge_symmetric", &SearchParams::merge_symmetric)
-        .def_rw("prune_pass_alive", &SearchParams::prune_pass_alive)
-        .def_rw("simulate_to_end", &SearchParams::simulate_to_end)
-        .def_rw("forbid_pass", &SearchParams::forbid_pass)
-        .def_rw("prune_eyes", &SearchParams::prune_eyes)
-        .def_rw("ownership", &SearchParams::ownership)
-        .def_rw("memory", &SearchParams::memory)
-        .def_rw("temperature", &SearchParams::temperature)
-        .def_rw("lcb", &SearchParams::lcb)
-        .def_rw("lcb_deviations", &SearchParams::lcb_deviations)
-        .def_rw("lcb_share", &SearchParams::lcb_share);
+    nb::class_<SearchParams> params(m, "SearchParams",
+                                    "Settings of a search; tengen.engine.params.SearchParams is the checked model.");
+    params.def(nb::init<>());
+#define SEARCH_PARAM(type, name, initial, range, description) \
+    bind_param(params, #name, &SearchParams::name, description);
+#include "search/params.def"
+#undef SEARCH_PARAM
+    params.def(
+        "check", [](const SearchParams& p) { p.check(), p.check_policies(); },
+        "Raises ValueError for a setting out of range, an unknown policy or settings that contradict each other.");
+    params.def_prop_ro(
+        "dead_stones", [](const SearchParams& p) { return std::string(name(p.dead_stones())); },
+        "How finished games are counted: pass-alive or none, as in Game.game_end.");
+    m.def(
+        "search_param_table",
+        [] {
+            nb::list rows;
+            for (const ParamRow& row : search_param_table()) rows.append(to_dict(row));
+            return rows;
+        },
+        "A dict for each setting: name, type, default, description, choices, min, max, min_excluded.");
 }
 
 // A method without arguments that asks the search for a number or a text.
@@ -153,18 +151,46 @@ auto ask() {
     return [](LockedSearch& self) { return self.with([](Search& search) { return (search.*kMember)(); }); };
 }
 
+using BoardOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
+using RowOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>;
+
+std::optional<std::tuple<RowOfFloats, float, float, std::optional<BoardOfFloats>>> root_evaluation(LockedSearch& self) {
+    int size = 0;
+    const auto found = self.with([&](Search& search) {
+        size = search.game().board().size();
+        return search.root_evaluation();
+    });
+    if (!found) return std::nullopt;
+    auto policy = new_array<float>(found->policy.size());
+    std::copy(found->policy.begin(), found->policy.end(), policy.data());
+    std::optional<BoardOfFloats> ownership;
+    if (!found->ownership.empty()) ownership = board_array<float>(size, [&](Point p) { return found->ownership[p]; });
+    return std::make_tuple(policy, found->value, found->score, ownership);
+}
+
 void bind_search(nb::module_& m) {
     nb::class_<LockedSearch>(m, "Search", "One tree search; tengen.engine.search.TreeSearch drives it.")
         .def(nb::init<const SearchParams&, std::uint64_t>(), "params"_a, "seed"_a)
         .def("set_root", set_root, "game"_a, "allow"_a = std::vector<int>{}, "avoid"_a = std::vector<int>{},
-             "Search this position from now on; what the tree knows of it already stays.")
+             "restrictions"_a = std::vector<Restriction>{},
+             "Search this position from now on; what the tree knows of it already stays. A restriction is (player, "
+             "points, until_depth, allow): until that depth (the root has depth 0) the player may only make these "
+             "moves, "
+             "or none of them.")
+        .def(
+            "restart",
+            [](LockedSearch& self, std::uint64_t seed) { self.with([&](Search& search) { search.restart(seed); }); },
+            "seed"_a, "As if newly made with this seed: without a tree and without a root.")
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "limit"_a,
              "Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 "
              "when "
              "all simulations ended in finished games or in a full tree, which count at once.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
-             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
+             "ownership"_a.noconvert().none(), "n"_a,
+             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
+             "pass, "
+             "value [n], score [n] or None, ownership [n, E, E] or None.")
         .def(
             "run",
             [](LockedSearch& self, long simulations, int threads, double seconds) {
@@ -195,11 +221,17 @@ void bind_search(nb::module_& m) {
             "pv",
             [](LockedSearch& self, int point, int n) {
                 return self.with([&](Search& search) {
-                    const auto line = search.line(to_point(search.game().board(), point, true), n);
-                    return std::vector<int>(line.begin(), line.end());
+                    std::vector<std::pair<int, std::uint32_t>> line;
+                    for (const auto [move, visits] : search.line(to_point(search.game().board(), point, true), n))
+                        line.emplace_back(move, visits);
+                    return line;
                 });
             },
-            "point"_a, "n"_a = 20, "The most visited line that begins with this move.")
+            "point"_a, "n"_a = 20, "[(point, visits)]: the most visited line that begins with this move.")
+        .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
+        .def("root_evaluation", root_evaluation,
+             "(policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the "
+             "root, for the side to move; None where the root was kept from an earlier search or waits.")
         .def(
             "is_full",
             [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().full(); }); },

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings/locked_search.h"
+#include "bindings/plane_set_arg.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,9 +49,9 @@ void add(LockedSelfPlay& self, std::int64_t index, std::uint64_t seed, int size,
     self.with([&](SelfPlay& pool) { pool.add(std::move(plan)); });
 }
 
-int gather(LockedSelfPlay& self, const std::string& name, Array<float, 4> planes, Array<float, 2> scalars,
+int gather(LockedSelfPlay& self, const PlaneSetArg& name, Array<float, 4> planes, Array<float, 2> scalars,
            Array<float, 3> mask) {
-    const PlaneSet& set = plane_set(name);
+    const PlaneSet& set = to_plane_set(name);
     return self.with([&](SelfPlay& pool) {
         check_leaf_arrays(set, planes, scalars, mask, pool.slots());
         return pool.gather(set, static_cast<int>(mask.shape(1)), {planes.data(), scalars.data(), mask.data()});
@@ -58,9 +59,10 @@ int gather(LockedSelfPlay& self, const std::string& name, Array<float, 4> planes
 }
 
 void scatter(LockedSelfPlay& self, Array<const float, 2> policy, Array<const float, 1> value,
-             Array<const float, 1> score, Array<const float, 3> ownership, std::size_t n) {
-    const LeafResults results = leaf_results(policy, value, score, ownership, n);
-    self.with([&](SelfPlay& pool) { pool.scatter(results, static_cast<int>(ownership.shape(1))); });
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
+             std::size_t n) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+    self.with([&, &results = results, edge = edge](SelfPlay& pool) { pool.scatter(results, edge); });
 }
 
 template <auto kMember>
@@ -106,7 +108,9 @@ void bind_params(nb::module_& m) {
         .def_rw("resign_winrate", &PlayParams::resign_winrate)
         .def_rw("resign_turns", &PlayParams::resign_turns)
         .def_rw("settle", &PlayParams::settle)
-        .def_rw("forbid_pass", &PlayParams::forbid_pass)
+        .def_prop_rw(
+            "pass_policy", [](const PlayParams& p) { return std::string(name(p.pass_policy)); },
+            [](PlayParams& p, const std::string& text) { p.pass_policy = to_choice<PassPolicy>(text); })
         .def_rw("max_moves", &PlayParams::max_moves);
 }
 
@@ -143,8 +147,11 @@ void bind_pool(nb::module_& m) {
         .def("gather", gather, "plane_set"_a, "planes"_a.noconvert(), "scalars"_a.noconvert(), "mask"_a.noconvert(),
              "Search and play on until every game has a position to be evaluated, and write these into arrays of a "
              "row for each slot; returns their number, 0 when all games are over.")
-        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert(),
-             "ownership"_a.noconvert(), "n"_a, "Results for the n positions of the last gather.")
+        .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
+             "ownership"_a.noconvert().none(), "n"_a,
+             "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
+             "pass, "
+             "value [n], score [n] or None, ownership [n, E, E] or None.")
         .def("forget_waiting", ask<&SelfPlay::forget_waiting>,
              "Give up the positions of the last gather; the next one finds them again.")
         .def("take", ask<&SelfPlay::take>, "Games that are over since the last call, by their index.")

@@ -21,7 +21,8 @@ std::string_view reason(Legality value) {
 }
 
 std::string_view name(Ending value) {
-    static constexpr std::array<std::string_view, 5> kNames = {"", "passes", "resignation", "move limit", "long cycle"};
+    static constexpr std::array<std::string_view, 7> kNames = {"",           "passes",  "resignation", "move limit",
+                                                               "long cycle", "settled", "sure win"};
     return kNames[static_cast<int>(value)];
 }
 

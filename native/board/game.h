@@ -20,10 +20,10 @@ enum class Legality : std::uint8_t { legal, off_board, occupied, ko, superko, su
 
 std::string_view reason(Legality value);  // "occupied", "superko" ...; "" for legal
 
-// How a game came to its end.
-enum class Ending : std::uint8_t { none, passes, resignation, move_limit, long_cycle };
+// Why a game is over. The last two are decided by game_end() (game_end.h), not by the game itself.
+enum class Ending : std::uint8_t { none, passes, resignation, move_limit, long_cycle, settled, sure_win };
 
-std::string_view name(Ending value);  // "passes", "resignation", "move limit", "long cycle"; "" for none
+std::string_view name(Ending value);  // "passes", "resignation", "move limit", "long cycle" ...; "" for none
 
 // What is declared when the limit of moves is reached.
 enum class AtLimit : std::uint8_t { count, no_result };

@@ -1,4 +1,4 @@
-// Positions into the arrays that networks read.
+// Encoding of positions into the input arrays of networks.
 #pragma once
 
 #include "features/plane_set.h"
@@ -6,7 +6,7 @@
 namespace tengen {
 
 // Writes the position of `context` into planes [C, edge, edge], scalars [S] and mask [edge, edge] (1 on the board);
-// what lies off the board is 0.
+// points off the board are 0.
 void encode(const PlaneSet& set, FeatureContext& context, const Layout& layout, float* planes, float* scalars,
             float* mask);
 

@@ -6,8 +6,18 @@ namespace tengen {
 
 namespace {
 
+// The set `_points`: one plane with the number of each point. Sets written in Python take the symmetry from it.
+PlaneSet points_plane() {
+    return {"_points",
+            {{"point",
+              [](FeatureContext& f, PlaneWriter& plane) {
+                  f.board.table().all.for_each([&](Point p) { plane.set(p, static_cast<float>(p)); });
+              }}},
+            {}};
+}
+
 const std::vector<PlaneSet>& registry() {
-    static const std::vector<PlaneSet> sets = {tengen_planes(), cody_planes(), test_planes(), {"_none", {}, {}}};
+    static const std::vector<PlaneSet> sets = {tengen_planes(), cody_planes(), test_planes(), points_plane()};
     return sets;
 }
 

@@ -11,8 +11,8 @@
 
 namespace tengen {
 
-// Where the points of a board of `size`, turned by `symmetry`, lie in a row-major tensor of `edge` >= size: at its
-// top-left. This is also the policy index of a point; pass is edge * edge.
+// The index of each point of a board of `size`, turned by `symmetry`, in a row-major tensor of `edge` >= size. The
+// board is at the top-left of the tensor. The index is also the policy index of the point; pass is edge * edge.
 class Layout {
   public:
     Layout(int size, int symmetry, int edge);
@@ -68,7 +68,7 @@ struct PlaneSet {
 
 // The set of that name. Throws std::invalid_argument that lists the names there are.
 const PlaneSet& plane_set(std::string_view name);
-// All names but those that start with an underscore, which are for Tengen itself.
+// All names except those that start with an underscore, which are internal.
 std::vector<std::string> plane_set_names();
 
 // One function a set, in a file of its own.

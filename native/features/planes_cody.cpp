@@ -1,6 +1,6 @@
 // The plane set `cody3` of the AlphaGo-Zero-like 7x7 system of cody2007: the last three boards with own stones as 1 and
-// those of the opponent as -1. The system had no scalars; komi is here because a network file takes one at least, and
-// that system's network does not look at it.
+// those of the opponent as -1. The system had no scalars. Komi is here because a network file needs one; the system's
+// network does not use it.
 #include "features/plane_set.h"
 
 namespace tengen {

@@ -25,8 +25,8 @@ PointSet recent(FeatureContext& f) {
 
 float komi(FeatureContext& f) { return std::clamp(f.self_komi() / 20.0f, -2.0f, 2.0f); }
 
-// Under area scoring the margin without komi has the parity of the board, but for seki: a wave of period two in komi
-// tells the network which side of the nearest possible margin it is on.
+// Under area scoring the margin without komi has the parity of the board, except with some seki. A wave of period two
+// in komi shows on which side of the nearest possible margin the komi is.
 float komi_parity(FeatureContext& f) {
     if (f.game.rules().scoring != Scoring::area) return 0.0f;
     const float parity = static_cast<float>(f.board.points() % 2);

@@ -79,7 +79,7 @@ void write_ownership(std::span<const std::uint8_t> packed, Color side, const Lay
         out[layout[static_cast<Point>(p)]] = owner[packed[p / 4] >> (p % 4 * 2) & 3];
 }
 
-// Probabilities of the move at `ply`; all 0 where the game has none there.
+// Probabilities of the move at `ply`; all 0 if the game has no such move.
 void write_target(const Sample& sample, int ply, const Layout& layout, float* out) {
     const GameColumns& games = *sample.games;
     const auto row = static_cast<std::size_t>(sample.row), move = static_cast<std::size_t>(ply);
@@ -103,7 +103,7 @@ void write_target(const Sample& sample, int ply, const Layout& layout, float* ou
         out[index_of(entry & 0xffff)] += static_cast<float>(entry >> 16) / static_cast<float>(total);
 }
 
-// The opponent's answer to the move of a sample: none where one side plays twice.
+// The opponent's reply to the move of a sample; none if one side plays twice.
 void write_reply(const Sample& sample, const Layout& layout, float* out) {
     const auto moves = sample.games->moves.row(static_cast<std::size_t>(sample.row));
     const auto next = static_cast<std::size_t>(sample.ply) + 1;

@@ -1,4 +1,4 @@
-// Batches straight from the columns of a game store.
+// Encoding of batches directly from the columns of a game store.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@ struct NestedColumn {
     }
 };
 
-// The columns of one shard that batches are made of; the memory is the caller's. Formats as in docs/architecture.md,
-// unknown is NaN in komi, score and weight, -1 in winner and an empty list in ownership and visits.
+// The columns of one shard that batches need, in memory of the caller. The formats are in docs/architecture.md. Unknown
+// is NaN in komi, score and weight, -1 in winner, and an empty list in ownership and visits.
 struct GameColumns {
     ListColumn<std::uint16_t> moves, black_stones, white_stones;
     ListColumn<std::uint8_t> ownership;
-    NestedColumn<std::uint32_t> visits;  // a list a move: point in the low, weight in the high 16 bits
+    NestedColumn<std::uint32_t> visits;  // a list for each move: point in the low, visits in the high 16 bits
     std::span<const std::uint8_t> size, first;
     std::span<const std::int16_t> rules;  // index into rule_sets
     std::span<const float> komi, score, weight;
     std::span<const std::int8_t> winner;
-    std::array<std::span<const std::int8_t>, 2> ranks;  // by colour, as in Ranks; empty where no player has one
+    std::array<std::span<const std::int8_t>, 2> ranks;  // by colour, as in Ranks; empty if the store has none
     std::vector<Rules> rule_sets;
 
     std::size_t rows() const { return size.size(); }
 };
 
-inline constexpr float kUnknownKomi = 6.5f;  // taken where a record does not say
+inline constexpr float kUnknownKomi = 6.5f;  // used where a record has no komi
 
 // Other rules and komi for a recorded game. People play nearly the same moves under all rule sets, so one game gives
 // training examples for several: with territory scoring for area scoring and one point less komi (for the last dame),
@@ -54,7 +54,7 @@ struct RulesVariant {
     float komi_shift = 0.0f;
 };
 
-// One position of a game: the one before move `ply` (at the end of the game there is no move to predict).
+// One position of a game: the position before move `ply`. At the end of the game there is no move to predict.
 struct Sample {
     const GameColumns* games;
     std::int64_t row;
@@ -63,11 +63,11 @@ struct Sample {
     RulesVariant variant = {};
 };
 
-// Where a batch of B samples goes, every array with the batch axis first; planes to mask as encode() writes them.
-// For the side to move: policy [B] index of the move or -1, value [B] in -1..1, score [B] in points and ownership
-// [B, edge, edge] with +1 for its own; NaN where unknown and, in ownership, off the board. weight [B] is 1 unless
-// given. Where asked for, target [B, edge * edge + 1] holds the probabilities of the move: the recorded visits, else
-// the move played; reply those of the opponent's next move. Their rows are 0 where there is no such move.
+// Output arrays of a batch of B samples, with the batch axis first. Planes, scalars and mask are as encode() writes
+// them. All targets are for the side to move: policy [B] is the index of the move or -1, value [B] in -1..1, score [B]
+// in points, ownership [B, edge, edge] with +1 for own points. NaN is unknown, and in ownership also off the board.
+// weight [B] is 1 by default. The optional target [B, edge * edge + 1] has the probabilities of the move: shares of the
+// recorded visits, or 1 for the move played. reply has those of the opponent's next move. Rows without a move are 0.
 struct BatchArrays {
     float* planes;
     float* scalars;
@@ -81,17 +81,16 @@ struct BatchArrays {
     float* reply = nullptr;
 };
 
-// The game of a sample, replayed up to its ply. Ko and suicide are trusted; throws std::invalid_argument where a stone
-// or move is off the board or on a stone, and where size, rules, komi or the colour to play are none.
+// The game of a sample, replayed up to its ply. Ko and suicide are not checked. Throws std::invalid_argument for a
+// stone or move off the board or on a stone, and for an invalid size, rule set, komi or colour to play.
 Game replay(const Sample& sample);
 
 // The position of `game`, the replay of a sample, for the side that plays the recorded move (moves need not alternate),
 // or for the side to move at the end of the game.
 FeatureContext context_of(const Sample& sample, const Game& game);
 
-// Fills the arrays, on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
-// replay() does, where the move to predict or a recorded visit is none, and where an ownership does not cover the
-// board.
+// Fills the arrays on `threads` threads. The result does not depend on their number. Throws std::invalid_argument as
+// replay() does, for an invalid move to predict or recorded visit, and for an ownership that does not cover the board.
 void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge, const BatchArrays& out, int threads);
 
 }  // namespace tengen

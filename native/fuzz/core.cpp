@@ -262,7 +262,7 @@ void fuzz_row(Bytes& in) {
     games.komi = {&komi, 1}, games.score = {&points, 1}, games.weight = {&weight, 1};
     games.rule_sets = {Rules::parse("chinese"), Rules::parse("japanese")};
 
-    const PlaneSet& set = plane_set("tengen");
+    const PlaneSet& set = plane_set(in.byte() % 2 ? "tengen" : "_test");
     const int edge = kMaxSize + in.byte() % 3;
     const auto area = static_cast<std::size_t>(edge * edge);
     std::vector<float> planes(set.planes.size() * area), scalars(set.scalars.size()), mask(area), ownership(area),

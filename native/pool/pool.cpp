@@ -63,26 +63,18 @@ void SearchPool::scatter(const LeafResults& results, int edge) {
         for (int i = range.begin; i < range.end; ++i) row += searches_[i]->waiting();
         range.rows = row - range.first_row;
     }
-    const std::size_t n = row, area = static_cast<std::size_t>(edge) * edge;
-    if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
-        results.ownership.size() != n * area)
-        throw std::logic_error(std::to_string(n) + " leaves wait, results came for " +
-                               std::to_string(results.value.size()));
+    results.check(row, edge);
     workers_.run(static_cast<int>(ranges_.size()), [&](int i) { take(ranges_[i], results, edge); });
 }
 
 void SearchPool::take(const GameRange& range, const LeafResults& results, int edge) {
-    const std::size_t area = static_cast<std::size_t>(edge) * edge;
     std::size_t row = range.first_row;
     std::exception_ptr failure;
     for (int i = range.begin; i < range.end; ++i) {
         const std::size_t n = searches_[i]->waiting();
         if (n == 0) continue;
         try {
-            searches_[i]->scatter(
-                {results.policy.subspan(row * (area + 1), n * (area + 1)), results.value.subspan(row, n),
-                 results.score.subspan(row, n), results.ownership.subspan(row * area, n * area)},
-                edge);
+            searches_[i]->scatter(results.rows(row, n), edge);
         } catch (...) {
             if (!failure) failure = std::current_exception();
         }

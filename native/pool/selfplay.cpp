@@ -86,11 +86,7 @@ void SelfPlay::scatter(const LeafResults& results, int edge) {
         range.first_row = row;
         for (int i = range.begin; i < range.end; ++i) row += games_[i]->waiting();
     }
-    const std::size_t n = row, area = static_cast<std::size_t>(edge) * edge;
-    if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
-        results.ownership.size() != n * area)
-        throw std::logic_error(std::to_string(n) + " positions wait, results came for " +
-                               std::to_string(results.value.size()));
+    results.check(row, edge);
     workers_.run(static_cast<int>(ranges_.size()), [&](int i) {
         std::size_t at = ranges_[i].first_row;
         std::exception_ptr failure;
@@ -98,9 +94,7 @@ void SelfPlay::scatter(const LeafResults& results, int edge) {
             SelfPlayGame& game = *games_[k];
             if (!game.waiting()) continue;
             try {
-                game.scatter({results.policy.subspan(at * (area + 1), area + 1), results.value.subspan(at, 1),
-                              results.score.subspan(at, 1), results.ownership.subspan(at * area, area)},
-                             edge);
+                game.scatter(results.rows(at, 1), edge);
                 collect(game);
             } catch (...) {
                 if (!failure) failure = std::current_exception();

@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "board/pass_alive.h"
-#include "board/score.h"
 #include "search/leaf.h"
 
 namespace tengen {
@@ -61,12 +59,7 @@ void SelfPlayGame::begin(const GamePlan& plan) {
     played_.targets.resize(plan.start.size());
     played_.root_values.assign(plan.start.size(), kNone);
     played_.surprises.assign(plan.start.size(), kNone);
-    if (game_->is_over())  // the start alone has as many moves as are allowed
-        count(name(game_->ending()));
-    else if (is_settled())
-        count("settled");
-    else
-        begin_turn();
+    next_turn();
 }
 
 PlayedGame SelfPlayGame::take() {
@@ -76,40 +69,30 @@ PlayedGame SelfPlayGame::take() {
     return std::exchange(played_, {});
 }
 
-bool SelfPlayGame::is_settled() const {
-    return params_.settle && game_->rules().scoring == Scoring::area &&
-           settled_area(*game_).count() == game_->board().points();
-}
-
 void SelfPlayGame::play(Point point) {
     played_.moves.push_back(stored({point, game_->to_play()}));
     game_->play(point);
-    if (game_->is_over())
-        count(name(game_->ending()));
-    else if (is_settled())
-        count("settled");
+    next_turn();
+}
+
+// Ends the game where it is over (its start alone may have as many moves as are allowed), else begins a turn. Games are
+// counted as their searches count them.
+void SelfPlayGame::next_turn() {
+    if (const auto end = game_end(*game_, {params_.settle, false, params_.full.dead_stones()}))
+        finish(*end);
     else
         begin_turn();
 }
 
-// The result of a game that is over.
-void SelfPlayGame::count(std::string_view ending) {
+void SelfPlayGame::finish(const GameEnd& end) {
     over_ = true;
-    played_.ending = ending;
-    played_.score = kNone;
-    if (game_->resigned() != Color::empty) {
-        played_.winner = index(opponent(game_->resigned()));
-        return;
-    }
-    if (game_->is_no_result()) return;
-    // As the searches counted it; a settled game ends by what is pass-alive, however they count.
-    const bool as_it_stands = params_.full.simulate_to_end && ending != "settled";
-    const PointSet dead = as_it_stands ? PointSet() : pass_dead(game_->board(), game_->rules().suicide);
-    played_.score = score(*game_, dead);
-    played_.winner = played_.score > 0 ? 0 : played_.score < 0 ? 1 : 2;
-    const Owners owner = counted_owners(*game_, dead);
+    played_.ending = name(end.reason);
+    played_.score = end.score;
+    const bool draw = end.counted && end.winner == Color::empty;
+    played_.winner = draw ? 2 : end.winner == Color::empty ? -1 : index(end.winner);
+    if (!end.counted) return;
     for (int p = 0; p < game_->board().points(); ++p)
-        played_.ownership.push_back(static_cast<std::uint8_t>(index(owner[p])));
+        played_.ownership.push_back(static_cast<std::uint8_t>(index(end.owners[p])));
 }
 
 // --- A turn ---
@@ -126,19 +109,26 @@ void SelfPlayGame::begin_turn() {
     const SearchParams& search = turn_ == Turn::full ? params_.full : params_.cheap;
     search_.change(search);
     if (!params_.reuse) search_.clear();
-    const Point pass = game_->board().pass();
-    std::vector<Point> avoid;
-    if (turn_ == Turn::opening || params_.forbid_pass) {
-        std::vector<Point> legal;
-        candidate_moves(*game_, turn_ == Turn::opening, legal);
-        if (legal.size() > 1) avoid.push_back(pass);
-    }
-    search_.set_root(*game_, {}, avoid);
+    set_root();
     const std::uint32_t had = search_.root_visits();
     goal_ = turn_ == Turn::opening ? 1 : turn_ == Turn::full ? params_.visits : params_.cheap_visits;
     // A kept root has its own evaluation already.
     if (search.selection == Selection::gumbel && had > 0 && turn_ != Turn::opening) goal_ += had - 1;
     search_.plan(static_cast<int>(goal_ > had ? goal_ - had : 1));
+}
+
+// An opening move is a pass only where nothing else is legal.
+void SelfPlayGame::set_root() {
+    const Point pass = game_->board().pass();
+    std::vector<Point> allow, avoid, moves;
+    if (params_.pass_policy == PassPolicy::no_useful_move) {
+        useful_moves(*game_, params_.full.dead_stones()).for_each([&](Point p) { allow.push_back(p); });
+        if (allow.empty()) allow.push_back(pass);
+    } else if (turn_ == Turn::opening || params_.pass_policy == PassPolicy::no_legal_move) {
+        candidate_moves(*game_, turn_ == Turn::opening, moves);
+        if (moves.size() > 1) avoid.push_back(pass);
+    }
+    search_.set_root(*game_, allow, avoid);
 }
 
 bool SelfPlayGame::gather(const PlaneSet& set, int edge, const LeafArrays& out) {
@@ -165,8 +155,7 @@ void SelfPlayGame::end_turn() {
     const float value = std::clamp(search_.root_value(), -1.0f, 1.0f);
     if (searched && resigns(value)) {
         game_->resign(game_->to_play());
-        count(name(game_->ending()));
-        return;
+        return next_turn();
     }
     if (searched) note_winner(value);
     played_.root_values.push_back(searched ? value : kNone);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "board/game_end.h"
 #include "pool/leaf_arrays.h"
 #include "pool/selfplay_plan.h"
 #include "search/search.h"
@@ -51,8 +52,9 @@ class SelfPlayGame {
     bool is_decided() const;
     void record_target(std::span<const float> weights);
     void play(Point point);
-    bool is_settled() const;
-    void count(std::string_view ending);
+    void next_turn();
+    void finish(const GameEnd& end);
+    void set_root();
 
     const PlayParams& params_;
     Search search_;

@@ -49,8 +49,8 @@ struct PlayParams {
     float resign_winrate = 0;       // a side resigns whose winrate, (root value + 1) / 2, was below this for
     int resign_turns = 3;           // so many of its searched turns in a row; 0 is never
     bool settle = true;             // a game under area scoring ends when every point is beyond change (pass-alive)
-    bool forbid_pass = false;       // pass only where nothing else is legal
-    int max_moves = 0;              // a game that has so many is counted; 0: 2 * size * size
+    PassPolicy pass_policy = PassPolicy::free;  // of the moves that are played; see also SearchParams::pass_policy
+    int max_moves = 0;                          // a game that has so many is counted; 0: 2 * size * size
 
     // Throws std::invalid_argument that names what is out of range.
     void check() const;

@@ -15,7 +15,30 @@ bool finite(std::span<const float> values) {
     return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
+std::span<const float> part(std::span<const float> column, std::size_t width, std::size_t first, std::size_t count) {
+    return column.empty() ? column : column.subspan(first * width, count * width);
+}
+
 }  // namespace
+
+void LeafResults::check(std::size_t rows, int edge) const {
+    const std::size_t area = static_cast<std::size_t>(edge) * edge;
+    const auto fits = [&](std::span<const float> column, std::size_t width) { return column.size() == rows * width; };
+    if (!fits(value, 1) || !(fits(policy, area + 1) || fits(policy, area)) || !(score.empty() || fits(score, 1)) ||
+        !(ownership.empty() || fits(ownership, area)))
+        throw std::logic_error(std::to_string(rows) + " leaves wait, results came for " + std::to_string(value.size()));
+}
+
+bool LeafResults::has_pass(int edge) const {
+    return policy.size() != value.size() * static_cast<std::size_t>(edge) * edge;
+}
+
+LeafResults LeafResults::rows(std::size_t first, std::size_t count) const {
+    if (value.empty()) return {};
+    const std::size_t width = policy.size() / value.size(), area = ownership.size() / value.size();
+    return {part(policy, width, first, count), value.subspan(first, count), part(score, 1, first, count),
+            part(ownership, area, first, count)};
+}
 
 int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
     game();
@@ -95,24 +118,33 @@ int Search::symmetry_for(const Game& leaf) const {
 
 void Search::scatter(const LeafResults& results, int edge) {
     check(results, edge);
-    const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto leaves = std::move(waiting_);
     waiting_.clear();
+    has_pass_ = results.has_pass(edge);
+    has_score_ = !results.score.empty() || params_.playout_weight > 0;
+    const float own = 1 - params_.playout_weight, played = params_.playout_weight;
     for (std::size_t row = 0; row < leaves.size(); ++row) {
         const Waiting& leaf = leaves[row];
+        const LeafResults result = results.rows(row, 1);
         const Layout layout(game_->board().size(), leaf.symmetry, edge);
-        if (params_.ownership) add_ownership(leaf, results.ownership.subspan(row * area, area), layout);
+        if (params_.ownership && !result.ownership.empty()) add_ownership(leaf, result.ownership, layout);
+        if (leaf.path.empty()) root_evaluation_ = evaluation_of(result, layout);
         if (leaf.refresh) continue;
+
+        // The node.
         Node& node = *leaf.node;
         if (!prior_policy_) {
-            set_priors_from_policy(node, results.policy.subspan(row * (area + 1), area + 1), layout,
-                                   params_.policy_temperature);
+            set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
             cut(node, leaf.path.empty());
         }
-        const float own = 1 - params_.playout_weight, played = params_.playout_weight;
-        node.value = own * std::clamp(results.value[row], -1.0f, 1.0f) + played * leaf.playouts.value;
-        node.score = own * results.score[row] + played * leaf.playouts.score;
+        node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
+        if (!result.score.empty())
+            node.score = own * result.score[0] + played * leaf.playouts.score;
+        else
+            node.score = played > 0 ? leaf.playouts.score : 0;
         node.ready = true;
+
+        // The way up.
         if (params_.simulate_to_end) {
             in_progress_.push_back(leaf.path);
         } else {
@@ -124,14 +156,21 @@ void Search::scatter(const LeafResults& results, int edge) {
 }
 
 void Search::check(const LeafResults& results, int edge) const {
-    const std::size_t area = static_cast<std::size_t>(edge) * edge, n = waiting_.size();
     if (edge < game().board().size()) throw std::invalid_argument("the results are for a smaller board");
-    if (results.value.size() != n || results.score.size() != n || results.policy.size() != n * (area + 1) ||
-        results.ownership.size() != n * area)
-        throw std::logic_error(std::to_string(n) + " leaves wait, results came for " +
-                               std::to_string(results.value.size()));
+    results.check(waiting_.size(), edge);
     if (!finite(results.policy) || !finite(results.value) || !finite(results.score) || !finite(results.ownership))
         throw std::invalid_argument("an evaluation is not finite");
+}
+
+RootEvaluation Search::evaluation_of(const LeafResults& row, const Layout& layout) const {
+    RootEvaluation found{{}, {}, row.value[0], row.score.empty() ? 0 : row.score[0]};
+    for (int p = 0; p <= layout.points(); ++p) {
+        const std::size_t at = layout.policy_index(static_cast<Point>(p));
+        found.policy.push_back(at < row.policy.size() ? row.policy[at] : 0);
+        if (p < layout.points() && !row.ownership.empty())
+            found.ownership.push_back(row.ownership[layout[static_cast<Point>(p)]]);
+    }
+    return found;
 }
 
 void Search::add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {

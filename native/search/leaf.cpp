@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "board/pass_alive.h"
-#include "board/score.h"
 
 namespace tengen {
 
@@ -26,9 +25,9 @@ void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& move
     moves.push_back(board.pass());
 }
 
-Outcome game_outcome(const Game& game, bool as_it_stands) {
+Outcome game_outcome(const Game& game, DeadStones rule) {
     if (game.is_no_result()) return {0, 0};
-    const float black = score(game, as_it_stands ? PointSet() : pass_dead(game.board(), game.rules().suicide));
+    const float black = score(game, dead_stones(game, rule));
     const float own = game.to_play() == Color::black ? black : -black;
     return {own > 0 ? 1.0f : own < 0 ? -1.0f : 0.0f, own};
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "board/game.h"
+#include "board/game_end.h"
 #include "search/params.h"
 
 namespace tengen {
@@ -12,13 +12,12 @@ namespace tengen {
 // `superko` also those that only superko forbids.
 void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
-// Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. After two passes stones in the
-// opponent's pass-alive territory are dead and everything else lives, or `as_it_stands` all lives; a long cycle is
-// worth nothing to either.
+// Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. `rule` says which stones are
+// dead (game_end.h); a long cycle is worth nothing to either side.
 struct Outcome {
     float value, score;
 };
-Outcome game_outcome(const Game& game, bool as_it_stands = false);
+Outcome game_outcome(const Game& game, DeadStones rule = DeadStones::pass_alive);
 
 float utility_of(float value, float score, const SearchParams& params);
 

@@ -22,7 +22,8 @@ void scale(std::span<MovePrior> edges, F mass) {
 
 void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
     scale(edges_of(node), [&](const MovePrior& e, std::size_t) {
-        const float mass = std::max(policy[layout.policy_index(e.point)], 0.0f);
+        const std::size_t at = layout.policy_index(e.point);
+        const float mass = at < policy.size() ? std::max(policy[at], 0.0f) : 0;  // a policy may lack the pass
         return temperature == 1 ? mass : std::pow(mass, 1 / temperature);
     });
     std::sort(node.moves(), node.moves() + node.move_count, [](const MovePrior& a, const MovePrior& b) {

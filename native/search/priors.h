@@ -11,7 +11,7 @@ namespace tengen {
 
 // Both give the edges priors of sum 1 and put them into falling order; the priors are equal where nothing has weight.
 // From a policy over the points of `layout` and pass to the power 1 / `temperature`; what it gives to illegal moves is
-// dropped.
+// dropped. Without an entry for pass its prior is 0.
 void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
 // From weights, one an edge.
 void set_priors_from_weights(Node& node, std::span<const float> weights);

@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "board/pass_alive.h"
 #include "board/symmetry.h"
 
 namespace tengen {
@@ -76,12 +75,6 @@ MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid
     for (const Point p : allow) allowed.set(p);
     for (const Point p : avoid) allowed.reset(p);
     return allowed;
-}
-
-PointSet settled_area(const Game& game) {
-    const bool suicide = game.rules().suicide;
-    return pass_alive(game.board(), Color::black, suicide).area() |
-           pass_alive(game.board(), Color::white, suicide).area();
 }
 
 namespace {

@@ -18,9 +18,19 @@ using MoveSet = std::bitset<kMaxPoints + 1>;  // points and pass
 // Only moves of `allow`, if it names any, and no move of `avoid`.
 MoveSet allowed_moves(std::span<const Point> allow, std::span<const Point> avoid);
 
-// Points that nothing can change any more: both players' stones that live though their owner passes for ever, and what
-// they enclose. A move there changes no result by area, now or later.
-PointSet settled_area(const Game& game);
+// Moves that a player may not make, or the only ones that he may make, until a depth of the tree: the root has depth 0,
+// and `until_depth` 1 restricts the root alone.
+struct MoveRestriction {
+    Color player;
+    bool allow;  // `moves` are the only ones; else they are forbidden
+    int until_depth;
+    MoveSet moves;
+
+    bool permits(int depth, Color to_play, Point move) const {
+        return to_play != player || depth >= until_depth || moves.test(move) == allow;
+    }
+    friend bool operator==(const MoveRestriction&, const MoveRestriction&) = default;
+};
 
 // For each point and pass the move that stands for it at the root: itself, or of the moves that a symmetry of the
 // position exchanges the one with the most visits, then the best prior. A symmetry must keep the stones, what is legal

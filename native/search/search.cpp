@@ -20,30 +20,12 @@ bool same_start(const Game& a, const Game& b) {
            a.move_limit() == b.move_limit() && a.at_limit() == b.at_limit();
 }
 
-void refuse_contradictions(const SearchParams& params) {
-    if (params.memory < kMinMemory)
-        throw std::invalid_argument("a search needs memory of " + std::to_string(kMinMemory) + " bytes or more");
-    if (params.playouts < 0)
-        throw std::invalid_argument("playouts must be 0 or more, not " + std::to_string(params.playouts));
-    const bool plays = params.playout_weight > 0 || params.expand_visits > 0;
-    if (plays && params.playouts < 1)
-        throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
-    if (params.transpositions && params.expand_visits > 0)
-        throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
-    if (params.simulate_to_end && (params.selection != Selection::puct_alphago || params.priors != "network" ||
-                                   params.playouts > 0 || params.transpositions || params.stop_futile))
-        throw std::invalid_argument(
-            "simulate_to_end needs selection puct-alphago and a network's priors and values alone, without playouts, "
-            "transpositions and stop_futile");
-    if (params.candidate_min < 1 || params.candidate_max < 0)
-        throw std::invalid_argument("a node needs a candidate: candidate_min must be 1 or more");
-}
-
 // What decides how a node is made, and so whether two settings can share a tree.
 auto making(const SearchParams& p) {
     return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
                       p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_max,
-                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.forbid_pass, p.simulate_to_end);
+                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.pass_policy == PassPolicy::no_legal_move,
+                      p.simulate_to_end);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -57,7 +39,7 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       salt_(salt_of(seed)),
       seeds_(~seed),
       tree_(params.memory, params.selection == Selection::rave, params.transpositions) {
-    refuse_contradictions(params);
+    params.check();
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);
     add_simulation();
 }
@@ -75,6 +57,10 @@ void Search::restart(std::uint64_t seed) {
 }
 
 void Search::clear() {
+    restrictions_.clear();
+    restricted_depth_ = 0;
+    has_score_ = has_pass_ = true;
+    root_evaluation_.reset();
     waiting_.clear();
     in_progress_.clear();
     tree_.clear();
@@ -85,11 +71,11 @@ void Search::clear() {
 }
 
 void Search::change(const SearchParams& params) {
-    refuse_contradictions(params);
+    params.check();
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prune_eyes, forbid_pass, simulate_to_end and on whether the selection is rave");
+            "candidates, prune_eyes, pass_policy, simulate_to_end and on whether the selection is rave");
     params_ = params;
     select_ = selection_rule(params.selection);
 }
@@ -101,18 +87,35 @@ const Game& Search::game() const {
 
 // --- The root ---
 
-void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid) {
+void Search::set_root(const Game& game, std::span<const Point> allow, std::span<const Point> avoid,
+                      std::span<const MoveRestriction> restrictions) {
+    // The moves that may be played at the root.
     std::vector<Point> moves;
     candidate_moves(game, false, moves);
     MoveSet allowed = allowed_moves(allow, avoid) & allowed_moves(moves, {});
-    if (params_.forbid_pass && allowed.count() > 1) allowed.reset(game.board().pass());
+    for (const MoveRestriction& restriction : restrictions)
+        for (const Point move : moves)
+            if (!restriction.permits(0, game.to_play(), move)) allowed.reset(move);
+    apply_pass_policy(game, allowed);
     if (allowed.none()) throw std::invalid_argument("none of the moves that the search may play at the root is legal");
 
+    // The part of the tree that can be kept.
     forget_waiting();
     drop_in_progress();
     const auto played = continuation(game);
-    if (!played || (played->empty() && cut_to_allowed_) || !tree_.descend(*played)) tree_.clear();
+    const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, [](const MoveRestriction& r) {
+                                return r.until_depth > 1;
+                            });
+    const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
+    if (!played || (played->empty() && cut_to_allowed_) || (restricted && !same) || !tree_.descend(*played))
+        tree_.clear();
     cut_to_allowed_ = false;
+    restrictions_.assign(restrictions.begin(), restrictions.end());
+    restricted_depth_ = 0;
+    for (const MoveRestriction& r : restrictions_) restricted_depth_ = std::max(restricted_depth_, r.until_depth);
+    if (!same || !tree_.root().node) root_evaluation_.reset();
+
+    // The root itself.
     if (params_.simulate_to_end) tree_.root() = EdgeStats{tree_.root().node};
     game_ = game;
     allowed_ = allowed;
@@ -125,6 +128,32 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
     plan(0);
+}
+
+void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
+    const Point pass = game.board().pass();
+    if (params_.pass_policy == PassPolicy::no_legal_move && allowed.count() > 1) allowed.reset(pass);
+    if (params_.pass_policy != PassPolicy::no_useful_move) return;
+    MoveSet useful;
+    useful_moves(game, params_.dead_stones()).for_each([&](Point p) { useful.set(p); });
+    if (useful.none()) useful.set(pass);
+    if ((allowed & useful).any()) allowed &= useful;
+}
+
+// For networks without a pass logit.
+void Search::pass_by_rule() {
+    const Point pass = game_->board().pass();
+    MoveSet by_rule;
+    if (useful_moves(*game_, params_.dead_stones()).empty())
+        by_rule.set(pass);
+    else
+        by_rule.set().reset(pass);
+    if ((allowed_ & by_rule).any()) allowed_ &= by_rule;
+}
+
+bool Search::permits(int depth, Color to_play, Point move) const {
+    return std::ranges::all_of(restrictions_,
+                               [&](const MoveRestriction& r) { return r.permits(depth, to_play, move); });
 }
 
 void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }
@@ -168,6 +197,7 @@ void Search::prune_settled(std::span<const Point> legal) {
 
 void Search::prepare_root() {
     Node& root = *tree_.root().node;
+    if (!has_pass_ && params_.pass_policy == PassPolicy::free) pass_by_rule();
     representative_.clear();
     if (params_.merge_symmetric) representative_ = representatives(*game_, root, allowed_);
     for (std::size_t p = 0; p < representative_.size(); ++p)
@@ -257,8 +287,8 @@ std::vector<float> Search::policy_weights() const {
     return target;
 }
 
-std::vector<Point> Search::line(Point first, int length) const {
-    std::vector<Point> moves;
+std::vector<LineMove> Search::line(Point first, int length) const {
+    std::vector<LineMove> moves;
     const Node* node = tree_.root().node;
     while (node && static_cast<int>(moves.size()) < length) {
         int best = -1;
@@ -268,7 +298,7 @@ std::vector<Point> Search::line(Point first, int length) const {
             if (fits && visits && (best < 0 || visits > node->edges[best].visits)) best = i;
         }
         if (best < 0) break;
-        moves.push_back(node->moves()[best].point);
+        moves.push_back({node->moves()[best].point, node->edges[best].visits});
         node = node->edges[best].node;
     }
     return moves;

@@ -18,20 +18,39 @@
 
 namespace tengen {
 
-inline constexpr std::size_t kMinMemory = std::size_t{1} << 20;
 inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a root; a full tree gets there within hours
 
-// Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], value [n], score [n] and ownership
-// [n, edge, edge], each for the side to move of its leaf.
+// Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], or [n, edge * edge] of a network
+// without a pass logit, value [n], score [n] and ownership [n, edge, edge], each for the side to move of its leaf.
+// Score and ownership are empty where the network does not predict them.
 struct LeafResults {
     std::span<const float> policy, value, score, ownership;
+
+    // Throws std::logic_error unless these are the results of `rows` leaves in tensors of `edge`.
+    void check(std::size_t rows, int edge) const;
+    bool has_pass(int edge) const;
+    // The results of `count` leaves from `first` on.
+    LeafResults rows(std::size_t first, std::size_t count) const;
+};
+
+// What the network said of the root: a probability for each point and pass (without a pass logit 0), value, score (0
+// where it is not known) and ownership by point (empty where it is not known), for the side to move.
+struct RootEvaluation {
+    std::vector<float> policy, ownership;
+    float value, score;
+};
+
+// A move of a line and its visits.
+struct LineMove {
+    Point point;
+    std::uint32_t visits;
 };
 
 // Not for several threads at once, but run() has threads of its own. Everything depends only on the games, the calls
 // and the seed, as long as run() has one thread.
 class Search {
   public:
-    // Throws std::invalid_argument if params.memory is less than kMinMemory, or on params that contradict each other.
+    // Throws std::invalid_argument as SearchParams::check does.
     Search(const SearchParams& params, std::uint64_t seed);
 
     // As if newly made with this seed, with the memory that it has.
@@ -40,14 +59,17 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, forbid_pass and
-    // simulate_to_end must be as they were.
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, simulate_to_end and
+    // whether the pass policy is no-legal-move must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
-    // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root. Throws
-    // std::invalid_argument, and keeps the old root, when they leave no legal move.
-    void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {});
+    // of moves (or none); leaves that wait are forgotten. `allow` and `avoid` restrict the moves at the root,
+    // `restrictions` those at any depth; a position below the root that they leave no move is worth its own evaluation.
+    // A tree with restricted positions is kept only for the same position and the same restrictions. Throws
+    // std::invalid_argument, and keeps the old root, when they leave no legal move at the root.
+    void set_root(const Game& game, std::span<const Point> allow = {}, std::span<const Point> avoid = {},
+                  std::span<const MoveRestriction> restrictions = {});
 
     // Runs up to `limit` simulations. Those that end in a new position stop there: `visit` is called with its row (from
     // 0 on) and its game, and it waits for scatter. Those that end in a finished game, or find the memory full, count
@@ -63,8 +85,9 @@ class Search {
     int gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit);
 
     // The results for all waiting leaves, in tensors of `edge`. Policy of illegal moves is dropped, the rest scaled to
-    // sum 1. Throws std::logic_error when the number of leaves differs, std::invalid_argument when a result is not
-    // finite; the leaves then still wait.
+    // sum 1. Without a pass logit the prior of a pass is 0, and the root passes by rule: only where it has no useful
+    // move. Without score the score counts as 0 in the utility, without ownership none is kept. Throws std::logic_error
+    // when the number of leaves differs, std::invalid_argument when a result is not finite; the leaves then still wait.
     void scatter(const LeafResults& results, int edge);
 
     // Searches on by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
@@ -87,6 +110,10 @@ class Search {
     }  // with simulate_to_end: simulations since set_root
     float root_value() const { return -tree_.root().value; }  // for the side to move; 0 without visits
     float root_score() const { return -tree_.root().score; }
+    bool has_score() const { return has_score_; }  // false once results came without score; scores then mean nothing
+    // What the network said of the root; nothing where the root was kept from an earlier search or has not been
+    // evaluated yet.
+    const std::optional<RootEvaluation>& root_evaluation() const { return root_evaluation_; }
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
     std::vector<float> root_ownership() const;
@@ -94,7 +121,7 @@ class Search {
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
     bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
     // The line that was visited most, from `first` on (a root move), at most `length` moves.
-    std::vector<Point> line(Point first, int length) const;
+    std::vector<LineMove> line(Point first, int length) const;
     // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.
     Point choose(std::optional<float> temperature = {});
     // What the search tells the policy: a probability for each point and pass. By the selection rule: the visits,
@@ -172,11 +199,15 @@ class Search {
     int symmetry_for(const Game& leaf) const;
     void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
+    RootEvaluation evaluation_of(const LeafResults& row, const Layout& layout) const;
 
     void add_simulation();
     bool allows_any(const Node& node) const;
     void cut(Node& node, bool is_root);
     void prune_settled(std::span<const Point> legal);
+    void apply_pass_policy(const Game& game, MoveSet& allowed) const;
+    void pass_by_rule();
+    bool permits(int depth, Color to_play, Point move) const;
     void prepare_root();
     SelectionContext at_root() const;
     std::optional<std::vector<Point>> continuation(const Game& next) const;
@@ -191,6 +222,10 @@ class Search {
     Tree tree_;
     std::optional<Game> game_;
     MoveSet allowed_;
+    std::vector<MoveRestriction> restrictions_;
+    int restricted_depth_ = 0;  // positions from this depth on are free
+    bool has_score_ = true, has_pass_ = true;
+    std::optional<RootEvaluation> root_evaluation_;
     bool cut_to_allowed_ = false;  // the root's candidates
     std::vector<float> root_priors_;
     RootPlan plan_;

@@ -1,10 +1,6 @@
 #include "search/select.h"
 
-#include <algorithm>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-
+#include "board/names.h"
 #include "search/gumbel.h"
 
 namespace tengen {
@@ -28,12 +24,6 @@ constexpr NamedRule kRules[] = {
     {Selection::rave, "rave", select_rave, visit_target},
 };
 
-template <class Value>
-struct Named {
-    Value value;
-    std::string_view name;
-};
-
 constexpr Named<FirstPlay> kFirstPlays[] = {
     {FirstPlay::reduction, "reduction"},
     {FirstPlay::network, "network"},
@@ -42,26 +32,11 @@ constexpr Named<FirstPlay> kFirstPlays[] = {
 
 constexpr Named<LeafSymmetry> kLeafSymmetries[] = {{LeafSymmetry::none, "none"}, {LeafSymmetry::random, "random"}};
 
-template <class Row, std::size_t kRows, class Value>
-const Row& entry(const Row (&table)[kRows], Value value) {
-    return *std::find_if(std::begin(table), std::end(table), [&](const Row& row) { return row.value == value; });
-}
-
-template <class Row, std::size_t kRows>
-auto parse(const Row (&table)[kRows], std::string_view what, std::string_view text) {
-    std::string known;
-    for (const Row& row : table) {
-        if (row.name == text) return row.value;
-        known += (known.empty() ? "" : ", ") + std::string(row.name);
-    }
-    throw std::invalid_argument(std::string(what) + " '" + std::string(text) + "' is unknown: choose " + known);
-}
-
 }  // namespace
 
-SelectionRule selection_rule(Selection selection) { return entry(kRules, selection).rule; }
+SelectionRule selection_rule(Selection selection) { return row_of(kRules, selection).rule; }
 
-TargetRule target_rule(Selection selection) { return entry(kRules, selection).target; }
+TargetRule target_rule(Selection selection) { return row_of(kRules, selection).target; }
 
 std::vector<float> visit_target(const SelectionContext& root, const SearchParams&) {
     std::vector<float> visits(root.node.move_count, 0.0f);
@@ -70,16 +45,16 @@ std::vector<float> visit_target(const SelectionContext& root, const SearchParams
     return visits;
 }
 
-std::string_view name(Selection selection) { return entry(kRules, selection).name; }
+std::string_view name(Selection value) { return row_of(kRules, value).name; }
+std::string_view name(FirstPlay value) { return row_of(kFirstPlays, value).name; }
+std::string_view name(LeafSymmetry value) { return row_of(kLeafSymmetries, value).name; }
 
-Selection parse_selection(std::string_view text) { return parse(kRules, "selection rule", text); }
+void parse(std::string_view text, Selection& value) { value = parse_name(kRules, "selection rule", text); }
+void parse(std::string_view text, FirstPlay& value) { value = parse_name(kFirstPlays, "first-play urgency", text); }
+void parse(std::string_view text, LeafSymmetry& value) { value = parse_name(kLeafSymmetries, "leaf symmetry", text); }
 
-std::string_view name(FirstPlay fpu) { return entry(kFirstPlays, fpu).name; }
-
-FirstPlay parse_first_play(std::string_view text) { return parse(kFirstPlays, "first-play urgency", text); }
-
-std::string_view name(LeafSymmetry symmetry) { return entry(kLeafSymmetries, symmetry).name; }
-
-LeafSymmetry parse_leaf_symmetry(std::string_view text) { return parse(kLeafSymmetries, "leaf symmetry", text); }
+std::vector<std::string> names(Selection) { return all_names(kRules); }
+std::vector<std::string> names(FirstPlay) { return all_names(kFirstPlays); }
+std::vector<std::string> names(LeafSymmetry) { return all_names(kLeafSymmetries); }
 
 }  // namespace tengen

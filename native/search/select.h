@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "search/node.h"
@@ -61,15 +60,5 @@ std::vector<float> puct_leela_zero_target(const SelectionContext& root, const Se
 std::vector<float> puct_darkforest_target(const SelectionContext& root, const SearchParams& params);
 
 TargetRule target_rule(Selection selection);
-
-std::string_view name(Selection selection);
-// Throws std::invalid_argument that lists the names there are.
-Selection parse_selection(std::string_view text);
-
-std::string_view name(FirstPlay fpu);
-FirstPlay parse_first_play(std::string_view text);
-
-std::string_view name(LeafSymmetry symmetry);
-LeafSymmetry parse_leaf_symmetry(std::string_view text);
 
 }  // namespace tengen

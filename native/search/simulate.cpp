@@ -104,13 +104,15 @@ void Search::examine_leaf(Simulation& sim) {
         if (tree_.is_graph()) keys.follow(sim.game);
     }
     sim.key = keys.key(), sim.stones = sim.game.board().hash();
+    if (static_cast<int>(sim.line.size()) < restricted_depth_)  // no node of a graph belongs to two of these depths
+        sim.key = SplitMix64(sim.key + sim.line.size() + 1).next();
     const bool is_root = sim.line.empty();
     // A root is searched even after the game.
     sim.over = !is_root && (sim.game.is_over() || (params_.simulate_to_end && is_long_enough(sim.game)));
     sim.moves.clear();
     sim.outcome = {0, 0};
     if (sim.over) {
-        sim.outcome = game_outcome(sim.game, params_.simulate_to_end);
+        sim.outcome = game_outcome(sim.game, params_.dead_stones());
         return;
     }
     if (!sim.below_expand_threshold) {
@@ -118,7 +120,12 @@ void Search::examine_leaf(Simulation& sim) {
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
-        if (params_.forbid_pass && !is_root && sim.moves.size() > 1) sim.moves.pop_back();  // pass is the last
+        // Restrictions of the root are kept in `allowed_`, so that its node serves others too.
+        const auto depth = static_cast<int>(sim.line.size());
+        if (!is_root && depth < restricted_depth_)
+            std::erase_if(sim.moves, [&](Point p) { return !permits(depth, sim.game.to_play(), p); });
+        if (params_.pass_policy == PassPolicy::no_legal_move && !is_root && sim.moves.size() > 1)
+            sim.moves.pop_back();  // pass is the last
     }
     if (prior_policy_ && !sim.below_expand_threshold) {
         sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order

@@ -102,7 +102,7 @@ TEST(graph_asks_for_no_position_twice_and_breaks_no_rule) {
                 for (const auto& move : one.root_moves()) CHECK(root.is_legal(move.point));
                 for (const auto& move : one.root_moves()) {
                     Game line = root;
-                    for (const Point p : one.line(move.point, 30)) {
+                    for (const auto [p, visits] : one.line(move.point, 30)) {
                         CHECK(line.is_legal(p));
                         line.play(p);
                     }

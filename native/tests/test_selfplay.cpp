@@ -273,11 +273,11 @@ TEST(selfplay_opening_is_drawn_among_all_symmetric_moves) {
 
 TEST(selfplay_full_games_are_counted_as_they_stand) {
     PlayParams params = alphago(true);
-    params.full.forbid_pass = params.cheap.forbid_pass = true;
+    params.full.pass_policy = params.cheap.pass_policy = PassPolicy::no_legal_move;
     params.visits = 4;
     params.cheap_visits = 2;
     params.settle = false;
-    params.forbid_pass = true;
+    params.pass_policy = PassPolicy::no_legal_move;
     int with_dead = 0;
     for (const auto& [i, game] : play(params, 40, 8, 2)) {
         if (std::isnan(game.score)) continue;
@@ -344,7 +344,7 @@ TEST(selfplay_evaluations_with_and_without_a_kept_tree) {
 
 TEST(selfplay_forbidden_passes) {
     PlayParams params = puct();
-    params.forbid_pass = true;
+    params.pass_policy = PassPolicy::no_legal_move;
     params.settle = false;
     params.resign_winrate = 0;
     for (const auto& [i, game] : play(params, 9, 4, 1)) {

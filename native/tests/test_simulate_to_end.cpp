@@ -172,7 +172,7 @@ TEST(full_games_refuse_what_they_cannot_do) {
 
 TEST(search_passes_where_nothing_else_is_left) {
     SearchParams params = simulate_to_end();
-    params.forbid_pass = true;
+    params.pass_policy = PassPolicy::no_legal_move;
     Search search(params, 1);
     Game game(5, {}, 0.5f);
     game.set_move_limit(40);

@@ -130,6 +130,26 @@ class Game:
     def pass_dead(self) -> list[int]:
         """Stones in the opponent's pass-alive territory."""
 
+    def game_end(self, settle: bool = False, sure_win: bool = False, dead_stones: str = 'pass-alive') -> GameEnd | None:
+        """
+        How the game has ended, or None while it goes on. Beside its own rules a game under area scoring ends with `settle` when every point is pass-alive area, with `sure_win` when sure_margin() has a value. `dead_stones`: pass-alive (stones in the opponent's pass-alive territory are dead) or none (the board counts as it stands).
+        """
+
+    def sure_margin(self) -> float | None:
+        """
+        Black minus White in points, with komi and handicap bonus, when the leader's pass-alive area alone beats the rest of the board; None otherwise and under territory scoring.
+        """
+
+    def true_eyes(self, color: int | None = None) -> list[int]:
+        """
+        Empty points that are true eyes of a player (the side to play): own stones on all sides, and of the diagonals at most one of the opponent, none at the edge.
+        """
+
+    def useful_moves(self, dead_stones: str = 'pass-alive') -> list[int]:
+        """
+        Legal moves of the side to play that are not into an own true eye and, unless `dead_stones` is none, not inside pass-alive area of either side. Never contains pass.
+        """
+
     def ladders(self) -> tuple[list[int], list[int], list[int], list[int]]:
         """
         (black stones, white stones, catching moves, saving moves), the moves of the side to play.
@@ -142,6 +162,38 @@ class Game:
     def ladder_escapes(self, stone: int, nodes: int = 2000) -> list[int]: ...
 
     def diagram(self) -> str: ...
+
+class GameEnd:
+    """How a game has ended."""
+
+    @property
+    def reason(self) -> str:
+        """passes, resignation, move limit, long cycle, settled or sure win."""
+
+    @property
+    def winner(self) -> int | None:
+        """0 black, 1 white, 2 draw, None without result."""
+
+    @property
+    def score(self) -> float | None:
+        """
+        Black minus White in points, with komi; None where the game was not counted. Of a sure win the least by which it is won.
+        """
+
+    @property
+    def owners(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C')] | None:
+        """
+        int8 [size, size]: 0 black, 1 white, 2 neutral; None where the game was not counted.
+        """
+
+def allowed_moves(games: Sequence[Game], pass_policy: str = 'free', dead_stones: str = 'pass-alive') -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+    """
+    bool [games, size * size + 1]: the moves that a pass policy allows the sides to play, pass last. free: all legal moves; no-legal-move: a pass only where nothing else is legal; no-useful-move: useful moves alone, and a pass where there is none. ValueError unless all boards are of one size.
+    """
+
+def pass_policies() -> list[str]: ...
+
+def dead_stone_rules() -> list[str]: ...
 
 def check_moves(size: int, rules: str, moves: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_setup: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_setup: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str]:
     """
@@ -250,6 +302,18 @@ class FeatureContext:
         int16: number of the last move at each point, 1 for the first move of the game, 0 for none.
         """
 
+class PositionRecorder:
+    """
+    Stands for a plane set in one gather and keeps the positions, for plane sets written in Python. It writes one plane, the number of each point, and one scalar, the number of the position in take().
+    """
+
+    def __init__(self) -> None: ...
+
+    def take(self) -> list[FeatureContext]:
+        """
+        The positions in the order of their numbers; the recorder is empty then.
+        """
+
 def row_contexts(shards: Sequence[GameColumns], shard: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ply: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other_scoring: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], komi_shift: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[FeatureContext]:
     """
     The positions of a batch, as encode_rows() encodes them, for a plane set written in Python.
@@ -265,346 +329,447 @@ def encode_rows(plane_set: str, shards: Sequence[GameColumns], shard: Annotated[
     Write a batch of positions and targets straight from the columns of shards.
     """
 
+def splitmix64(values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C')]:
+    """
+    Hash every word with a key into 64 uniform bits, for the order and the split of a sampler.
+    """
+
 class SearchParams:
-    """Settings of a search; tengen.engine.params.SearchParams explains them."""
+    """
+    Settings of a search; tengen.engine.params.SearchParams is the checked model.
+    """
 
     def __init__(self) -> None: ...
 
     @property
-    def selection(self) -> str: ...
+    def selection(self) -> str:
+        """selection rule of a simulation"""
 
     @selection.setter
     def selection(self, arg: str, /) -> None: ...
 
     @property
-    def c_puct(self) -> float: ...
+    def c_puct(self) -> float:
+        """exploration constant: weight of the prior in every form of PUCT"""
 
     @c_puct.setter
     def c_puct(self, arg: float, /) -> None: ...
 
     @property
-    def c_puct_base(self) -> float: ...
+    def c_puct_base(self) -> float:
+        """puct: visits at which exploration begins to grow"""
 
     @c_puct_base.setter
     def c_puct_base(self, arg: float, /) -> None: ...
 
     @property
-    def c_puct_factor(self) -> float: ...
+    def c_puct_factor(self) -> float:
+        """puct: growth of exploration with the logarithm of the visits"""
 
     @c_puct_factor.setter
     def c_puct_factor(self, arg: float, /) -> None: ...
 
     @property
-    def fpu(self) -> str: ...
-
-    @fpu.setter
-    def fpu(self, arg: str, /) -> None: ...
-
-    @property
-    def root_fpu(self) -> str: ...
-
-    @root_fpu.setter
-    def root_fpu(self, arg: str, /) -> None: ...
-
-    @property
-    def fpu_value(self) -> float: ...
-
-    @fpu_value.setter
-    def fpu_value(self, arg: float, /) -> None: ...
-
-    @property
-    def root_fpu_value(self) -> float: ...
-
-    @root_fpu_value.setter
-    def root_fpu_value(self, arg: float, /) -> None: ...
-
-    @property
-    def puct_noise(self) -> float: ...
+    def puct_noise(self) -> float:
+        """puct-darkforest: width of the uniform noise on every score"""
 
     @puct_noise.setter
     def puct_noise(self, arg: float, /) -> None: ...
 
     @property
-    def virtual_games(self) -> int: ...
+    def virtual_games(self) -> int:
+        """
+        puct-darkforest: games of random result that a move starts with (then without noise)
+        """
 
     @virtual_games.setter
     def virtual_games(self, arg: int, /) -> None: ...
 
     @property
-    def noise_shaped(self) -> float: ...
+    def fpu(self) -> str:
+        """
+        value of an untried move: the parent's mean - fpu_reduction x sqrt(prior mass that was tried), the same from the parent's own evaluation, or fpu_value
+        """
 
-    @noise_shaped.setter
-    def noise_shaped(self, arg: float, /) -> None: ...
+    @fpu.setter
+    def fpu(self, arg: str, /) -> None: ...
 
     @property
-    def fpu_reduction(self) -> float: ...
+    def fpu_reduction(self) -> float:
+        """see fpu; 0 is the parent's value itself"""
 
     @fpu_reduction.setter
     def fpu_reduction(self, arg: float, /) -> None: ...
 
     @property
-    def root_fpu_reduction(self) -> float: ...
+    def fpu_value(self) -> float:
+        """see fpu: 0 a draw, -1 a loss; above 1 tries every move once"""
+
+    @fpu_value.setter
+    def fpu_value(self, arg: float, /) -> None: ...
+
+    @property
+    def root_fpu(self) -> str:
+        """fpu at the root"""
+
+    @root_fpu.setter
+    def root_fpu(self, arg: str, /) -> None: ...
+
+    @property
+    def root_fpu_reduction(self) -> float:
+        """fpu_reduction at the root"""
 
     @root_fpu_reduction.setter
     def root_fpu_reduction(self, arg: float, /) -> None: ...
 
     @property
-    def gumbel_moves(self) -> int: ...
+    def root_fpu_value(self) -> float:
+        """fpu_value at the root"""
+
+    @root_fpu_value.setter
+    def root_fpu_value(self, arg: float, /) -> None: ...
+
+    @property
+    def gumbel_moves(self) -> int:
+        """gumbel: moves that the root considers"""
 
     @gumbel_moves.setter
     def gumbel_moves(self, arg: int, /) -> None: ...
 
     @property
-    def gumbel_scale(self) -> float: ...
+    def gumbel_scale(self) -> float:
+        """gumbel: scale of the draws; 0 plays without chance"""
 
     @gumbel_scale.setter
     def gumbel_scale(self, arg: float, /) -> None: ...
 
     @property
-    def gumbel_c_visit(self) -> float: ...
+    def gumbel_c_visit(self) -> float:
+        """gumbel: sigma(q) = (c_visit + maximum visits) x c_scale x q, q in 0..1"""
 
     @gumbel_c_visit.setter
     def gumbel_c_visit(self, arg: float, /) -> None: ...
 
     @property
-    def gumbel_c_scale(self) -> float: ...
+    def gumbel_c_scale(self) -> float:
+        """gumbel: see gumbel_c_visit"""
 
     @gumbel_c_scale.setter
     def gumbel_c_scale(self, arg: float, /) -> None: ...
 
     @property
-    def planned_visits(self) -> int: ...
-
-    @planned_visits.setter
-    def planned_visits(self, arg: int, /) -> None: ...
-
-    @property
-    def stop_futile(self) -> bool: ...
-
-    @stop_futile.setter
-    def stop_futile(self, arg: bool, /) -> None: ...
-
-    @property
-    def forced_playouts(self) -> float: ...
-
-    @forced_playouts.setter
-    def forced_playouts(self, arg: float, /) -> None: ...
-
-    @property
-    def uct_exploration(self) -> float: ...
+    def uct_exploration(self) -> float:
+        """UCT's weight of sqrt(log N / n), for values in -1..1"""
 
     @uct_exploration.setter
     def uct_exploration(self, arg: float, /) -> None: ...
 
     @property
-    def rave_equivalence(self) -> float: ...
+    def rave_equivalence(self) -> float:
+        """visits that all-moves-as-first counts for at the maximum"""
 
     @rave_equivalence.setter
     def rave_equivalence(self, arg: float, /) -> None: ...
 
     @property
-    def rave_exploration(self) -> float: ...
+    def rave_exploration(self) -> float:
+        """RAVE's weight of the prior, as c_puct is PUCT's"""
 
     @rave_exploration.setter
     def rave_exploration(self, arg: float, /) -> None: ...
 
     @property
-    def virtual_loss(self) -> float: ...
+    def virtual_loss(self) -> float:
+        """losses that a pending simulation counts for"""
 
     @virtual_loss.setter
     def virtual_loss(self, arg: float, /) -> None: ...
 
     @property
-    def score_weight(self) -> float: ...
+    def score_weight(self) -> float:
+        """share of the score in the utility"""
 
     @score_weight.setter
     def score_weight(self, arg: float, /) -> None: ...
 
     @property
-    def score_scale(self) -> float: ...
+    def score_scale(self) -> float:
+        """points of lead at which half of the score's share is reached"""
 
     @score_scale.setter
     def score_scale(self, arg: float, /) -> None: ...
 
     @property
-    def priors(self) -> str: ...
+    def priors(self) -> str:
+        """source of the priors: network, or a playout policy"""
 
     @priors.setter
     def priors(self, arg: str, /) -> None: ...
 
     @property
-    def playout(self) -> str: ...
+    def playout(self) -> str:
+        """playout policy of the leaves"""
 
     @playout.setter
     def playout(self, arg: str, /) -> None: ...
 
     @property
-    def playout_weight(self) -> float: ...
+    def playout_weight(self) -> float:
+        """share of the playouts in a leaf's value; the rest is the network's"""
 
     @playout_weight.setter
     def playout_weight(self, arg: float, /) -> None: ...
 
     @property
-    def playouts(self) -> int: ...
+    def playouts(self) -> int:
+        """playouts from a leaf"""
 
     @playouts.setter
     def playouts(self, arg: int, /) -> None: ...
 
     @property
-    def playout_slope(self) -> float: ...
+    def playout_slope(self) -> float:
+        """0: a playout is won or lost; above: tanh(this / 2 x score)"""
 
     @playout_slope.setter
     def playout_slope(self, arg: float, /) -> None: ...
 
     @property
-    def playout_decay(self) -> float: ...
+    def playout_decay(self) -> float:
+        """factor on the slope for every move of a playout"""
 
     @playout_decay.setter
     def playout_decay(self, arg: float, /) -> None: ...
 
     @property
-    def leaf_symmetry(self) -> str: ...
+    def leaf_symmetry(self) -> str:
+        """
+        random: each position is evaluated under one of the eight symmetries, drawn by the seed and the position
+        """
 
     @leaf_symmetry.setter
     def leaf_symmetry(self, arg: str, /) -> None: ...
 
     @property
-    def expand_visits(self) -> int: ...
+    def expand_visits(self) -> int:
+        """visits by playouts alone before a move becomes a node"""
 
     @expand_visits.setter
     def expand_visits(self, arg: int, /) -> None: ...
 
     @property
-    def candidate_mass(self) -> float: ...
+    def candidate_mass(self) -> float:
+        """prior mass of the moves that a node keeps"""
 
     @candidate_mass.setter
     def candidate_mass(self, arg: float, /) -> None: ...
 
     @property
-    def candidate_max(self) -> int: ...
+    def candidate_max(self) -> int:
+        """maximum number of moves that a node keeps; 0 is no limit"""
 
     @candidate_max.setter
     def candidate_max(self, arg: int, /) -> None: ...
 
     @property
-    def candidate_min(self) -> int: ...
+    def candidate_min(self) -> int:
+        """minimum number of moves that a node keeps"""
 
     @candidate_min.setter
     def candidate_min(self, arg: int, /) -> None: ...
 
     @property
-    def policy_temperature(self) -> float: ...
+    def policy_temperature(self) -> float:
+        """a network's priors to the power 1 / this, in every node"""
 
     @policy_temperature.setter
     def policy_temperature(self, arg: float, /) -> None: ...
 
     @property
-    def root_temperature(self) -> float: ...
+    def root_temperature(self) -> float:
+        """priors of the root to the power 1 / this"""
 
     @root_temperature.setter
     def root_temperature(self, arg: float, /) -> None: ...
 
     @property
-    def noise_weight(self) -> float: ...
+    def noise_weight(self) -> float:
+        """share of Dirichlet noise in the priors of the root"""
 
     @noise_weight.setter
     def noise_weight(self, arg: float, /) -> None: ...
 
     @property
-    def noise_total(self) -> float: ...
+    def noise_total(self) -> float:
+        """sum of the noise's alphas over the moves"""
 
     @noise_total.setter
     def noise_total(self, arg: float, /) -> None: ...
 
     @property
-    def transpositions(self) -> bool: ...
+    def noise_shaped(self) -> float:
+        """
+        share of noise_total that follows the log priors; the rest is the same for all moves
+        """
 
-    @transpositions.setter
-    def transpositions(self, arg: bool, /) -> None: ...
+    @noise_shaped.setter
+    def noise_shaped(self, arg: float, /) -> None: ...
 
     @property
-    def merge_symmetric(self) -> bool: ...
+    def planned_visits(self) -> int:
+        """simulations that a search plans when it is not told how many it has"""
+
+    @planned_visits.setter
+    def planned_visits(self, arg: int, /) -> None: ...
+
+    @property
+    def stop_futile(self) -> bool:
+        """
+        no visits for a root move that cannot be chosen any more, if the budget is exact (forms of PUCT)
+        """
+
+    @stop_futile.setter
+    def stop_futile(self, arg: bool, /) -> None: ...
+
+    @property
+    def forced_playouts(self) -> float:
+        """
+        k: a tried root move has sqrt(k x prior x visits) visits or more, which the policy target leaves out (forms of PUCT; KataGo)
+        """
+
+    @forced_playouts.setter
+    def forced_playouts(self, arg: float, /) -> None: ...
+
+    @property
+    def merge_symmetric(self) -> bool:
+        """
+        of root moves that a symmetry of the position exchanges search and report one
+        """
 
     @merge_symmetric.setter
     def merge_symmetric(self, arg: bool, /) -> None: ...
 
     @property
-    def prune_pass_alive(self) -> bool: ...
+    def transpositions(self) -> bool:
+        """positions reached by different orders of moves share a node"""
 
-    @prune_pass_alive.setter
-    def prune_pass_alive(self, arg: bool, /) -> None: ...
+    @transpositions.setter
+    def transpositions(self, arg: bool, /) -> None: ...
 
     @property
-    def simulate_to_end(self) -> bool: ...
+    def simulate_to_end(self) -> bool:
+        """
+        each simulation continues to the end of the game, and every position on its way counts for the moves of its side above; with puct-alphago and a network alone
+        """
 
     @simulate_to_end.setter
     def simulate_to_end(self, arg: bool, /) -> None: ...
 
     @property
-    def forbid_pass(self) -> bool: ...
+    def pass_policy(self) -> str:
+        """
+        free; no-legal-move: pass only where nothing else is legal, in the whole tree; no-useful-move: at the root only useful moves, and pass where there is none
+        """
 
-    @forbid_pass.setter
-    def forbid_pass(self, arg: bool, /) -> None: ...
+    @pass_policy.setter
+    def pass_policy(self, arg: str, /) -> None: ...
 
     @property
-    def prune_eyes(self) -> bool: ...
+    def prune_eyes(self) -> bool:
+        """never fill an own true eye inside own pass-alive area"""
 
     @prune_eyes.setter
     def prune_eyes(self, arg: bool, /) -> None: ...
 
     @property
-    def ownership(self) -> bool: ...
+    def prune_pass_alive(self) -> bool:
+        """
+        no move inside area that is pass-alive at the root, in the whole tree (area scoring)
+        """
+
+    @prune_pass_alive.setter
+    def prune_pass_alive(self, arg: bool, /) -> None: ...
+
+    @property
+    def ownership(self) -> bool:
+        """keep the mean ownership of the evaluated positions"""
 
     @ownership.setter
     def ownership(self, arg: bool, /) -> None: ...
 
     @property
-    def memory(self) -> int: ...
+    def memory(self) -> int:
+        """bytes that the tree may take; a full tree stops growing"""
 
     @memory.setter
     def memory(self, arg: int, /) -> None: ...
 
     @property
-    def temperature(self) -> float: ...
+    def temperature(self) -> float:
+        """above 0 the move is drawn by visits ^ (1 / this)"""
 
     @temperature.setter
     def temperature(self, arg: float, /) -> None: ...
 
     @property
-    def lcb(self) -> bool: ...
+    def lcb(self) -> bool:
+        """play the best lower confidence bound, not the most visited move"""
 
     @lcb.setter
     def lcb(self, arg: bool, /) -> None: ...
 
     @property
-    def lcb_deviations(self) -> float: ...
+    def lcb_deviations(self) -> float:
+        """standard errors below the mean"""
 
     @lcb_deviations.setter
     def lcb_deviations(self, arg: float, /) -> None: ...
 
     @property
-    def lcb_share(self) -> float: ...
+    def lcb_share(self) -> float:
+        """share of the maximum visits that a move needs for it"""
 
     @lcb_share.setter
     def lcb_share(self, arg: float, /) -> None: ...
+
+    def check(self) -> None:
+        """
+        Raises ValueError for a setting out of range, an unknown policy or settings that contradict each other.
+        """
+
+    @property
+    def dead_stones(self) -> str:
+        """
+        How finished games are counted: pass-alive or none, as in Game.game_end.
+        """
+
+def search_param_table() -> list:
+    """
+    A dict for each setting: name, type, default, description, choices, min, max, min_excluded.
+    """
 
 class Search:
     """One tree search; tengen.engine.search.TreeSearch drives it."""
 
     def __init__(self, params: SearchParams, seed: int) -> None: ...
 
-    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = []) -> None:
+    def set_root(self, game: Game, allow: Sequence[int] = [], avoid: Sequence[int] = [], restrictions: Sequence[tuple[int, Sequence[int], int, bool]] = []) -> None:
         """
-        Search this position from now on; what the tree knows of it already stays.
+        Search this position from now on; what the tree knows of it already stays. A restriction is (player, points, until_depth, allow): until that depth (the root has depth 0) the player may only make these moves, or none of them.
         """
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
+    def restart(self, seed: int) -> None:
+        """As if newly made with this seed: without a tree and without a root."""
+
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limit: int) -> int:
         """
         Run up to `limit` simulations and write the positions that need an evaluation; returns their number, 0 when all simulations ended in finished games or in a full tree, which count at once.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def run(self, simulations: int, threads: int = 1, seconds: float = 1000000000.0) -> int:
         """
@@ -643,8 +808,16 @@ class Search:
     def root_ownership(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None:
         """float32 [size, size] for the side to move, or None if it is not kept."""
 
-    def pv(self, point: int, n: int = 20) -> list[int]:
-        """The most visited line that begins with this move."""
+    def pv(self, point: int, n: int = 20) -> list[tuple[int, int]]:
+        """[(point, visits)]: the most visited line that begins with this move."""
+
+    def has_score(self) -> bool:
+        """Whether the results so far had a score."""
+
+    def root_evaluation(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')], float, float, Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')] | None] | None:
+        """
+        (policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the root, for the side to move; None where the root was kept from an earlier search or waits.
+        """
 
     def is_full(self) -> bool:
         """Whether the memory is used up, so that the tree grows no more."""
@@ -668,13 +841,15 @@ class SearchPool:
     def search(self, game: int) -> Search:
         """One of the searches, to be given roots and asked."""
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], limits: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """
         Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after game; returns their number.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """
@@ -791,10 +966,10 @@ class PlayParams:
     def settle(self, arg: bool, /) -> None: ...
 
     @property
-    def forbid_pass(self) -> bool: ...
+    def pass_policy(self) -> str: ...
 
-    @forbid_pass.setter
-    def forbid_pass(self, arg: bool, /) -> None: ...
+    @pass_policy.setter
+    def pass_policy(self, arg: str, /) -> None: ...
 
     @property
     def max_moves(self) -> int: ...
@@ -869,13 +1044,15 @@ class SelfPlay:
         Queue a game; it depends on these values, the params and the answers for its positions alone.
         """
 
-    def gather(self, plane_set: str, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
+    def gather(self, plane_set: str | PositionRecorder, planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], scalars: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')]) -> int:
         """
         Search and play on until every game has a position to be evaluated, and write these into arrays of a row for each slot; returns their number, 0 when all games are over.
         """
 
-    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], n: int) -> None:
-        """Results for the n positions of the last gather."""
+    def scatter(self, policy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], score: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, ownership: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)] | None, n: int) -> None:
+        """
+        Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without pass, value [n], score [n] or None, ownership [n, E, E] or None.
+        """
 
     def forget_waiting(self) -> None:
         """

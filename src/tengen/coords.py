@@ -1,4 +1,4 @@
-"""Between the points inside Tengen and the coordinates that people and file formats use.
+"""Conversion between points and the coordinates of GTP, SGF and (row, column).
 
 | system | first column, first row | example on 19x19 | pass |
 |---|---|---|---|
@@ -15,7 +15,7 @@ SGF_LETTERS = "abcdefghijklmnopqrs"
 
 
 def to_rc(point: int, size: int) -> tuple[int, int] | None:
-    """Row and column of a point, counted from the top-left corner; None for pass. Raises IllegalMove off the board."""
+    """Row and column of a point, from the top-left corner; None for pass. Raises IllegalMove off the board."""
     _check(point, size)
     return None if point == size * size else divmod(point, size)
 
@@ -31,13 +31,13 @@ def from_rc(place: tuple[int, int] | None, size: int) -> int:
 
 
 def to_gtp(point: int, size: int) -> str:
-    """`D4` or `pass`. Raises IllegalMove off the board."""
+    """The GTP vertex of a point, such as `D4`; `pass` for pass. Raises IllegalMove off the board."""
     place = to_rc(point, size)
     return "pass" if place is None else f"{GTP_COLUMNS[place[1]]}{size - place[0]}"
 
 
 def from_gtp(text: str, size: int) -> int:
-    """The point that `D4`, `d4` or `pass` names. Raises IllegalMove on any other text or a vertex off the board."""
+    """The point of `D4`, `d4` or `pass`. Raises IllegalMove for any other text and off the board."""
     vertex = text.strip().upper()
     if vertex == "PASS":
         return size * size
@@ -46,24 +46,24 @@ def from_gtp(text: str, size: int) -> int:
         row = size - int(number)
         if 0 <= row < size:
             return row * size + column
-    raise IllegalMove(f"{text!r} is no vertex of the {size}x{size} board; use A1 to {to_gtp(size - 1, size)}, or pass")
+    raise IllegalMove(f"{text!r} is not a vertex on {size}x{size}; use A1 to {to_gtp(size - 1, size)}, or pass")
 
 
 def to_sgf(point: int, size: int) -> str:
-    """`dd`, or the empty text for pass. Raises IllegalMove off the board."""
+    """The SGF value of a point, such as `dd`; empty for pass. Raises IllegalMove off the board."""
     place = to_rc(point, size)
     return "" if place is None else SGF_LETTERS[place[1]] + SGF_LETTERS[place[0]]
 
 
 def from_sgf(text: str, size: int) -> int:
-    """The point that an SGF move value names; empty and `tt` are pass. Raises SgfError on any other text."""
+    """The point of an SGF move value; empty and `tt` are pass. Raises SgfError for any other text."""
     if text in ("", "tt"):
         return size * size
     if len(text) == 2:
         column, row = (SGF_LETTERS.find(letter) for letter in text)
         if 0 <= row < size and 0 <= column < size:
             return row * size + column
-    raise SgfError(f"{text!r} is no point of the {size}x{size} board; use aa to {SGF_LETTERS[size - 1] * 2}")
+    raise SgfError(f"{text!r} is not a point of the {size}x{size} board; use aa to {SGF_LETTERS[size - 1] * 2}")
 
 
 def _check(point: int, size: int) -> None:

@@ -1,7 +1,7 @@
-"""A game of Go for people and programs: checked moves, readable errors, a board as an array.
+"""A game of Go with checked moves, readable errors and the board as an array.
 
-Points are ints, row by row from the top-left corner, `size * size` is pass; wherever a point is asked for, a GTP vertex
-such as "D4", "pass" or None (pass) will do. Colours are BLACK 0 and WHITE 1.
+A point is an int, row by row from the top-left corner; `size * size` is pass. Methods that take a point also take a
+GTP vertex such as "D4" or "pass", and None for pass. Colours are BLACK (0) and WHITE (1).
 """
 
 import operator
@@ -23,11 +23,11 @@ Vertex = int | str | None
 T = TypeVar("T")
 
 LADDER_NODES = 2000
-"""Positions that a reading of one ladder looks at before it gives up."""
+"""Limit of positions in the reading of one ladder."""
 
 
 class Ladders(NamedTuple):
-    """Stones that are caught in a ladder, and the moves of the side to play that catch or save."""
+    """Stones in working ladders by colour, and the points where the side to play captures or escapes."""
 
     black: list[int]
     white: list[int]
@@ -36,10 +36,22 @@ class Ladders(NamedTuple):
 
 
 class Game:
-    """A board, its rules and komi, who plays, and the whole history.
+    """A game: board, rules, komi, the side to play and the whole history.
 
-    size: 5 to 19. rules: a Rules, a name ("chinese") or the text of its parts. komi: points for White.
-    Raises RecipeError where one of them is out of range.
+    Args:
+        size: Board size, 5 to 19.
+        rules: A `Rules` object, a name such as "chinese", or parts such as "ko=simple,scoring=area".
+        komi: Points for White, a whole or half number.
+
+    Raises:
+        RecipeError: A value is out of range.
+
+    Example:
+        >>> game = Game(9, rules="japanese", komi=6.5)
+        >>> game.play("E5").play("C3").moves
+        [(0, 40), (1, 56)]
+        >>> game.is_legal("E5")
+        False
     """
 
     def __init__(self, size: int = 19, rules: str | Rules = "chinese", komi: float = 7.5) -> None:
@@ -50,10 +62,10 @@ class Game:
 
     @classmethod
     def from_diagram(cls, text: str, rules: str | Rules = "chinese", komi: float = 7.5, to_play: int = BLACK) -> "Game":
-        """A game that starts from a text diagram such as `str(game)` prints: X black, O white, `.` and `+` empty.
+        """Start a game from a text diagram as `str(game)` prints it: X black, O white, `.` and `+` empty.
 
-        Whose turn it is and the captures below a board are not read: `to_play` says the one, the other begin at 0.
-        Raises IllegalMove on a text that is no square board or has a chain without liberties.
+        The lines below the board are not read: `to_play` is the side to play, and captures start at 0. Raises
+        IllegalMove where the text is no square board or a chain has no liberties.
         """
         try:
             size, black, white = _native.diagram_stones(text)
@@ -61,18 +73,21 @@ class Game:
             raise IllegalMove(str(error)) from None
         return cls(size, rules, komi).setup(black, white, to_play)
 
-    # What was agreed and what has happened.
+    # Settings and state.
 
     @property
     def size(self) -> int:
+        """Board size, 5 to 19."""
         return self._native.size
 
     @property
     def rules(self) -> Rules:
+        """The rule set."""
         return Rules.parse(self._native.rules)
 
     @property
     def komi(self) -> float:
+        """Points for White. Assign to change it; raises RecipeError for a value out of range."""
         return self._native.komi
 
     @komi.setter
@@ -84,64 +99,67 @@ class Game:
 
     @property
     def to_play(self) -> int:
+        """The colour to play: 0 black, 1 white."""
         return self._native.to_play
 
     @property
     def moves(self) -> list[tuple[int, int]]:
-        """(colour, point) of every move."""
+        """(colour, point) of every move; a pass is `size * size`."""
         return self._native.moves()
 
     @property
     def setup_stones(self) -> list[tuple[int, int]]:
-        """(colour, point) of every stone that was there before the first move."""
+        """(colour, point) of every stone set up before the first move."""
         return self._native.setup_stones()
 
     @property
     def first_to_play(self) -> int:
+        """The colour that plays the first move."""
         return self._native.first_to_play
 
     @property
     def handicap(self) -> int:
-        """Stones that Black had before White's first, if two or more and White had none from the start; else 0."""
+        """Black's handicap stones: 2 or more that Black had before White's first move, else 0."""
         return self._native.handicap
 
     @property
     def captures(self) -> tuple[int, int]:
-        """Stones that Black took, stones that White took; a suicide counts for the other side."""
+        """Stones captured by Black and by White; a suicide counts for the opponent."""
         return self._native.captures
 
     @property
     def passes(self) -> int:
-        """Passes in a row at the end of the game."""
+        """Consecutive passes at the end of the game so far."""
         return self._native.passes
 
     @property
     def is_over(self) -> bool:
-        """Whether `ending` names one; play may go on all the same."""
+        """Whether the game has ended; see `ending`. Further moves are still possible."""
         return self._native.is_over
 
     @property
     def ending(self) -> str:
-        """How the game ended: `resignation`, `long cycle`, `passes` (two in a row), `move limit`, or "" if it goes on.
+        """How the game ended: `resignation`, `long cycle`, `passes` (two in a row), `move limit`, or "" if it has not.
 
-        A long cycle is, under simple ko, the same position with the same side to play a third time since the last pass.
+        A long cycle exists under simple ko: the same position with the same side to play occurs a third time since the
+        last pass.
         """
         return self._native.ending
 
     @property
     def is_no_result(self) -> bool:
-        """Whether the game is over without winner: a long cycle, or a limit of moves that declares no result."""
+        """Whether the game ended without a result: by a long cycle, or by a move limit that declares no result."""
         return self._native.is_no_result
 
     @property
     def move_limit(self) -> int:
-        """With this many moves, passes included, the game is over; 0 for no limit."""
+        """The number of moves, passes included, after which the game ends; 0 for no limit."""
         return self._native.move_limit
 
     def result(self, dead: Iterable[Vertex] = ()) -> str:
-        """`B+3.5`, `W+R` (Black resigned), `0` for a draw, `Void` without result; "" for a game that goes on.
+        """The result: `B+3.5`, `W+R` (Black resigned), `0` (draw), `Void` (no result), or "" while the game goes on.
 
-        A game that ended by passes or by the limit of moves is counted as `score` does.
+        A game that ended by passes or by the move limit is counted like `score`, with these dead stones.
         """
         return self._native.result([self.point(p) for p in dead])
 
@@ -149,27 +167,27 @@ class Game:
 
     @property
     def board(self) -> npt.NDArray[np.int8]:
-        """A new int8 array [size, size], row 0 on top: 0 black, 1 white, 2 empty."""
+        """A new int8 array [size, size], row 0 at the top: 0 black, 1 white, 2 empty."""
         return self._native.board()
 
     @property
     def ko(self) -> int | None:
-        """The point that simple ko forbids to the side to play."""
+        """The point that the simple ko rule forbids to the side to play, None if there is none."""
         return self._native.ko
 
     def is_legal(self, point: Vertex, color: int | None = None) -> bool:
-        """Whether `color` (the side to play) may play there; False for anything that is no point of the board."""
+        """Whether `color` (default: the side to play) may play at the point. False for a point off the board."""
         try:
             return not self._native.legality(self.point(point), color)
         except IllegalMove:
             return False
 
     def legal_points(self, color: int | None = None) -> list[int]:
-        """All legal points on the board in increasing order; pass, which is always legal, is not among them."""
+        """All legal points for `color` (default: the side to play) in increasing order; pass is not included."""
         return self._native.legal_points(color)
 
     def superko_bans(self) -> list[int]:
-        """Points that only the superko rule forbids to the side to play."""
+        """Points that are illegal for the side to play by the superko rule alone."""
         return self._native.superko_bans()
 
     def point(self, vertex: Vertex) -> int:
@@ -185,9 +203,9 @@ class Game:
     # Changes.
 
     def play(self, point: Vertex, color: int | None = None) -> "Game":
-        """Play a stone or pass, in turn or for `color`, and return this game.
+        """Play a move for `color` (default: the side to play) and return this game.
 
-        Raises IllegalMove with the reason: occupied, ko, superko, suicide or off the board.
+        Raises IllegalMove with the reason: occupied, ko, superko, suicide or off the board. The game is then unchanged.
         """
         place = self.point(point)
         color = self.to_play if color is None else color
@@ -198,18 +216,18 @@ class Game:
         return self
 
     def undo(self) -> bool:
-        """Take the resignation back, else the last move; False if there is neither."""
+        """Take back the resignation, else the last move. False if there is neither."""
         return self._native.undo()
 
     def resign(self, color: int | None = None) -> "Game":
-        """Give the game up for `color` (the side to play), and return it. A further move takes that back."""
+        """Resign for `color` (default: the side to play) and return this game. A further move revokes it."""
         self._native.resign(self.to_play if color is None else color)
         return self
 
     def limit_moves(self, moves: int, *, no_result: bool = False) -> "Game":
-        """End the game with this many moves, passes included, and return it; 0 lifts the limit.
+        """End the game after this number of moves, passes included, and return this game; 0 removes the limit.
 
-        The game is then counted, or without result if that is what is declared. Raises RecipeError below 0.
+        At the limit the game is counted, or has no result with `no_result`. Raises RecipeError below 0.
         """
         try:
             self._native.set_move_limit(moves, no_result)
@@ -218,15 +236,16 @@ class Game:
         return self
 
     def clear(self) -> None:
-        """Back to an empty board with the same size, rules, komi and limit of moves."""
+        """Start again on an empty board with the same size, rules, komi and move limit."""
         limit, no_result = self._native.move_limit, self._native.declares_no_result
         self._native = _native.Game(self.size, self._native.rules, self.komi)
         self._native.set_move_limit(limit, no_result)
 
     def setup(self, black: Iterable[Vertex] = (), white: Iterable[Vertex] = (), to_play: int | None = None) -> "Game":
-        """Put stones on the board before the first move, name who plays first, and return this game.
+        """Set up stones and the colour to play before the first move, and return this game.
 
-        Raises IllegalMove, with the game unchanged, after a move, on a taken point or where a chain has no liberty.
+        Raises IllegalMove after a move, on an occupied point, or where a chain has no liberty. The game is then
+        unchanged.
         """
         game = self._native.copy()
         try:
@@ -243,7 +262,10 @@ class Game:
         return self
 
     def place_handicap(self, stones: int) -> list[int]:
-        """Set up handicap stones at good points and let White play first; the points. Raises IllegalMove."""
+        """Set up handicap stones with White to play, and return their points (see `free_handicap`).
+
+        Raises IllegalMove for an impossible number of stones, or where `setup` does.
+        """
         points = free_handicap(self.size, stones)
         self.setup(black=points, to_play=WHITE)
         return points
@@ -257,67 +279,67 @@ class Game:
     # Counting.
 
     def score(self, dead: Iterable[Vertex] = ()) -> float:
-        """Black's points minus White's by the rules, komi included; `dead`: a stone or more of each dead chain."""
+        """Black's points minus White's by the rules, komi included. `dead`: a stone or more of each dead chain."""
         return self._native.score([self.point(p) for p in dead])
 
     def owners(self, dead: Iterable[Vertex] = ()) -> npt.NDArray[np.int8]:
-        """Who owns each point once the dead chains are gone: int8 [size, size], 0 black, 1 white, 2 neutral.
+        """The owner of each point after the dead chains are removed: int8 [size, size], 0 black, 1 white, 2 neutral.
 
-        Under territory scoring the eyes of a seki are neutral.
+        Under territory scoring eyes in seki are neutral.
         """
         return self._native.owners([self.point(p) for p in dead])
 
     def seki_stones(self, dead: Iterable[Vertex] = ()) -> list[int]:
-        """Stones that live in seki once the dead chains are gone, in a position that has been played out."""
+        """Stones that live in seki after the dead chains are removed, in a finished position."""
         return self._native.seki_stones([self.point(p) for p in dead])
 
     def dead_or_seki(self, dead: Iterable[Vertex]) -> list[int]:
-        """Of the dead stones those in seki if they and all dead ones in the same open region live after all."""
+        """Those of the dead stones that are in seki if they, and all dead stones in the same region, are alive."""
         return self._native.dead_or_seki([self.point(p) for p in dead])
 
     def pass_alive(self) -> npt.NDArray[np.int8]:
-        """The area that lives even if its owner always passes: int8 [size, size], 0 black, 1 white, 2 neither."""
+        """Benson's pass-alive area: int8 [size, size], 0 black, 1 white, 2 neither."""
         return self._native.pass_alive()
 
     def pass_dead(self) -> list[int]:
-        """Stones in the opponent's pass-alive territory, which are dead whatever is played."""
+        """Stones in the opponent's pass-alive territory, which are unconditionally dead."""
         return self._native.pass_dead()
 
     def ownership_by_playouts(self, n: int = 64, seed: int = 0) -> npt.NDArray[np.float32]:
-        """Mean final owner over `n` random playouts: float32 [size, size], +1 black, -1 white."""
+        """Mean final owner over `n` random playouts: float32 [size, size], from -1 (white) to +1 (black)."""
         return _native.ownership_by_playouts(self._native, n, seed)
 
     def dead_by_playouts(self, n: int = 64, seed: int = 0) -> list[int]:
-        """Stones of chains that more often than not end as the opponent's in random playouts; never pass-alive ones.
+        """Stones of chains that end as the opponent's in more than half of `n` random playouts; no pass-alive chains.
 
-        Stones in seki, of which playouts lose one side, are spared where they are not lost nearly always.
+        Random playouts kill one side of a seki. Stones in seki count as dead only where nearly all playouts lose them.
         """
         return _native.dead_by_playouts(self._native, n, seed)
 
     def ladders(self) -> Ladders:
-        """All chains that are caught in a ladder, and the moves about them."""
+        """All chains in working ladders, and the moves that capture or escape."""
         return Ladders(*self._native.ladders())
 
     def is_laddered(self, stone: Vertex, nodes: int = LADDER_NODES) -> bool:
         """Whether the chain of a stone is caught in a ladder.
 
-        In atari: although its owner moves first. With two liberties: when the attacker does. With more: never. Kos
-        favour the defender, and a reading of more than `nodes` positions counts as an escape. Raises IllegalMove
-        where there is no stone.
+        A chain in atari: with its owner to move. With two liberties: with the attacker to move. With more: never. A ko
+        favours the defender, and a reading of more than `nodes` positions counts as an escape. Raises IllegalMove on an
+        empty point.
         """
         return self._ask_ladder(self._native.is_laddered, stone, nodes)
 
     def ladder_captures(self, stone: Vertex, nodes: int = LADDER_NODES) -> list[int]:
-        """The attacker's first moves that catch the chain of a stone: of one in atari the capture, else of a ladder.
+        """The attacker's moves that capture the chain of a stone: directly if it is in atari, else by a ladder.
 
-        Raises IllegalMove where there is no stone.
+        Raises IllegalMove on an empty point.
         """
         return self._ask_ladder(self._native.ladder_captures, stone, nodes)
 
     def ladder_escapes(self, stone: Vertex, nodes: int = LADDER_NODES) -> list[int]:
-        """The owner's moves that save the chain of a stone in atari from the ladder.
+        """The owner's moves with which a chain in atari escapes from the ladder.
 
-        Raises IllegalMove where there is no stone, or one that is not in atari.
+        Raises IllegalMove on an empty point or where the chain is not in atari.
         """
         return self._ask_ladder(self._native.ladder_escapes, stone, nodes)
 

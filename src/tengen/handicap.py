@@ -1,17 +1,17 @@
-"""Where handicap stones go."""
+"""Points of handicap stones."""
 
 from tengen.errors import IllegalMove
 
 
 def fixed_handicap(size: int, stones: int) -> list[int]:
-    """The points that GTP prescribes for `fixed_handicap`.
+    """The points of GTP's `fixed_handicap`.
 
-    Boards smaller than 7x7 have none, 7x7 and boards without a middle line have 2 to 4, all others 2 to 9.
-    Raises IllegalMove on another number of stones.
+    Boards below 7x7 have none, 7x7 and even sizes 2 to 4 stones, all others 2 to 9. Raises IllegalMove for another
+    number of stones.
     """
-    most = max_fixed_handicap(size)
-    if not 2 <= stones <= most:
-        allowed = f"2 to {most}" if most else "none"
+    limit = max_fixed_handicap(size)
+    if not 2 <= stones <= limit:
+        allowed = f"2 to {limit}" if limit else "none"
         raise IllegalMove(f"fixed handicap of {stones} stones on a {size}x{size} board; allowed: {allowed}")
     near = 2 if size < 13 else 3
     far, middle = size - 1 - near, size // 2
@@ -26,14 +26,14 @@ def fixed_handicap(size: int, stones: int) -> list[int]:
 
 
 def max_fixed_handicap(size: int) -> int:
-    """The largest fixed handicap of a board; 0 if it has none."""
+    """The largest fixed handicap of a board size; 0 if it has none."""
     if size < 7:
         return 0
     return 9 if size % 2 and size >= 9 else 4
 
 
 def free_handicap(size: int, stones: int) -> list[int]:
-    """Good points for any number of handicap stones: the fixed ones, then one by one the point farthest from all.
+    """Points for any number of handicap stones: the fixed points, then repeatedly the point farthest from all stones.
 
     Raises IllegalMove unless 2 <= stones <= size * size - 1.
     """
@@ -47,7 +47,7 @@ def free_handicap(size: int, stones: int) -> list[int]:
 
 
 def _most_open(size: int, taken: list[int]) -> int:
-    """The free point with the widest room: far from all stones and from the edge, then near the middle."""
+    """The free point with the most space: far from all stones and the edge, then near the centre."""
 
     def room(point: int) -> tuple[float, float, int]:
         row, column = divmod(point, size)

@@ -1,6 +1,10 @@
-"""Resources of this machine: processor cores and memory."""
+"""This machine and this process: processor cores, memory, the end of the parent process."""
 
 from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable
 
 import psutil
 
@@ -26,3 +30,16 @@ def total_memory() -> int:
 def resident_memory() -> int:
     """Bytes of memory that this process holds now."""
     return int(psutil.Process().memory_info().rss)
+
+
+def when_parent_ends(action: Callable[[], None]) -> None:
+    """Call `action` in a thread of this worker process when its parent ends for any reason, killed or not."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        action()
+
+    threading.Thread(target=watch, name="tengen-parent", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Rule sets: by name, or by the parts that they are made of."""
+"""Rule sets, by name or by their parts."""
 
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -15,13 +15,14 @@ RULE_NAMES: tuple[str, ...] = tuple(_native.rule_names())
 
 @dataclass(frozen=True)
 class Rules:
-    """The parts of a rule set.
+    """A rule set. The simple ko rule always applies, and suicide of a single stone is always illegal.
 
-    ko: what may not be repeated besides the simple ko, which always holds: nothing, the stones on the board
-        (positional), or the stones with the same side to play (situational).
-    scoring: area (stones and surrounded points) or territory (surrounded points and prisoners).
-    suicide: whether two or more own stones may be given up at once; one stone never.
-    bonus: points for White in a handicap game of n stones.
+    Args:
+        ko: What may not repeat besides the simple ko: `simple` (nothing), `positional` (the stones on the board) or
+            `situational` (the stones with the same side to play).
+        scoring: `area` (stones and surrounded points) or `territory` (surrounded points and prisoners).
+        suicide: Whether suicide of two or more stones is legal.
+        bonus: Points for White in a game with n handicap stones: `none`, `n` or `n-1`.
     """
 
     ko: KoRule = "positional"
@@ -33,7 +34,7 @@ class Rules:
     def parse(cls, text: str) -> "Rules":
         """Read a name (`chinese`), parts (`ko=simple,scoring=area,suicide=false,bonus=n`) or a name and then parts.
 
-        Parts that are not given are those of `tromp-taylor`. Raises RecipeError that names the word it does not know.
+        Missing parts are those of `tromp-taylor`. Raises RecipeError with the unknown word.
         """
         try:
             ko, scoring, suicide, bonus = _native.rule_parts(text)
@@ -43,7 +44,10 @@ class Rules:
 
     @property
     def text(self) -> str:
-        """The name of the rule set if it has one, else its parts; `parse` reads it back. Raises RecipeError."""
+        """The name of the rule set if it has one, else its parts; `parse` reads it back.
+
+        Raises RecipeError for parts that do not exist.
+        """
         suicide = "true" if self.suicide else "false"
         parts = f"ko={self.ko},scoring={self.scoring},suicide={suicide},bonus={self.bonus}"
         try:

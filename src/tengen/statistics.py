@@ -1,9 +1,11 @@
-"""What a match says about strength: score, Wilson interval, Elo, likelihood of superiority."""
+"""Statistics of game results: score, Wilson interval, Elo, probability of superiority, sign test."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+from scipy.special import bdtrc, betainc  # scipy.stats has the same functions, and takes a second to import
 
 Z95 = 1.959963984540054  # the normal distribution's 97.5% point
 _DECIDED = 2 * 0.25  # the variance of two decided games between equals
@@ -40,14 +42,15 @@ class Tally:
         return elo(self.score), elo(low), elo(high)
 
     def superiority(self) -> float:
-        """Probability in 0..1 that the player is the stronger one, from the decided games alone (uniform prior)."""
-        return beta_above_half(self.wins + 1, self.losses + 1)
+        """Probability in 0..1 that the player is the stronger one, from the decided games (Beta, uniform prior)."""
+        return float(betainc(self.losses + 1, self.wins + 1, 0.5))
 
 
 def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple[float, float]:
-    """Wilson score interval of a share `points / games`, of which `draws` games gave half a point each.
+    """Wilson score interval (Wilson 1927) of a share `points / games`; 95% unless `z` says otherwise.
 
-    A game that may be drawn says more about the share than one that is won or lost: it counts as `1 / noise` games.
+    `draws` games gave half a point each. A game that may be drawn says more about the share than one that is won or
+    lost: it counts as `1 / noise` games. The interval is (0, 1) without games.
     """
     if games == 0:
         return 0.0, 1.0
@@ -62,10 +65,10 @@ def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple
 
 
 def noise(draws: float, variance: float) -> float:
-    """Variance of results of which so many are draws, as a share in 0..1 of their `variance` were there none.
+    """Variance of results with so many draws, as a share in 0..1 of their `variance` without draws.
 
-    A result of expectation s varies by s (1 - s) when it is 0 or 1, and by a quarter of the chance of a draw less when
-    it may be a half. Two decided games are put in, so that a match of nothing but draws is not beyond doubt.
+    A result of expectation s has variance s (1 - s) when it is 0 or 1, and less by a quarter of the probability of a
+    draw when it may be a half. Two decided games are added, so that a match of draws alone has an interval.
     """
     return 1 - draws / 4 / (variance + _DECIDED)
 
@@ -79,14 +82,6 @@ def elo(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
-def beta_above_half(a: int, b: int) -> float:
-    """P(x > 1/2) for x from the Beta distribution with whole a, b >= 1, summed exactly.
-
-    It equals the chance that at most a - 1 of a + b - 1 fair coins show heads.
-    """
-    n = a + b - 1
-    term = total = 1
-    for k in range(1, a):  # each binomial coefficient from the last: thousands of games take a moment
-        term = term * (n - k + 1) // k
-        total += term
-    return float(total / 2**n)
+def binomial_tail(wins: int, games: int) -> float:
+    """The probability that at least `wins` of `games` fair coins show heads: a one-sided sign test."""
+    return float(bdtrc(wins - 1, games, 0.5))

@@ -226,3 +226,17 @@ def test_help_is_quick_because_it_imports_little() -> None:
     program = "import sys; from tengen.cli.app import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert not {"typer", "torch", "openvino", "nicegui", "pyarrow", "rich"} & set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("play", "--prot", "3"), "unknown option --prot; did you mean --host, --port?; see tengen play --help"),
+        (("gtp", "--size", "3"), "invalid value for '--size': "),
+        (("gtp", "--backend", "x"), "invalid value for '--backend': 'x' is not one of "),
+        (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),
+    ],
+)
+def test_a_wrong_argument_is_named(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(list(args)) == 2
+    assert one_line(capsys.readouterr().err).startswith(f"error: {message}")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tengen.benchmark.machine import Machine
 from tengen.benchmark.playing import BATCHES, SIZES
+from tengen.benchmark.suite import Machine
 from tengen.cli import bench
 from tengen.cli.app import main
 
@@ -25,11 +25,12 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({**settings_of(write_store(tmp_path / "store")), "name": "mine"}))
     monkeypatch.setattr(bench, "recipe_names", lambda *kinds: [str(path)])
+    monkeypatch.setattr(bench, "_installed", lambda: ["uniform"])
     return str(path)
 
 
 def test_all_figures_as_json(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--net", "uniform", "--seconds", "0.1", "--json"]) == 0
+    assert main(["bench", "--seconds", "0.1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     found = {(row["network"], row["size"], row["batch"]) for row in figures["evaluations"]}
     assert found == {("uniform", size, batch) for size in SIZES for batch in BATCHES}
@@ -46,12 +47,21 @@ def test_all_figures_as_json(recipe: str, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_all_figures_for_people(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--net", "uniform", "--seconds", "0.1"]) == 0
+    assert main(["bench", "--seconds", "0.1"]) == 0
     shown = capsys.readouterr().out
     for word in ("32 at a time", "19x19", "64 games at once", "400 in ", "10,000 in ", "local", "b1c8", "will take"):
         assert word in shown
     assert "30 steps end it" in shown and "not measured" not in shown
     assert "…" not in shown, "nothing is cut on a terminal of 80 columns"
+
+
+def test_one_network_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is measured that does not concern it."""
+    assert main(["bench", "--net", "uniform", "--seconds", "0.1", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    names = {row["network"] for row in figures["evaluations"]} | {row["player"] for row in figures["visits"]}
+    assert names == {"uniform"} and len(figures["visits"]) == 3
+    assert (figures["playouts"], figures["encoding"], figures["recipes"], figures["missing"]) == ([], None, [], [])
 
 
 def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +81,7 @@ def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> No
         (["--seconds", "0"], "--seconds"),
         (
             ["linear-tygem"],
-            "a recipe of kind linear-playout; how long it takes is worked out for recipes of networks only",
+            "a recipe of kind linear-playout; only recipes of networks are estimated",
         ),
         (["--net", "no-such-net"], "no-such-net"),
     ],
@@ -83,10 +93,11 @@ def test_wrong_arguments_are_one_line(args: list[str], message: str, capsys: pyt
     assert captured.out == ""
 
 
-@pytest.mark.parametrize(("args", "status"), [(["tiny"], 2), (["--net", "uniform"], 0)])
+@pytest.mark.parametrize(("args", "status"), [(["tiny"], 2), ([], 0)])
 def test_without_the_extra_it_says_what_to_install(args: list[str], status: int) -> None:
     program = (
         "import sys; sys.modules.update(torch=None, lightning=None, onnx=None)\n"
+        "from tengen.cli import bench; bench._installed = lambda: ['uniform']\n"
         "from tengen.cli.app import main; sys.exit(main(['bench', '--seconds', '0.1', *sys.argv[1:]]))"
     )
     done = subprocess.run(
@@ -105,7 +116,7 @@ def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatc
     measured = []
     monkeypatch.setattr(bench, "measure_all", lambda _, runs, *__: measured.append(runs) or bench.Figures(QUIET))
     monkeypatch.setattr(bench, "_print", lambda figures, _: measured.append(figures.missing))
-    assert main(["bench", "--net", "uniform"]) == 0
+    assert main(["bench"]) == 0
     assert [run.name for run in measured[0]] == ["mine"]
     assert len(measured[1]) == 1 and measured[1][0].startswith("linear-tygem: ")
 

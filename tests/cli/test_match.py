@@ -99,7 +99,7 @@ def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsy
         (["random", "random", "--games", "5"], "even number, not 5"),
         (["random", "random", "--set", "conditions.kommi=3"], "did you mean komi"),
         (["random", "random", "--rules", "house"], "unknown rules 'house'"),
-        (["random", "random", "--openings", "nowhere"], "'nowhere' are not there"),
+        (["random", "random", "--openings", "nowhere"], "'nowhere' do not exist"),
         (["random", "random", "--workers", "0"], "workers must be 1 or more"),
         (["random", "defualt"], "no network 'defualt'"),
         (["random", "random", "--set", "defaults.vists=3"], "did you mean visits"),

@@ -72,7 +72,7 @@ def test_nets_says_which_network_is_the_default_where(installed: str, capsys: py
         assert main(["nets"]) == 0
     finally:
         network_file.DEFAULT_NAME.unlink()
-    assert "\ndefault is small on 7x7, mid on 9x9, and mine on all other boards\n" in capsys.readouterr().out
+    assert "\ndefault: small on 7x7, mid on 9x9, mine on all other board sizes\n" in capsys.readouterr().out
 
 
 def test_nets_of_an_unknown_name(installed: str, capsys: pytest.CaptureFixture[str]) -> None:

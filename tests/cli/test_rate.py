@@ -12,7 +12,6 @@ from made_matches import series, write_match
 
 from tengen.cli.app import main
 from tengen.game import Game
-from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent
 from tengen.sgf import Result, SgfInfo, write_game
 
 DATA = Path(__file__).parents[1] / "data"
@@ -26,21 +25,13 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_run(folder: Path) -> Path:
     """A run of 5x5 whose first network meets random and GNU Go, and whose second meets the first."""
-    shared = {"own": False, "distinct": 10}
-    first = Pairing(player="network 1", anchor="random", word="random", black=(5, 0, 0), white=(4, 0, 1), **shared)
-    gnu = Pairing(player="network 1", anchor=GNU, word="gtp:gnugo", black=(2, 1, 2), white=(1, 0, 4), **shared)
-    past = Pairing(
-        player="network 2", anchor="network 1", word="past", own=True, number=1, black=(4, 0, 1), white=(3, 0, 2),
-        distinct=10,
-    )  # fmt: skip
-    about = {"hours": 1.0, "size": 5, "komi": 0.5}
-    events = (
-        RatingEvent(number=1, games=100, player="network 1", pairings=(first, gnu), **about),
-        RatingEvent(number=2, games=200, player="network 2", pairings=(past,), **about),
-    )
-    folder.mkdir()
-    (folder / "recipe.yaml").write_text("game:\n  rules: tromp-taylor\n")
-    RatingBook(events=events).write(folder)
+    for name, outcomes, rules in (
+        ("rating-00001-vs-random", series("network 1", "random", 9, 1), "tromp-taylor"),
+        ("rating-00001-vs-gnu-go-level-10-c0ffee", series("network 1", GNU, 3, 6, 1), "chinese"),
+        ("rating-00002-vs-network-1-c0ffee", series("network 2", "network 1", 7, 3), "tromp-taylor"),
+        ("gate-00002", series("candidate 2", "network 1", 7, 3), "tromp-taylor"),
+    ):
+        write_match(folder / "matches" / name, outcomes, rules=rules)
     return folder
 
 

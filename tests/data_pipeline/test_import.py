@@ -18,12 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tengen.data.filters import Filters
-from tengen.data.importer import ImportOptions, ImportProgress, import_games
-from tengen.data.ownership import TOLERANCE, count
+from tengen.data.import_report import NOTES, REPORT_JSON, REPORT_TEXT
+from tengen.data.importer import HashSet, ImportOptions, ImportProgress, import_games
 from tengen.data.record import unpack_ownership
-from tengen.data.report import NOTES, REPORT_JSON, REPORT_TEXT
-from tengen.data.rows import DROPPED, FILTERED, PART, UNREADABLE, RowOptions, trees_to_rows
+from tengen.data.rows import DROPPED, FILTERED, PART, TOLERANCE, UNREADABLE, Filters, RowOptions, count, trees_to_rows
 from tengen.data.sources import Tree
 from tengen.data.stats import collect
 from tengen.data.store import Store
@@ -297,3 +295,18 @@ def test_the_commands(tmp_path: Path, tengen: object) -> None:
     assert "--force" in again.stderr
     assert len(again.stderr.splitlines()) == 1
     assert run("stats", tmp_path).returncode == 2  # type: ignore[operator]
+
+
+def test_a_set_of_hashes_agrees_with_pythons() -> None:
+    rng = np.random.default_rng(0)
+    ours, theirs = HashSet(newest=50), set()
+    for _ in range(60):
+        hashes = rng.integers(0, 700, 20).astype(np.uint64) * np.uint64(2**54)
+        held = ours.holds(hashes).tolist()
+        assert held == [h in theirs for h in hashes.tolist()]
+        fresh = []
+        for value in hashes.tolist():
+            fresh.append(value not in theirs)
+            theirs.add(value)
+        assert ours.add(hashes).tolist() == fresh
+        assert len(ours) == len(theirs)

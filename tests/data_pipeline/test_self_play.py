@@ -12,7 +12,7 @@ from data_pipeline.self_play_games import self_played
 
 from tengen.data import Batch, GameRecord, MixedSampler, Rows, Sampler, SelfPlaySampler, Store, StoreWriter
 from tengen.data import recorded_positions as count_recorded
-from tengen.data.encoding import Encoder
+from tengen.data.sampler import Encoder
 from tengen.errors import StoreError
 
 GAMES = 60
@@ -161,7 +161,7 @@ def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
     from_records = np.concatenate([np.arange(10) >= 10 - count for count in split])
     count = int(from_records.sum())
     assert count == int(90 * share)
-    expected = Batch.join([own.dealt(0, 90 - count), records.encode(records.dealt(0, count), targets=True)])
+    expected = Batch.join([own.draw(0, 90 - count), records.encode(records.draw(0, count), targets=True)])
     for f in fields(Batch):
         found, wanted = getattr(whole, f.name), getattr(expected, f.name)
         np.testing.assert_array_equal(found[~from_records], wanted[: 90 - count])
@@ -176,7 +176,7 @@ def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
     with pytest.raises(ValueError, match=r"surprise must be 0 to 1, not 1\.5"):
         SelfPlaySampler(games, surprise=1.5)
     own = SelfPlaySampler(games)
-    with pytest.raises(ValueError, match="an edge of 9, the records tengen on 13"):
+    with pytest.raises(ValueError, match="tengen and edge 9, the records tengen and 13"):
         MixedSampler(own, Sampler(store, "all", edge=13), 0.5)
     with pytest.raises(ValueError, match="one_per_game is for validation"):
         MixedSampler(own, Sampler(store, "all", one_per_game=True), 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.data.split import Permutation, choose, derive, mix
+from tengen.data.split import Permutation, choose, derive, in_fraction, mix
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 65, 1000, 4097, 100_000])
@@ -48,3 +48,20 @@ def test_the_split_is_decided_by_the_hash_alone() -> None:
 
 def test_keys_do_not_collide() -> None:
     assert len({derive(a, b) for a in range(50) for b in range(50)}) == 2500
+
+
+def test_words_hash_as_published() -> None:
+    """Steele, Lea and Flood 2014: the outputs of the generator that starts at 1234567."""
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
+    assert [int(mix(np.array([1234567], np.uint64), key)[0]) for key in range(4)] == published
+    words = np.array([0, 1, 2**64 - 1], np.uint64)
+    assert mix(words, 2**64 - 1).dtype == np.uint64 and len(set(mix(words, 2**64 - 1).tolist())) == 3
+    assert derive() == 0 and derive(1, 2) != derive(2, 1) and 0 <= derive(-1) < 2**64
+
+
+def test_a_fraction_is_near_its_size_and_fixed_by_its_seed() -> None:
+    hashes = np.arange(100_000, dtype=np.uint64)
+    chosen = in_fraction(hashes, 0.1, seed=5)
+    assert abs(chosen.mean() - 0.1) < 0.005
+    np.testing.assert_array_equal(chosen[500:], in_fraction(hashes[500:], 0.1, seed=5))
+    assert (chosen & in_fraction(hashes, 0.1, seed=6)).mean() < 0.02

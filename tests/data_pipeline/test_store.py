@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.data.manifest import MANIFEST
+from tengen.data.format import MANIFEST
 from tengen.data.record import GameRecord, pack_moves, pack_ownership, unpack_ownership
 from tengen.data.store import NO_DATE, Store, StoreWriter
 from tengen.errors import IllegalMove, StoreError

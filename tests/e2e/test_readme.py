@@ -79,12 +79,18 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-GUIDE = (ROOT / "docs" / "guides" / "python.md").read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"^## (.+?)$.*?^```python\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE))
+def python_blocks(page: str) -> dict[str, str]:
+    """The Python code of a page by its heading, the blocks of one section as one program."""
+    sections = re.split(r"^##+ ", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    blocks = {part.splitlines()[0]: re.findall(r"^```python\n(.*?)^```", part, re.DOTALL | re.M) for part in sections}
+    return {f"{page}: {title}": "\n".join(found) for title, found in blocks.items() if found}
+
+
+EXAMPLES = python_blocks("guides/python.md") | python_blocks("guides/extend.md") | python_blocks("reference/planes.md")
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
-def test_the_examples_of_the_python_guide_run(title: str, examples_folder: Path) -> None:
+def test_the_examples_of_the_pages_run(title: str, examples_folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", EXAMPLES[title]],
         capture_output=True,

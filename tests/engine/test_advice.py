@@ -82,8 +82,8 @@ def test_moves_drawn_from_the_policy_are_drawn_from_the_network_s_own() -> None:
 
 
 def test_every_backend_gives_the_advice_of_the_card() -> None:
-    pytest.importorskip("torch")
-    for backend in ("openvino", "torch"):
+    pytest.importorskip("onnxruntime")
+    for backend in ("openvino", "onnxruntime"):
         assert temperature(load_engine("zero-7x7", backend=backend), 7) == 1.5
     default = load_engine("default")
     assert [temperature(default, size) for size in (7, 9, 13)] == [1.5, 1.5, 1.0]

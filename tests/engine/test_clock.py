@@ -185,6 +185,16 @@ def test_a_move_may_take_all_that_is_left_and_no_more(control: TimeControl, spen
         if later.flagged:
             break
         clock = later
-    most = clock.most
+    most = clock.max_seconds
     assert not clock.spend(max(most - 1e-6, 0)).flagged
     assert clock.spend(most + 1e-3).flagged
+
+
+@given(controls, st.floats(0, 10_000), st.floats(0, 10_000))
+def test_a_running_clock_has_what_the_move_has_left(control: TimeControl, before: float, so_far: float) -> None:
+    clock = control.start().spend(min(before, control.start().max_seconds * 0.9))
+    running = clock.running(so_far)
+    left = clock.max_seconds - so_far
+    assert max(running.max_seconds, 0.0) == pytest.approx(max(left, 0.0), abs=1e-6 * max(1.0, so_far))
+    if left > 1:
+        assert not running.flagged and not clock.spend(so_far).flagged

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.engine.resign import ResignJudge
-from tengen.engine.style import Style
+from tengen.engine.style import ResignJudge, Style
 from tengen.errors import RecipeError
 from tengen.game import BLACK, WHITE
 

@@ -8,8 +8,17 @@ import pytest
 from small_network import SmallNet, random_inputs
 
 from tengen.evaluators import CachedEvaluator, Evaluation, Evaluator, SymmetricEvaluator, UniformEvaluator
+from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.torch import TorchEvaluator, load_torch
+from tengen.evaluators.torch import TorchEvaluator
+
+
+def padded(path: Path) -> Evaluator:
+    """ONNX Runtime with batches cut and padded, as on a graphics card."""
+    evaluator = OnnxRuntimeEvaluator(path, threads=1, max_batch=4)
+    evaluator.provider = "CUDAExecutionProvider"
+    return evaluator
+
 
 Make = Callable[[Path], Evaluator]
 KINDS: dict[str, Make] = {
@@ -18,7 +27,8 @@ KINDS: dict[str, Make] = {
     "openvino auto": lambda path: OpenVinoEvaluator(path),
     "openvino small batches": lambda path: OpenVinoEvaluator(path, max_batch=2),
     "torch module": lambda path: TorchEvaluator(SmallNet(), name="small", device="cpu"),
-    "torch file": lambda path: load_torch(path, device="cpu"),
+    "onnxruntime": lambda path: OnnxRuntimeEvaluator(path),
+    "onnxruntime padded": padded,
     "cached": lambda path: CachedEvaluator(OpenVinoEvaluator(path, precision="f32"), 100),
     "tiny cache": lambda path: CachedEvaluator(OpenVinoEvaluator(path, precision="f32"), 1),
     "random symmetry": lambda path: SymmetricEvaluator(OpenVinoEvaluator(path, precision="f32"), "random", seed=3),
@@ -91,5 +101,5 @@ def test_backends_agree(network: Path) -> None:
     inputs = random_inputs([9, 5, 7, 9], 9, seed=5)
     reference = TorchEvaluator(SmallNet(), name="small", device="cpu").infer(inputs)
     assert same(OpenVinoEvaluator(network, precision="f32").infer(inputs), reference)
-    assert same(load_torch(network, device="cpu").infer(inputs), reference)
+    assert same(OnnxRuntimeEvaluator(network).infer(inputs), reference)
     assert same(OpenVinoEvaluator(network).infer(inputs), reference, 0.03)

@@ -1,19 +1,20 @@
 """From a name to an evaluator with its wrappers."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from tengen.errors import NetworkError
+from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, UniformEvaluator, load_evaluator
 from tengen.evaluators.network_file import read_card
+from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.evaluators.torch import TorchEvaluator
 
 
 def test_backends(network: Path) -> None:
     assert isinstance(load_evaluator(network), OpenVinoEvaluator)
-    assert isinstance(load_evaluator(str(network), "torch"), TorchEvaluator)
+    assert isinstance(load_evaluator(str(network), "onnxruntime"), OnnxRuntimeEvaluator)
     assert isinstance(load_evaluator(backend="uniform"), UniformEvaluator)
     assert isinstance(load_evaluator("uniform"), UniformEvaluator)
 
@@ -42,7 +43,7 @@ def test_a_damaged_graph_is_an_error_in_words(network: Path, tmp_path: Path) -> 
     data[start : start + 8] = b"\xff" * 8
     (tmp_path / "damaged.onnx").write_bytes(data)
     assert read_card(tmp_path / "damaged.onnx").name == "small"
-    for backend in ("openvino", "torch"):
+    for backend in ("openvino", "onnxruntime"):
         with pytest.raises(NetworkError, match=r"damaged\.onnx cannot be read as an ONNX network"):
             load_evaluator(tmp_path / "damaged.onnx", backend)  # type: ignore[arg-type]
 
@@ -56,3 +57,17 @@ def test_unknown_names(network: Path) -> None:
         load_evaluator("uniform", "tensorrt")  # type: ignore[arg-type]
     with pytest.raises(NetworkError, match="'mirror'"):
         load_evaluator(network, symmetry="mirror")  # type: ignore[arg-type]
+
+
+def test_execution_providers(network: Path) -> None:
+    evaluator = load_evaluator(network, "onnxruntime", providers=["CPUExecutionProvider"])
+    assert isinstance(evaluator, OnnxRuntimeEvaluator) and evaluator.provider == "CPUExecutionProvider"
+    with pytest.raises(NetworkError, match="provider 'CPUProvider'; did you mean CPUExecutionProvider"):
+        load_evaluator(network, "onnxruntime", providers=["CPUProvider"])
+
+
+def test_without_onnxruntime_the_extra_is_named(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "tengen.evaluators.onnx_runtime", raising=False)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtra, match=r"tengen\[onnxruntime\]"):
+        load_evaluator(network, "onnxruntime")

@@ -12,9 +12,9 @@ from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.game import Game
-from tengen.gtp.lines import Lines
 from tengen.gtp.server import serve
-from tengen.gtp.session import Options, Session
+from tengen.gtp.session import GtpSession, Options
+from tengen.gtp.streams import InputQueue
 
 
 @dataclass
@@ -98,13 +98,13 @@ class FakeEngine:
         return SearchResult(point, resign, game.to_play, (best, other, unseen), 0.5625, 1.25, ownership, 16, 15, 0.5)
 
 
-def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> Session:
+def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> GtpSession:
     """A session on an empty board whose time is the engine's."""
     engine = engine or FakeEngine()
-    return Session(engine, Game(size), Lines(), Options(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
+    return GtpSession(engine, Game(size), InputQueue(), Options(version="1.0", **options), now=engine.now)  # type: ignore[arg-type]
 
 
-def played(*moves: str, **options: object) -> Session:
+def played(*moves: str, **options: object) -> GtpSession:
     """A session after these moves, Black's first."""
     session = session_of(**options)  # type: ignore[arg-type]
     for move in moves:
@@ -112,7 +112,7 @@ def played(*moves: str, **options: object) -> Session:
     return session
 
 
-def talk(session: Session, *lines: str) -> str:
+def talk(session: GtpSession, *lines: str) -> str:
     """Everything that is answered to these lines."""
     for line in lines:
         session.lines.put(line)
@@ -122,9 +122,9 @@ def talk(session: Session, *lines: str) -> str:
     return "".join(answers)
 
 
-def ask(session: Session, line: str) -> str:
+def ask(session: GtpSession, line: str) -> str:
     """The answer to one line, without its frame: `=` answers as they are, errors with `? ` before them."""
-    session.lines = Lines()
+    session.lines = InputQueue()
     answer = talk(session, line)
     assert answer.endswith("\n\n") and answer.count("\n\n") == 1, f"badly framed: {answer!r}"
     return answer[2:-2] if answer.startswith("= ") else answer[:-2]

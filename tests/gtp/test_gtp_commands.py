@@ -7,7 +7,7 @@ from gtp_fakes import FakeEngine, ask, played, session_of, talk
 
 from tengen.engine.clock import TimeControl
 from tengen.gtp.commands import COMMANDS
-from tengen.gtp.session import Session
+from tengen.gtp.session import GtpSession
 
 GTP_2 = """
     protocol_version name version known_command list_commands quit boardsize clear_board komi fixed_handicap
@@ -16,7 +16,7 @@ GTP_2 = """
 """
 
 
-def state(session: Session) -> tuple[object, ...]:
+def state(session: GtpSession) -> tuple[object, ...]:
     """All that a wrong command must leave alone."""
     game, engine = session.game, session.engine
     assert isinstance(engine, FakeEngine)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.gtp.commands import COMMANDS
-from tengen.gtp.lines import Lines
 from tengen.gtp.parse import parse_line
+from tengen.gtp.streams import InputQueue
 
 # Not these: they read and write files, or end the session.
 NAMES = sorted(set(COMMANDS) - {"loadsgf", "printsgf", "quit"})
@@ -28,7 +28,7 @@ commands = st.builds(
 def test_each_command_gets_one_answer(lines: list[str]) -> None:
     session = session_of(FakeEngine(["D4", "E5", "pass", "C3"] * 10, reports=0))
     for line in lines:
-        session.lines = Lines()
+        session.lines = InputQueue()
         command = parse_line(line)
         if command is not None and command.name in ("quit", "loadsgf", "printsgf"):
             continue

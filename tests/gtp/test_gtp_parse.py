@@ -1,4 +1,4 @@
-"""Lines of GTP: any bytes are read without an error, and any spacing means the same command."""
+"""InputQueue of GTP: any bytes are read without an error, and any spacing means the same command."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from known_positions import TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen import coords
 from tengen.game import Game
-from tengen.gtp.session import Session
+from tengen.gtp.session import GtpSession
 
 
 def test_a_game_survives_printing_and_loading(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_record_is_loaded_up_to_a_move(tmp_path: Path) -> None:
         assert len(other.game.moves) == moves
 
 
-def terms(session: Session) -> tuple[str, float]:
+def terms(session: GtpSession) -> tuple[str, float]:
     return session.game.rules.text, session.game.komi
 
 

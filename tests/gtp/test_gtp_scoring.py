@@ -9,7 +9,7 @@ from known_positions import SETTLED
 from tengen.engine import Engine
 from tengen.evaluators import UniformEvaluator
 from tengen.game import WHITE, Game
-from tengen.gtp.session import Player, Session
+from tengen.gtp.session import GtpEngine, GtpSession
 
 # Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.
 SEKI = """
@@ -26,14 +26,14 @@ SEKI = """
 IN_SEKI = {"B9", "A8", "B8", "C8", "D9", "D8", "E8", "F8", "F9"}
 
 
-def session_at(text: str, rules: str, engine: Player | None = None) -> Session:
+def session_at(text: str, rules: str, engine: GtpEngine | None = None) -> GtpSession:
     session = session_of()
     session.engine = engine or session.engine
     session.game = Game.from_diagram(text, rules, komi=0)
     return session
 
 
-def finished() -> Session:
+def finished() -> GtpSession:
     """A game that is over but for the white stone on D3, dead among Black's."""
     session = session_of(FakeEngine(dead=("D3",)))
     session.game = Game.from_diagram(SETTLED, komi=0.5).play("D3", color=WHITE)
@@ -102,5 +102,5 @@ def test_unknown_ways_are_refused() -> None:
     assert ask_error(session, "final_score dead pass") == "no stone at pass"
 
 
-def ask_error(session: Session, line: str) -> str:
+def ask_error(session: GtpSession, line: str) -> str:
     return talk(session, line).removeprefix("? ").strip()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from gtp_fakes import FakeEngine, session_of, talk
 
-from tengen.gtp.lines import Lines
+from tengen.gtp.streams import InputQueue
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 
@@ -24,7 +24,7 @@ def replay(text: str) -> str:
     parts = [head]
     for line in lines:
         if line.startswith(">"):
-            session.lines = Lines()
+            session.lines = InputQueue()
             parts += [line, talk(session, line[1:].lstrip(" ")).rstrip("\n")]
     return "\n".join(part for part in parts if part) + "\n"
 

@@ -1,146 +1,212 @@
 """Many games at once: a better player wins them, colours are fair, and each goes as it goes alone."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
-from made_up import Checksum, Passer, play_alone
+from match.batch_match import (
+    Open,
+    Side,
+    by_color,
+    moves,
+    outcomes,
+    play,
+    play_alone,
+    raw,
+    records,
+    search,
+    settings_of,
+)
+from selfplay.made_up import Checksum, Passer
 
-from tengen.engine.params import SearchParams, playout_params
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TengenError
 from tengen.evaluators import UniformEvaluator
-from tengen.match.batch import Opening, Terms, duel
-from tengen.match.batch_player import Player
+from tengen.match.batch import BatchMatch
+from tengen.match.game import Conditions
+from tengen.match.player import Player
+from tengen.match.players import RandomPlayer
+from tengen.match.spec import PlayerSpec
+from tengen.match.summary import tally
 from tengen.statistics import Tally
 
-SMALL = Terms(size=5, komi=0.5)
-NOISY = SearchParams(noise_weight=0.25, memory=1 << 20)
+SMALL = Conditions(size=5, komi=0.5, rules="tromp-taylor", counting="pass-alive", openings="players", opening=0, seed=3)
+NOISY = {"noise_weight": 0.25, "memory": 1 << 20}
+
+
+def changed(**fields: Any) -> Conditions:
+    return SMALL.model_copy(update=fields)
 
 
 def test_who_plays_beats_who_passes_with_both_colours() -> None:
-    plays, passes = Player(Checksum(), never_pass=True), Player(Passer())
-    won = duel(plays, passes, SMALL, games=6, opening=Opening(1))
-    assert (won.black, won.white) == (Tally(wins=3), Tally(wins=3))
-    lost = duel(passes, plays, SMALL, games=7, opening=Opening(1))
-    assert (lost.black, lost.white) == (Tally(losses=4), Tally(losses=3))
-    assert lost.tally == Tally(losses=7)
+    plays, passes = raw(Checksum(), passing="settled"), raw(Passer())
+    won = play(plays, passes, changed(opening=1), 6)
+    assert by_color(won) == (Tally(wins=3), Tally(wins=3))
+    lost = play(passes, plays, changed(opening=1), 7)
+    assert by_color(lost) == (Tally(losses=4), Tally(losses=3))
 
 
 def test_two_who_pass_share_the_points_by_komi() -> None:
-    passes = Player(Passer())
-    result = duel(passes, passes, SMALL, games=4)
-    assert (result.black, result.white) == (Tally(losses=2), Tally(wins=2))
-    assert result.tally.score == 0.5
-    assert result.lengths.tolist() == [2, 2, 2, 2]
-    assert result.evaluations == 8
-    even = duel(passes, passes, Terms(size=5, komi=0), games=4)
-    assert even.tally == Tally(draws=4)
-    assert {record.result for record in even.records} == {"Draw"}
+    passes = raw(Passer())
+    played = play(passes, passes, SMALL, 4)
+    assert by_color(played) == (Tally(losses=2), Tally(wins=2))
+    assert [(one.outcome.moves, one.outcome.reason) for one in played] == [(2, "count")] * 4
+    even = play(passes, passes, changed(komi=0), 4)
+    assert tally(outcomes(even), "a") == Tally(draws=4)
+    assert {record.result for record in records(even)} == {"Draw"}
 
 
 @pytest.mark.parametrize(
     ("a", "b", "opening"),
     [
-        (Player(Checksum("a")), Player(Checksum("b")), Opening(4)),
-        (Player(Checksum("a"), temperature=1.0), Player(Checksum("b"), temperature=0.5), Opening()),
-        (Player(Checksum("a"), NOISY, 12), Player(Checksum("b"), temperature=1.0), Opening(3, temperature=2.0)),
-        (Player(Checksum("a"), visits=6), Player(Checksum("b"), NOISY, 9, temperature=1.0), Opening(2)),
-        (Player(UniformEvaluator(), playout_params("local", "local"), 20), Player(Checksum("b")), Opening(2)),
+        (raw(Checksum("a")), raw(Checksum("b")), {"opening": 4}),
+        (raw(Checksum("a"), 1.0), raw(Checksum("b"), 0.5), {}),
+        (search(Checksum("a"), 12, **NOISY), raw(Checksum("b"), 1.0), {"opening": 3, "opening_temperature": 2.0}),
+        (search(Checksum("a"), 6), search(Checksum("b"), 9, temperature=1.0, **NOISY), {"opening": 2}),
+        (
+            Side(UniformEvaluator(), {"player": "playouts", "visits": 20, "passing": "free"}),
+            raw(Checksum("b")),
+            {"opening": 2, "openings": "random"},
+        ),
     ],
     ids=["argmax", "temperatures", "search against policy", "searches", "playouts"],
 )
-def test_each_game_goes_as_it_goes_alone(a: Player, b: Player, opening: Opening) -> None:
-    result = duel(a, b, SMALL, games=5, seed=3, opening=opening)
-    alone = [play_alone((a, b), SMALL, 3, number, 5, opening) for number in range(5)]
-    assert [record.points.tolist() for record in result.records] == alone
-    assert len({tuple(moves) for moves in alone}) == 5
+def test_each_game_goes_as_it_goes_alone(a: Side, b: Side, opening: dict[str, Any]) -> None:
+    conditions = changed(**opening)
+    together = moves(play(a, b, conditions, 5))
+    assert len({tuple(line) for line in together}) == 5
+    if conditions.openings == "players":
+        assert together == [play_alone((a, b), conditions, number) for number in range(5)]
+    else:
+        assert together == [moves(play(a, b, conditions, number + 1, at_once=1))[number] for number in range(5)]
 
 
 def test_neither_the_number_of_games_nor_how_many_go_at_once_changes_a_game() -> None:
-    a, b = Player(Checksum("a"), temperature=1.0), Player(Checksum("b"), NOISY, 4)
-    whole = duel(a, b, SMALL, games=9, seed=1, opening=Opening(2))
-    parts = duel(a, b, SMALL, games=9, seed=1, opening=Opening(2), at_once=3)
-    fewer = duel(a, b, SMALL, games=4, seed=1, opening=Opening(2), threads=2)
-    moves = [record.moves.tolist() for record in whole.records]
-    assert [record.moves.tolist() for record in parts.records] == moves
-    assert [record.moves.tolist() for record in fewer.records] == moves[:4]
-    assert parts.tally == whole.tally
-    other = duel(a, b, SMALL, games=9, seed=2, opening=Opening(2))
-    assert [record.moves.tolist() for record in other.records] != moves
+    a, b = raw(Checksum("a"), 1.0), search(Checksum("b"), 4, **NOISY)
+    conditions = changed(opening=2)
+    whole = moves(play(a, b, conditions, 9))
+    assert moves(play(a, b, conditions, 9, at_once=3)) == whole
+    assert moves(play(a, b, conditions, 4, threads=2)) == whole[:4]
+    assert moves(play(a, b, changed(opening=2, seed=2), 9)) != whole
 
 
 def test_the_games_of_a_pair_open_alike_and_pairs_differ() -> None:
-    result = duel(Player(Checksum("a")), Player(Checksum("b")), SMALL, games=8, opening=Opening(3))
-    starts = [tuple(record.points[:3].tolist()) for record in result.records]
+    starts = [tuple(line[:3]) for line in moves(play(raw(Checksum("a")), raw(Checksum("b")), changed(opening=3), 8))]
     assert starts[::2] == starts[1::2]
     assert len(set(starts)) == 4
     assert not any(25 in start for start in starts)
 
 
-@pytest.mark.parametrize("as_it_stands", [False, True])
-def test_records_replay_and_count_as_they_say(as_it_stands: bool) -> None:
-    players = [Player(Checksum(key, passing=0.1), temperature=1.0) for key in "ab"]
-    result = duel(*players, replace(SMALL, as_it_stands=as_it_stands), games=40, seed=5)
+@pytest.mark.parametrize("counting", ["pass-alive", "as-it-stands"])
+def test_records_replay_and_count_as_they_say(counting: str) -> None:
+    a, b = (raw(Checksum(key, passing=0.1), 1.0) for key in "ab")
+    played = play(a, b, changed(counting=counting, seed=5), 40)
     endings = set()
-    for record in result.records:
+    for record, outcome in zip(records(played), outcomes(played), strict=True):
         game = record.game()
         by_rule = game.is_over or len(record.moves) == 50
         endings.add(by_rule)
-        assert by_rule or 2 not in game.pass_alive()
-        dead = [] if as_it_stands else game.pass_dead()
+        assert by_rule or (2 not in game.pass_alive() and outcome.reason == "settled")
+        dead = [] if counting == "as-it-stands" else game.pass_dead()
         owners = (game.owners(dead) if by_rule else game.pass_alive()).ravel()
-        assert record.score == np.sum(owners == 0) - np.sum(owners == 1) - 0.5
+        assert record.score == outcome.score == np.sum(owners == 0) - np.sum(owners == 1) - 0.5
         assert record.winner == (0 if record.score > 0 else 1)
         np.testing.assert_array_equal(record.ownership, owners)
     assert endings == {True, False}
-    assert result.tally.wins == sum(record.winner == i % 2 for i, record in enumerate(result.records))
+    assert tally(outcomes(played), "a").wins == sum(record.winner == i % 2 for i, record in enumerate(records(played)))
 
 
 def test_the_limit_of_moves_ends_a_game() -> None:
-    result = duel(Player(Checksum("a", 0)), Player(Checksum("b", 0)), Terms(5, komi=0.5, most_moves=7), games=2)
-    assert result.lengths.tolist() == [7, 7]
-    assert all(record.score == record.game().score() for record in result.records)
+    played = play(raw(Checksum("a", 0)), raw(Checksum("b", 0)), changed(max_moves=7), 2)
+    assert [(one.outcome.moves, one.outcome.reason) for one in played] == [(7, "limit")] * 2
+    assert all(record.score == record.game().score() for record in records(played))
 
 
-def test_who_never_passes_plays_on_until_nothing_is_left() -> None:
-    eager, lazy = Player(Checksum("a", passing=5.0), never_pass=True), Player(Checksum("b", passing=5.0))
-    result = duel(eager, lazy, SMALL, games=2)
-    assert result.tally == Tally(wins=2)
-    searching = duel(Player(Checksum("a", passing=5.0), visits=4, never_pass=True), lazy, SMALL, games=2)
-    assert searching.tally == Tally(wins=2)
-    for record in [*result.records, *searching.records]:
-        mine = record.points[record.points < 25]
-        assert len(mine) >= 5
+def test_who_passes_when_settled_plays_on_until_nothing_is_left() -> None:
+    lazy = raw(Checksum("b", passing=5.0))
+    eager = raw(Checksum("a", passing=5.0), passing="settled")
+    searching = search(Checksum("a", passing=5.0), 4, "settled")
+    for player in (eager, searching):
+        played = play(player, lazy, SMALL, 2)
+        assert tally(outcomes(played), "a") == Tally(wins=2)
+        assert all(len([point for point in line if point < 25]) >= 5 for line in moves(played))
 
 
 @pytest.mark.parametrize("visits", [1, 4])
 def test_where_the_board_counts_as_it_stands_dead_stones_are_taken(visits: int) -> None:
-    players = [Player(Checksum(key), visits=visits, never_pass=True) for key in "ab"]
-    terms = replace(SMALL, settle=False, most_moves=200)
+    conditions = changed(settle=False, max_moves=200, opening=6)
     left = {}
-    for as_it_stands in (False, True):
-        result = duel(*players, replace(terms, as_it_stands=as_it_stands), games=20, seed=3, opening=Opening(6))
-        passed_out = [record.game() for record in result.records if record.game().is_over]
-        left[as_it_stands] = sum(bool(game.pass_dead()) for game in passed_out)
+    for counting, passing in (("pass-alive", "settled"), ("as-it-stands", "filled")):
+        evaluators = [Checksum(key) for key in "ab"]
+        a, b = (
+            raw(evaluator, passing=passing) if visits == 1 else search(evaluator, visits, passing)
+            for evaluator in evaluators
+        )
+        played = play(a, b, conditions.model_copy(update={"counting": counting}), 20)
+        passed_out = [one.game.game for one in played if one.outcome.reason == "count"]
+        left[counting] = sum(bool(game.pass_dead()) for game in passed_out)
         assert len(passed_out) > 10
-    assert left[False] > 0
-    assert left[True] == 0
+    assert left["pass-alive"] > 0
+    assert left["as-it-stands"] == 0
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"games": 0}, {"seed": -1}, {"at_once": 0}, {"opening": Opening(-1)}], ids=lambda wrong: next(iter(wrong))
-)
-def test_numbers_that_cannot_work_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"-1|\b0"):
-        duel(Player(Passer()), Player(Passer()), SMALL, **{"games": 2, **wrong})  # type: ignore[arg-type]
+class Recorder(Player):
+    """Random moves; records how many games it plays at once, and which are under way."""
+
+    def __init__(self, max_games: int) -> None:
+        self.max_games = max_games
+        self.playing: set[int] = set()
+        self.most = 0
+        self._player = RandomPlayer()
+
+    def start_game(self, id: int, game: Any, seed: int) -> None:
+        assert id not in self.playing
+        self.playing.add(id)
+        self._player.start_game(id, game, seed)
+
+    def choose(self, turns: Any) -> Any:
+        self.most = max(self.most, len(self.playing))
+        assert {turn.id for turn in turns} <= self.playing
+        return self._player.choose(turns)
+
+    def end_game(self, id: int) -> None:
+        self.playing.discard(id)
+        self._player.end_game(id)
 
 
-def test_players_and_terms_that_cannot_work_are_refused() -> None:
-    with pytest.raises(ValueError, match="no raw policy"):
-        Player(UniformEvaluator(), playout_params("local", "local"), 1)
-    with pytest.raises(ValueError, match="0 visits"):
-        Player(Passer(), visits=0)
-    with pytest.raises(ValueError, match="temperature -1"):
-        Player(Passer(), temperature=-1)
-    with pytest.raises(RecipeError, match="size"):
-        duel(Player(Passer()), Player(Passer()), Terms(size=4), games=2)
+def test_a_player_never_has_more_games_than_it_can_play() -> None:
+    recorder = Recorder(3)
+
+    def opener(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+        return recorder if spec.name == "a" else RandomPlayer()
+
+    side = raw(UniformEvaluator())
+    with BatchMatch(settings_of((side, side), SMALL), open_player=opener) as match:
+        assert [one.outcome.index for one in match.play_all(10)] == list(range(10))
+    assert recorder.most == 3 and not recorder.playing
+
+
+def test_what_cannot_work_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 games at once"):
+        play(raw(Passer()), raw(Passer()), SMALL, 2, at_once=0)
+    with pytest.raises(RecipeError, match="2 visits or more"):
+        PlayerSpec.of({"player": "playouts", "visits": 1, "passing": "free"})
+    with pytest.raises(RecipeError, match="temperature"):
+        PlayerSpec.of({"player": "policy:x", "temperature": -1})
+    with pytest.raises(RecipeError, match="temperature needs passing = free, settled or filled"):
+        PlayerSpec.of({"player": "default", "temperature": 1})
+    with pytest.raises(RecipeError, match="diversity needs passing = engine"):
+        PlayerSpec.of({"player": "default", "diversity": True, "passing": "free"})
+    with pytest.raises(RecipeError, match="unknown passing 'setled'; did you mean settled"):
+        PlayerSpec.of({"player": "default", "passing": "setled"})
+
+
+def test_a_network_for_another_size_is_named_before_the_first_game() -> None:
+    class Small(UniformEvaluator):
+        only_size = 9
+
+    sides = raw(Small()), raw(UniformEvaluator())
+    match = BatchMatch(settings_of(sides, SMALL), open_player=Open(*sides))
+    with match, pytest.raises(TengenError, match=r"a: .*takes 9x9 boards alone, not 5x5"):
+        match.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tengen.match.engine_info import Thoughts, read_thoughts
+from tengen.match.program_player import EngineInfo, read_engine_info
 
 # github.com/leela-zero/leela-zero, issue 2280, the moves of the lines cut short.
 LEELA_ZERO = """\
@@ -21,16 +21,16 @@ KATAGO = ["CHAT:Visits 5733 Winrate 39.62% ScoreLead -0.9 ScoreStdev 17.4 PV D16
 
 
 def test_leela_zero() -> None:
-    assert read_thoughts(LEELA_ZERO, "S6") == Thoughts(0.5647, None, 3224)
-    assert read_thoughts(LEELA_ZERO, "q8").comment(1) == "White wins 54.9%, 3224 visits"
-    assert read_thoughts([" F13 ->       8 (V:  3.02%) (N:  0.25%) PV: F13 P14"], "f13").winrate == 0.0302
+    assert read_engine_info(LEELA_ZERO, "S6") == EngineInfo(0.5647, None, 3224)
+    assert read_engine_info(LEELA_ZERO, "q8").comment(1) == "White wins 54.9%, 3224 visits"
+    assert read_engine_info([" F13 ->       8 (V:  3.02%) (N:  0.25%) PV: F13 P14"], "f13").winrate == 0.0302
 
 
 def test_katago() -> None:
-    assert read_thoughts(KATAGO, "D16") == Thoughts(0.3962, -0.9, 5733)
-    assert read_thoughts(KATAGO, "D16").comment(0) == "Black wins 39.6%, score -0.9, 5733 visits"
+    assert read_engine_info(KATAGO, "D16") == EngineInfo(0.3962, -0.9, 5733)
+    assert read_engine_info(KATAGO, "D16").comment(0) == "Black wins 39.6%, score -0.9, 5733 visits"
 
 
 def test_others_say_nothing() -> None:
-    assert read_thoughts(["GNU Go 3.8", "loading book"], "D4").comment(0) == ""
-    assert read_thoughts(LEELA_ZERO, "A1").comment(0) == ""
+    assert read_engine_info(["GNU Go 3.8", "loading book"], "D4").comment(0) == ""
+    assert read_engine_info(LEELA_ZERO, "A1").comment(0) == ""

@@ -2,58 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tengen.engine.clock import Clock, TimeControl
+from tengen.engine.clock import TimeControl
 from tengen.game import Game
-from tengen.match.conditions import Conditions
-from tengen.match.game import Contest
-from tengen.match.outcome import Outcome
-from tengen.match.player import Choice, Player
-from tengen.match.random_player import RandomPlayer
+from tengen.match.game import Conditions, MatchGame, Outcome
+from tengen.match.openings import Drawn, Pair
+from tengen.match.player import Choice, Player, Probabilities, Reply, Turn
+from tengen.match.players import RandomPlayer
 from tengen.match.schedule import Fixture, fixture
 
 SMALL = Conditions(size=5, komi=0.5, opening=0)
 
 
 @dataclass
-class Scripted:
-    """Plays what it is told, then passes."""
+class Scripted(Player):
+    """Plays its script, then passes, in one game at a time."""
 
     script: list[str]
     name: str = "scripted"
     stones: frozenset[int] | None = frozenset()
     weights: dict[int, float] = field(default_factory=dict)
 
-    def begin(self, game: Game, seed: int) -> None:
+    def start_game(self, id: int, game: Game, seed: int) -> None:
         self.waiting = list(self.script)
 
-    def choose(self, game: Game, clock: Clock | None = None) -> Choice:
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        (turn,) = turns
         word = self.waiting.pop(0) if self.waiting else "pass"
-        return Choice(game.point("pass" if word == "resign" else word), resign=word == "resign", visits=10)
+        return [Choice(turn.game.point("pass" if word == "resign" else word), resign=word == "resign", visits=10)]
 
-    def policy(self, game: Game) -> np.ndarray | None:
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
         if not self.weights:
             return None
-        policy = np.zeros(game.size**2 + 1, np.float32)
+        policy = np.zeros((len(games), games[0].size ** 2 + 1), np.float32)
         for point, weight in self.weights.items():
-            policy[point] = weight
+            policy[:, point] = weight
         return policy
 
-    def dead(self, game: Game) -> frozenset[int] | None:
+    def dead(self, id: int, game: Game) -> frozenset[int] | None:
         return self.stones
-
-    def score(self, game: Game) -> None:
-        return None
-
-    def close(self) -> None: ...
 
 
 def contest(a: Player, b: Player, index: int = 0, conditions: Conditions = SMALL) -> Outcome:
-    return Contest(conditions, game(index), {"A": a, "B": b}).play()
+    """A game of these players; the opening is drawn."""
+    opening = Drawn(conditions).moves([Pair(game(index).round, (a, b))])[0]
+    return MatchGame(conditions, game(index), {"A": a, "B": b}).play(opening)
 
 
 def game(index: int) -> Fixture:
@@ -64,10 +62,10 @@ def changed(**fields: Any) -> Conditions:
     return SMALL.model_copy(update=fields)
 
 
-def timed(a: str = "", b: str = "", lag: float = 0.1) -> Contest:
+def timed(a: str = "", b: str = "", lag: float = 0.1) -> MatchGame:
     """A game of players with these clocks, if any."""
     controls = {name: TimeControl.parse(word) for name, word in (("A", a), ("B", b)) if word}
-    return Contest(changed(lag=lag), game(0), {"A": Scripted([]), "B": Scripted([])}, controls)
+    return MatchGame(changed(lag=lag), game(0), {"A": Scripted([]), "B": Scripted([])}, controls)
 
 
 def test_two_passes_are_counted() -> None:
@@ -133,13 +131,13 @@ def test_the_lag_of_the_machine_is_not_charged() -> None:
 
 def test_each_player_is_told_its_own_clock() -> None:
     class Asking(Scripted):
-        def choose(self, game: Game, clock: Clock | None = None) -> Choice:
-            told.append(None if clock is None else clock.control)
-            return super().choose(game, clock)
+        def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+            told.append(None if turns[0].clock is None else turns[0].clock.control)
+            return super().choose(turns)
 
     told: list[TimeControl | None] = []
     controls = {"A": TimeControl.absolute(60)}
-    Contest(SMALL, game(0), {"A": Asking(["C3"]), "B": Asking([])}, controls).play()
+    MatchGame(SMALL, game(0), {"A": Asking(["C3"]), "B": Asking([])}, controls).play()
     assert told == [controls["A"], None, controls["A"]]
 
 

@@ -20,9 +20,9 @@ import pytest
 from offspring import Offspring
 
 from tengen.errors import RecipeError, TengenError
-from tengen.match.folder import VERSION, Journal, read_folder
-from tengen.match.outcome import Outcome
-from tengen.match.runner import Watcher, games_at_once, play_match
+from tengen.match.folder import VERSION, MatchFolder, read_folder
+from tengen.match.game import Outcome
+from tengen.match.runner import InWorkers, MatchObserver, games_at_once, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Progress
 from tengen.sgf import read_game
@@ -43,15 +43,10 @@ def match(*players: str, games: int = 2, conditions: dict[str, Any] = TINY, **mo
     return MatchSettings.of(*players, games=games, conditions=conditions, **more)
 
 
-@pytest.fixture(autouse=True)
-def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spares the time of drawing, in all tests that are not about it."""
-    if "report" not in request.node.name:
-        monkeypatch.setattr("tengen.ratings.report.write_report", lambda folder: None)
-
-
-def play(settings: MatchSettings, folder: Path, workers: int = 1, watcher: Watcher | None = None) -> dict[str, Any]:
-    return play_match(settings, folder, workers, watcher)
+def play(
+    settings: MatchSettings, folder: Path, workers: int = 1, watcher: MatchObserver | None = None
+) -> dict[str, Any]:
+    return play_match(settings, folder, InWorkers(workers), watcher)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -70,13 +65,12 @@ def start(*words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
 
 
-def test_a_match_keeps_every_game_and_writes_a_report(tmp_path: Path) -> None:
+def test_a_match_keeps_every_game(tmp_path: Path) -> None:
     folder = tmp_path / "match"
     figures = play(match("random", "other=playouts@20", games=6), folder, workers=2)
     (pairing,) = figures["pairings"]
     assert figures["games"] == pairing["games"] == pairing["wins"] + pairing["draws"] + pairing["losses"] == 6
     assert figures["complete"] and json.loads((folder / "summary.json").read_text()) == figures
-    assert "other" in (folder / "report.html").read_text()
     about, outcomes = read_folder(folder)
     assert about.names == ("random", "other") and (about.games, about.schedule["kind"]) == (6, "head-to-head")
     assert about.conditions["size"] == 5 and about.players[1]["visits"] == 20
@@ -137,7 +131,7 @@ def test_a_folder_that_was_only_just_made_is_taken(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_play_the_same_match(tmp_path: Path) -> None:
     settings = match("a=random", "b=random")
-    with Journal(tmp_path) as journal:
+    with MatchFolder(tmp_path) as journal:
         journal.begin(settings.about())
         with pytest.raises(TengenError, match="another process plays this match"):
             play(settings, tmp_path)
@@ -248,7 +242,7 @@ def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring
 class Killer:
     """Kills a worker between two games."""
 
-    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         pass
 
     def played(self, outcome: Outcome, test: Progress | None) -> None:
@@ -265,7 +259,7 @@ def test_a_worker_that_dies_between_two_games_is_told(tmp_path: Path) -> None:
 def test_a_folder_that_another_process_wrote_meanwhile_is_looked_at_again(tmp_path: Path) -> None:
     settings = match("a=random", "b=random", games=4, conditions=FAST)
     other = match("a=random", "b=random", games=4, conditions={**FAST, "komi": 3.5})
-    with Journal(tmp_path / "m") as late, Journal(tmp_path / "m") as stranger:
+    with MatchFolder(tmp_path / "m") as late, MatchFolder(tmp_path / "m") as stranger:
         play(settings, tmp_path / "m")
         late.begin(settings.about())
         assert list(settings.left(late.outcomes)) == []
@@ -291,8 +285,8 @@ class Clicker:
     def __init__(self) -> None:
         self.seen: list[Outcome] = []
 
-    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
-        self.earlier, self.workers = list(earlier), workers
+    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
+        self.earlier, self.workers = list(earlier), at_once
 
     def played(self, outcome: Outcome, test: Progress | None) -> None:
         self.seen.append(outcome)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,21 @@ from match.test_game import Scripted
 
 from tengen.errors import TengenError
 from tengen.game import Game
-from tengen.match.conditions import Conditions
-from tengen.match.openings import Listed, open_openings
+from tengen.match.game import Conditions
+from tengen.match.openings import Listed, Openings, Pair, open_openings
 from tengen.match.player import Player
+from tengen.match.players import open_player
 from tengen.sgf import write_game
 
-NOBODY: list[Player] = []
+NOBODY = (Scripted([]), Scripted([]))
 
 
-def drawn(conditions: Conditions, players: list[Player], number: int = 0) -> list[int]:
-    return open_openings(conditions).moves(number, players)
+def openings_of(conditions: Conditions) -> Openings:
+    return open_openings(conditions, open_player)
+
+
+def drawn(conditions: Conditions, players: Sequence[Player], number: int = 0) -> list[int]:
+    return openings_of(conditions).moves([Pair(number, (players[0], players[-1]))])[0]
 
 
 def test_the_opening_is_shared_by_a_pair_and_varies_between_pairs() -> None:
@@ -43,7 +49,7 @@ def test_a_network_may_open_for_all() -> None:
     players: list[Player] = [Scripted([], weights={12: 1.0, 7: 1.0})]
     assert drawn(conditions, players) == drawn(conditions, NOBODY)
     with pytest.raises(TengenError, match="no-such-network"):
-        open_openings(Conditions(openings="policy:no-such-network"))
+        openings_of(Conditions(openings="policy:no-such-network"))
 
 
 def test_a_list_is_dealt_in_a_seeded_order_and_comes_again(tmp_path: Path) -> None:
@@ -51,16 +57,18 @@ def test_a_list_is_dealt_in_a_seeded_order_and_comes_again(tmp_path: Path) -> No
     path.write_text("# of a tournament\nD4 Q16 Q4\n\nQ16 D4  # two\nK10\nd4 q16 q4\n")
     dealt = {}
     for seed in range(8):
-        openings = open_openings(Conditions(openings=str(path), seed=seed))
+        openings = openings_of(Conditions(openings=str(path), seed=seed))
         assert isinstance(openings, Listed) and len(openings) == 3
-        dealt[seed] = [openings.moves(number, NOBODY) for number in range(6)]
+        dealt[seed] = [openings.moves([Pair(number, NOBODY)])[0] for number in range(6)]
         assert dealt[seed][:3] == dealt[seed][3:]
     game = Game(19)
     expected = [[game.point(word) for word in line.split()] for line in ("D4 Q16 Q4", "Q16 D4", "K10")]
     assert all(sorted(moves[:3]) == sorted(expected) for moves in dealt.values())
     assert len({str(moves) for moves in dealt.values()}) > 1
-    shorter = open_openings(Conditions(openings=str(path), opening=1))
-    assert sorted(shorter.moves(number, NOBODY)[0] for number in range(3)) == sorted(line[0] for line in expected)
+    shorter = openings_of(Conditions(openings=str(path), opening=1))
+    assert sorted(shorter.moves([Pair(number, NOBODY)])[0][0] for number in range(3)) == sorted(
+        line[0] for line in expected
+    )
 
 
 def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
@@ -69,20 +77,20 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
         for word in line.split():
             game.play(word)
         (tmp_path / f"{i}.sgf").write_bytes(write_game(game))
-    openings = open_openings(Conditions(size=9, openings=str(tmp_path)))
-    assert {len(openings.moves(number, NOBODY)) for number in (0, 1)} == {2, 3}
+    openings = openings_of(Conditions(size=9, openings=str(tmp_path)))
+    assert {len(openings.moves([Pair(number, NOBODY)])[0]) for number in (0, 1)} == {2, 3}
     both = tmp_path / "both.sgf"
     both.write_bytes((tmp_path / "0.sgf").read_bytes() + (tmp_path / "1.sgf").read_bytes())
-    assert open_openings(Conditions(size=9, openings=str(both))).moves(0, NOBODY)
+    assert openings_of(Conditions(size=9, openings=str(both))).moves([Pair(0, NOBODY)])[0]
     with pytest.raises(TengenError, match=r"game 1 is of 9x9, the match of 13x13"):
-        open_openings(Conditions(size=13, openings=str(tmp_path)))
+        openings_of(Conditions(size=13, openings=str(tmp_path)))
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("D4 Q16\nD4 D4\n", "line 2: move 2, White D4, is illegal: occupied"),
-        ("D4 Z9\n", "line 1: 'Z9' is no vertex"),
+        ("D4 Z9\n", "line 1: 'Z9' is not a vertex"),
         ("pass pass\n", "line 1: the game ends in its opening"),
         ("# nothing\n", "holds no opening"),
     ],
@@ -91,7 +99,7 @@ def test_an_opening_that_cannot_be_is_named(text: str, says: str, tmp_path: Path
     path = tmp_path / "openings.txt"
     path.write_text(text)
     with pytest.raises(TengenError, match=says):
-        open_openings(Conditions(openings=str(path)))
+        openings_of(Conditions(openings=str(path)))
 
 
 def test_a_record_with_handicap_is_no_opening(tmp_path: Path) -> None:
@@ -100,9 +108,32 @@ def test_a_record_with_handicap_is_no_opening(tmp_path: Path) -> None:
     game.place_handicap(2)
     path.write_bytes(write_game(game.play("K10")))
     with pytest.raises(TengenError, match="handicap stones"):
-        open_openings(Conditions(openings=str(path)))
+        openings_of(Conditions(openings=str(path)))
 
 
 def test_a_list_that_is_not_there() -> None:
-    with pytest.raises(TengenError, match=r"'nowhere.txt' are not there: give policy"):
-        open_openings(Conditions(openings="nowhere.txt"))
+    with pytest.raises(TengenError, match=r"'nowhere.txt' do not exist: give policy"):
+        openings_of(Conditions(openings="nowhere.txt"))
+
+
+def test_both_players_open_by_turns() -> None:
+    """Black's moves are the first player's in even rounds and the second one's in odd ones."""
+    first, second = (Scripted([], weights={point: 1.0, 24 - point: 1.0}) for point in (6, 8))
+    conditions = Conditions(size=5, openings="players", opening=2)
+    pairs = [Pair(number, (first, second)) for number in range(8)]
+    found = openings_of(conditions).moves(pairs)
+    assert {(black in (6, 18), white in (8, 16)) for black, white in found[::2]} == {(True, True)}
+    assert {(black in (8, 16), white in (6, 18)) for black, white in found[1::2]} == {(True, True)}
+    assert found == [openings_of(conditions).moves([pair])[0] for pair in pairs], "one at a time they are the same"
+
+
+def test_the_temperature_of_an_opening_sharpens_or_flattens_the_policy() -> None:
+    player = Scripted([], weights={6: 0.8, 8: 0.2})
+    share = {}
+    for temperature in (0.5, 1.0, 2.0):
+        conditions = Conditions(size=5, opening=1, opening_temperature=temperature)
+        found = openings_of(conditions).moves([Pair(number, (player, player)) for number in range(1000)])
+        share[temperature] = sum(move == [6] for move in found) / 1000
+    # 0.8 ** (1 / t) / (0.8 ** (1 / t) + 0.2 ** (1 / t)), within four standard deviations.
+    for temperature, expected in ((0.5, 0.941), (1.0, 0.8), (2.0, 0.667)):
+        assert abs(share[temperature] - expected) < 0.06

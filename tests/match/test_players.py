@@ -8,17 +8,12 @@ import numpy as np
 import pytest
 
 from tengen.engine import Candidate, SearchResult
-from tengen.engine.clock import TimeControl
+from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
-from tengen.match.conditions import Conditions
-from tengen.match.engine_player import EnginePlayer, second_best
-from tengen.match.game import Contest
-from tengen.match.player import Player, comment_of
-from tengen.match.players import open_player
-from tengen.match.raw_player import RawPlayer
-from tengen.match.schedule import fixture
+from tengen.match.player import Choice, Player, Turn, comment_of
+from tengen.match.players import EnginePlayer, PolicyPlayer, open_player, second_best, varied_move
 from tengen.match.spec import PlayerSpec
 
 
@@ -35,52 +30,65 @@ class Fixed(UniformEvaluator):
         return found
 
 
+def choose(player: Player, game: Game, clock: Clock | None = None, id: int = 0) -> Choice:
+    """The reply of a player in one game."""
+    (reply,) = player.choose([Turn(id, game, clock)])
+    assert isinstance(reply, Choice)
+    return reply
+
+
+def raw(evaluator: UniformEvaluator) -> PolicyPlayer:
+    return PolicyPlayer(evaluator, draws_first=True)
+
+
 def moves_of(player: Player, seed_round: int, turns: int = 8, size: int = 7) -> tuple[tuple[int, int], ...]:
     """The moves of a game of a player with itself."""
-    conditions = Conditions(size=size, komi=9, opening=0, turns=turns)
-    contest = Contest(conditions, fixture([("A", "B")], 2 * seed_round), {"A": player, "B": player})
-    contest.play()
-    return tuple(contest.game.moves)
+    game = Game(size, komi=9)
+    player.start_game(0, game, seed_round)
+    for _ in range(2 * turns):
+        game.play(choose(player, game).point)
+    player.end_game(0)
+    return tuple(game.moves)
 
 
 def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> None:
-    player = RawPlayer(Fixed())
+    player = raw(Fixed())
     begun: Counter[int] = Counter()
     for seed in range(300):
-        player.begin(Game(5), seed)
-        begun[player.choose(Game(5)).point] += 1
+        player.start_game(0, Game(5), seed)
+        begun[choose(player, Game(5)).point] += 1
     # Point i has weight i + 1 of 325: expected 300 * 205 / 325 = 189 in the lower two fifths of the weights' order.
     assert 25 not in begun and 165 < sum(begun[point] for point in range(15, 25)) < 225
-    assert player.choose(Game(5)).point == 24
-    assert player.choose(Game(5).play(24)).point == 23
-    player.begin(Game(5), 7)
-    first = player.choose(Game(5)).point
-    player.begin(Game(5), 7)
-    assert player.choose(Game(5)).point == first
+    assert choose(player, Game(5)).point == 24
+    assert choose(player, Game(5).play(24)).point == 23
+    player.start_game(0, Game(5), 7)
+    first = choose(player, Game(5)).point
+    player.start_game(0, Game(5), 7)
+    assert choose(player, Game(5)).point == first
 
 
 def test_a_raw_policy_passes_where_it_says_so_but_never_at_once() -> None:
     fixed = Fixed()
     fixed.passing = 0.9
-    player = RawPlayer(fixed)
-    player.begin(Game(5), 1)
-    assert player.choose(Game(5)).point < 25
-    assert player.choose(Game(5)).point == 25
+    player = raw(fixed)
+    player.start_game(0, Game(5), 1)
+    assert choose(player, Game(5)).point < 25
+    assert choose(player, Game(5)).point == 25
 
 
 def test_a_policy_that_knows_no_pass_passes_where_no_point_is_legal() -> None:
-    player = RawPlayer(Fixed())
+    player = raw(Fixed())
     full = Game.from_diagram("OOOOO/O.OOO/OOOOO/OOO.O/OOOOO".replace("/", "\n"))
-    assert [player.choose(full).point for _ in range(2)] == [25, 25]
+    assert [choose(player, full).point for _ in range(2)] == [25, 25]
 
 
 def test_comments_tell_winrate_and_score_of_the_side_that_moved() -> None:
-    choice = RawPlayer(Fixed()).choose(Game(5).play(24))
+    choice = choose(raw(Fixed()), Game(5).play(24))
     assert choice.comment == "White wins 75.0%, score -2.0"
     assert comment_of(0, 0.5, None, 12) == "Black wins 50.0%, 12 visits"
     playouts = open_player(PlayerSpec.parse("playouts@50"))
-    playouts.begin(Game(5), 1)
-    choice = playouts.choose(Game(5))
+    playouts.start_game(0, Game(5), 1)
+    choice = choose(playouts, Game(5))
     assert choice.comment.startswith("Black wins ") and choice.comment.endswith(f"{choice.visits} visits")
     playouts.close()
 
@@ -103,18 +111,18 @@ def test_games_of_playouts_do_not_depend_on_those_before() -> None:
 def test_a_search_by_playouts_is_a_player() -> None:
     player = open_player(PlayerSpec.parse("playouts:uniform@200"))
     game = Game(5, "tromp-taylor", 0.5)
-    player.begin(game, 1)
-    choice = player.choose(game)
+    player.start_game(0, game, 1)
+    choice = choose(player, game)
     assert player.name == "playouts (uniform), 200 visits"
-    assert player.policy(game) is None and 0 < choice.visits <= 200 and game.is_legal(choice.point)
+    assert player.opening_policy([game]) is None and 0 < choice.visits <= 200 and game.is_legal(choice.point)
     player.close()
 
 
 def test_a_clock_bounds_the_search() -> None:
     player = open_player(PlayerSpec.parse("playouts@0+1x0.4s"))
-    player.begin(Game(9), 1)
-    hurried = player.choose(Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
-    leisurely = player.choose(Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
+    player.start_game(0, Game(9), 1)
+    hurried = choose(player, Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
+    leisurely = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
     player.close()
     assert 0 < 2 * hurried < leisurely
 
@@ -124,11 +132,10 @@ def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
         only_size = 9
 
     with pytest.raises(TengenError, match="takes 9x9 boards alone, not 19x19"):
-        RawPlayer(Small()).begin(Game(19), 1)
-    player = EnginePlayer(PlayerSpec(player="uniform"))
-    player._evaluator = Small()
+        raw(Small()).start_game(0, Game(19), 1)
+    player = EnginePlayer(PlayerSpec(player="uniform"), Small())
     with pytest.raises(TengenError, match="takes 9x9 boards alone, not 19x19"):
-        player.begin(Game(19), 1)
+        player.start_game(0, Game(19), 1)
 
 
 def test_a_network_that_is_not_there_is_named() -> None:
@@ -150,18 +157,15 @@ def test_the_second_move_counts_with_more_than_half_of_the_visits() -> None:
 
 
 def test_diversity_plays_the_second_move_half_of_the_time_by_the_seed() -> None:
-    player = EnginePlayer(PlayerSpec(player="uniform", diversity=True))
-
     def drawn(found: SearchResult) -> list[int]:
-        player.begin(Game(5), 7)
-        return [player._varied(found, 5) for _ in range(400)]
+        random = np.random.default_rng(7)
+        return [varied_move(found, 5, random) for _ in range(400)]
 
     near = drawn(result(100, 51))
     assert 160 < sum(near) < 240  # four standard deviations of 400 throws of a coin
     assert drawn(result(100, 51)) == near
     assert set(drawn(result(100, 50))) == {0}
     assert set(drawn(result(100, 90, move=25))) == {25}, "a pass that the rules advise is not varied"
-    player.close()
 
 
 def test_diverse_games_differ_and_follow_from_their_seeds() -> None:
@@ -180,6 +184,7 @@ def test_a_player_with_a_clock_is_warm_before_its_first_move(monkeypatch: pytest
     for word, games in (("playouts@10", 1), ("playouts@0.01s", 2), ("playouts@1m+0", 1)):
         player = open_player(PlayerSpec.of(word))
         for seed in range(games):
-            player.begin(Game(5), seed)
-        player.begin(Game(7), 9)
+            player.start_game(seed, Game(5), seed)
+        player.start_game(9, Game(7), 9)
+        player.close()
     assert warmed == [5, 7, 5, 7], "once a board size, and not where visits alone count"

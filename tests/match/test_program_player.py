@@ -17,12 +17,10 @@ from offspring import Offspring
 from tengen.engine.clock import TimeControl
 from tengen.game import Game
 from tengen.gtp.client import ProgramError
-from tengen.match.conditions import Conditions
-from tengen.match.game import Contest
-from tengen.match.outcome import Outcome
-from tengen.match.player import Player
+from tengen.match.game import Conditions, MatchGame, Outcome
+from tengen.match.player import Choice, Player, Turn
+from tengen.match.players import RandomPlayer
 from tengen.match.program_player import ProgramPlayer
-from tengen.match.random_player import RandomPlayer
 from tengen.match.schedule import fixture
 from tengen.match.spec import PlayerSpec
 
@@ -47,7 +45,7 @@ def against(kind: str, moves: list[str], move: int = 3, conditions: Conditions =
     """A game of A, who plays these moves as Black, with the program B."""
     program = ProgramPlayer(hostile(kind, move, **fields))
     try:
-        return Contest(conditions, fixture([("A", "B")], 0), {"A": Scripted(moves), "B": program}).play()
+        return MatchGame(conditions, fixture([("A", "B")], 0), {"A": Scripted(moves), "B": program}).play()
     finally:
         program.close()
 
@@ -137,14 +135,14 @@ def test_a_program_that_retakes_a_ko_at_once_loses() -> None:
 def test_what_a_program_refuses_is_said_before_its_first_move(kind: str, says: str) -> None:
     player = ProgramPlayer(hostile(kind, time="5m+3s"))
     with pytest.raises(ProgramError, match=says) as caught:
-        player.begin(SMALL.new_game(), 1)
+        player.start_game(0, SMALL.new_game(), 1)
     assert caught.value.reason == "refused"
     player.close()
 
 
 def test_without_komi_a_program_need_not_know_it() -> None:
     player = ProgramPlayer(hostile("lacks:komi"))
-    player.begin(Game(5, "chinese", 0.0), 1)
+    player.start_game(0, Game(5, "chinese", 0.0), 1)
     player.close()
 
 
@@ -152,7 +150,7 @@ def test_a_program_that_failed_is_started_afresh_for_the_next_game() -> None:
     player = ProgramPlayer(hostile("dies", 1))
     for index in (0, 1):
         players: dict[str, Player] = {"A": Scripted(["C3"]), "B": player}
-        outcome = Contest(SMALL, fixture([("A", "B")], index), players).play()
+        outcome = MatchGame(SMALL, fixture([("A", "B")], index), players).play()
         assert (outcome.winner, outcome.reason) == ("A", "died")
     player.close()
 
@@ -174,15 +172,15 @@ def test_a_program_that_failed_is_started_afresh_for_the_next_game() -> None:
 def test_opinions_of_a_finished_game(kind: str, dead: object, score: object) -> None:
     player = ProgramPlayer(hostile(kind, move_seconds=0.5 if "hangs" in kind else 20.0))
     game = SMALL.new_game()
-    player.begin(game, 1)
+    player.start_game(0, game, 1)
     for move in ("A1", "pass", "pass"):
         game.play(move)
     for wanted, ask in ((dead, player.dead), (score, player.score)):
         if isinstance(wanted, str):
             with pytest.raises(ProgramError, match=wanted):
-                ask(game)
+                ask(0, game)
         elif not isinstance(dead, str):
-            assert ask(game) == wanted
+            assert ask(0, game) == wanted
     player.close()
 
 
@@ -193,7 +191,7 @@ def test_a_program_that_cannot_name_dead_stones_leaves_the_count_to_the_other() 
 
 def test_what_a_program_says_of_its_moves_is_in_the_record() -> None:
     program = ProgramPlayer(hostile("thinks-aloud"))
-    contest = Contest(SMALL, fixture([("A", "B")], 0), {"A": Scripted(["C3"]), "B": program})
+    contest = MatchGame(SMALL, fixture([("A", "B")], 0), {"A": Scripted(["C3"]), "B": program})
     outcome = contest.play()
     program.close()
     assert contest.comments[1] == "White wins 56.5%, 42 visits"
@@ -208,7 +206,7 @@ def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
     try:
         for index in range(2):
             players: dict[str, Player] = {"A": RandomPlayer(), "B": program}
-            outcomes.append(Contest(Conditions(size=7, opening=0), fixture([("A", "B")], index), players).play())
+            outcomes.append(MatchGame(Conditions(size=7, opening=0), fixture([("A", "B")], index), players).play())
     finally:
         program.close()
     assert [outcome.winner for outcome in outcomes] == ["B", "B"]
@@ -220,8 +218,9 @@ def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
     spec = PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --chinese-rules@{time}")
     program, game = ProgramPlayer(spec), Game(7)
     assert spec.control is not None
-    program.begin(game, 1)
-    assert game.is_legal(program.choose(game, spec.control.start()).point)
+    program.start_game(0, game, 1)
+    (choice,) = program.choose([Turn(0, game, spec.control.start())])
+    assert isinstance(choice, Choice) and game.is_legal(choice.point)
     program.close()
 
 
@@ -231,7 +230,7 @@ def test_the_clock_of_the_match_bounds_what_a_program_may_take() -> None:
         program = ProgramPlayer(hostile(kind, 2, time=str(control)))
         players: dict[str, Player] = {"A": Scripted(BOARD), "B": program}
         begun = time.monotonic()
-        outcome = Contest(SMALL, fixture([("A", "B")], 0), players, {"B": control}).play()
+        outcome = MatchGame(SMALL, fixture([("A", "B")], 0), players, {"B": control}).play()
         program.close()
         assert (outcome.winner, outcome.reason, outcome.result, outcome.moves) == ("A", reason, "B+T", 3)
         assert time.monotonic() - begun < 30, "no longer than its clock and the allowance"

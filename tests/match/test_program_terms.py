@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tengen.engine.clock import TimeControl
-from tengen.match.program_terms import rules_command, time_commands, time_left
+from tengen.match.program_player import rules_command, time_commands, time_left
 from tengen.rules import Rules
 
 GTP = {"time_settings", "time_left"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.match.outcome import Outcome
-from tengen.match.remaining import games_enough, left, reach
+from tengen.match.game import Outcome
 from tengen.match.schedule import fixture
+from tengen.match.settings import games_enough, left, reach
 from tengen.statistics import Tally, wilson
 
 TWO = [("a", "b")]
@@ -76,7 +76,7 @@ def test_games_that_end_out_of_turn_do_not_decide() -> None:
 
 def test_a_long_match_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Tally] = []
-    monkeypatch.setattr("tengen.match.remaining.reach", lambda tally: looks.append(tally) or 1.0)
+    monkeypatch.setattr("tengen.match.settings.reach", lambda tally: looks.append(tally) or 1.0)
     played = {index: outcome(TWO, index, "a" if index % 3 else "b") for index in range(1000)}
     assert len(list(left(TWO, 2000, 1, played))) == 1000 and len(looks) == 500
     assert looks[-1] == Tally(666, 0, 334)

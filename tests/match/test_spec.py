@@ -25,8 +25,8 @@ from tengen.match.spec import PlayerSpec, distinct
         ("default@10m+5x30s", "default, 10m+5x30s", "network", "default", (None, None, "10m+5x30s")),
         ("new=default@100", "new", "network", "default", (100, None, None)),
         ("policy:default", "default, policy", "policy", "default", (None, None, None)),
-        ("raw:a/00007.onnx", "00007, raw policy", "raw", "a/00007.onnx", (None, None, None)),
-        ("raw:default@5m+0", "default, raw policy, 5m+0", "raw", "default", (None, None, "5m+0")),
+        ("raw:a/00007.onnx", "00007, raw policy, first move drawn", "raw", "a/00007.onnx", (None, None, None)),
+        ("raw:default@5m+0", "default, raw policy, first move drawn, 5m+0", "raw", "default", (None, None, "5m+0")),
         ("./a=b.onnx", "a=b, 400 visits", "network", "./a=b.onnx", (400, None, None)),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from tengen.match.display import Display
-from tengen.match.outcome import Outcome, Reason
+from tengen.match.game import Outcome, Reason
 from tengen.match.schedule import fixture
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import game_line, pairing_line, report, score_line, summarize, tally
@@ -38,7 +38,7 @@ def test_figures() -> None:
     assert [(player["name"], player["points"]) for player in figures["players"]] == [("one", 2.5), ("two", 1.5)]
     assert [(player["seconds"], player["mean_visits"]) for player in figures["players"]] == [(3.0, 400.0), (4.0, None)]
     assert figures["endings"] == {"draw by count": 1, "one by count": 1, "one by resign": 1, "two by timeout": 1}
-    assert (figures["counted"], figures["counted_apart"], figures["disputed"]) == (2, [1], [1])
+    assert (figures["counted"], figures["counts_differ"], figures["disputed"]) == (2, [1], [1])
     assert figures["complete"] and not summarize(TWO, GAMES[:3])["complete"]
 
 

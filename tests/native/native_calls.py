@@ -103,9 +103,16 @@ def serve(line: Connection) -> None:
         pool.gather("tengen", *arrays)
         return pool.take()[0]
 
+    def game_end() -> Any:
+        game = _native.Game(5, "tromp-taylor", 6.5)
+        game.play(25)
+        game.play(25)
+        return game.game_end()
+
     # An object of each class whose constructor needs arguments, for calls that come before any constructor.
     defaults = {
         "Game": lambda make: _native.Game(5, "tromp-taylor", 6.5),
+        "GameEnd": lambda make: game_end(),
         "FeatureContext": lambda make: _native.FeatureContext(make("Game")),
         "GameColumns": lambda make: games(),
         "Search": lambda make: _native.Search(make("SearchParams"), 1),

@@ -22,6 +22,7 @@ from tengen import _native
 STUB = Path(_native.__file__).with_name("_native.pyi")
 CLEAR = {"TypeError", "ValueError", "IndexError", "MemoryError", "RuntimeError"}
 NAMES = [*_native.rule_names(), *_native.plane_set_names(), *_native.playout_policies(), "puct", "uct", "rave"]
+NAMES += [*_native.pass_policies(), *_native.dead_stone_rules()]
 # Where more means more work and any number is right, only small ones are tried.
 WORK = {"playouts", "simulations", "seconds", "slots"}
 POINTS = range(0, 19 * 19 + 1)  # pass included
@@ -96,6 +97,8 @@ def values(name: str, annotation: str) -> SearchStrategy[Any]:
         return rarely(st.just({"object": annotation}), junk)
     if annotation.endswith(" | None"):
         return st.one_of(st.none(), values(name, annotation.removesuffix(" | None")))
+    if " | " in annotation and "[" not in annotation:
+        return st.one_of([values(name, part) for part in annotation.split(" | ")])
     if annotation.startswith("Sequence["):
         items = values(name, annotation.removeprefix("Sequence[").removesuffix("]"))
         return rarely(st.lists(items, max_size=3), junk)

@@ -18,9 +18,9 @@ from tengen.evaluators import InputBatch, load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.match.conditions import Conditions  # noqa: E402
+from tengen.match.batch import BatchMatch  # noqa: E402
+from tengen.match.game import Conditions  # noqa: E402
 from tengen.match.settings import MatchSettings  # noqa: E402
-from tengen.match.worker import Table  # noqa: E402
 from tengen.networks import build  # noqa: E402
 from tengen.networks.cody import CodyConfig  # noqa: E402
 from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
@@ -105,7 +105,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("backend", ["openvino", "torch"])
+@pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
 def test_its_file_plays_as_the_module_does(path: Path, backend: str) -> None:
     file_side = load_evaluator(path, backend, precision="f32")  # type: ignore[arg-type]
     given = InputBatch("cody3", *(part.numpy() for part in inputs()))
@@ -122,7 +122,7 @@ def test_a_game_on_another_board_is_refused_before_it_begins(path: Path) -> None
     assert 0 <= engine.think().move < 49
     for player in (f"raw:{path}", str(path)):
         with pytest.raises(TengenError, match=r"cody: .*7x7 boards alone, not 9x9"):
-            Table(MatchSettings.of(f"cody={player}", "random", conditions=Conditions(size=9))).check(["cody"])
+            BatchMatch(MatchSettings.of(f"cody={player}", "random", conditions=Conditions(size=9))).start(["cody"])
     planes, _, _ = encode_game("cody3", Game(9))
     with pytest.raises(NetworkError, match="takes 7x7 alone, not 9x9"):
         network()(torch.from_numpy(planes)[None], torch.zeros(1, SCALARS), torch.ones(1, 9, 9))

@@ -80,8 +80,15 @@ def test_the_page_stands_alone_and_is_well_formed(folder: Path, page: Page) -> N
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"<script|<link|<img|@import|url\((?!#)|href=.https?", text)
     assert page.open == ["html", "body"] or page.open == []
-    assert "prefers-color-scheme:dark" in text
-    for heading in ("Ratings", "Who beat whom", "How they played", "Lost by failure", "Counted differently", "Games"):
+    assert "prefers-color-scheme: dark" in text
+    for heading in (
+        "Ratings",
+        "Results by pairing",
+        "Statistics of the games",
+        "Lost by failure",
+        "Counted differently",
+        "Games",
+    ):
         assert f"<h2>{heading}</h2>" in text
 
 

@@ -25,8 +25,8 @@ from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import RlConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_rl_report  # noqa: E402
+from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.runs.log import read_log  # noqa: E402
-from tengen.selfplay.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
 
 _CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
@@ -109,11 +109,14 @@ def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
 
 def test_one_process_at_a_time(parent: Path, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    with RunFolder(tmp_path / "run").locked("lead"), pytest.raises(RecipeError, match="another process"):
+    with (
+        RunFolder(tmp_path / "run", "policy-gradient").locked("lead"),
+        pytest.raises(RecipeError, match="another process"),
+    ):
         run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
 
 
-@pytest.mark.parametrize(("where", "call"), [("duel", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
+@pytest.mark.parametrize(("where", "call"), [("BatchMatch", 3), ("trajectories", 5), ("export", 2), ("write_text", 2)])
 def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
     where: str, call: int, unbroken: Path, parent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

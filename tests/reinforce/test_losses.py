@@ -21,7 +21,7 @@ def output(logits: torch.Tensor) -> NetOutput:
 
 @pytest.mark.parametrize("temperature", [0.67, 1.0])
 def test_probabilities_are_those_that_moves_are_drawn_by(temperature: float) -> None:
-    from tengen.match.move_choice import move_weights
+    from tengen.match.moves import move_weights
 
     policy = torch.softmax(LOGITS, 1).numpy()
     weights = move_weights(policy, ALLOWED.numpy(), temperature)

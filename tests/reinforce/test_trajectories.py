@@ -2,25 +2,28 @@
 
 import numpy as np
 import pytest
-from made_up import Checksum
+from match.batch_match import play, raw, records
+from selfplay.made_up import Checksum
 
 torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
 from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.record import GameRecord, pack_moves  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.match.batch import Terms, duel  # noqa: E402
-from tengen.match.batch_player import Player  # noqa: E402
+from tengen.match.game import Conditions  # noqa: E402
 from tengen.reinforce.trajectories import trajectories  # noqa: E402
 
 
 @pytest.mark.parametrize("never_pass", [False, True])
 def test_every_move_of_the_player_is_there_with_its_position_and_its_result(never_pass: bool) -> None:
-    player = Player(Checksum("a"), temperature=1.0, never_pass=never_pass)
-    records = duel(player, Player(Checksum("b"), temperature=1.0), Terms(5, komi=0.5), games=7, seed=2).records
-    steps = trajectories(records, Checksum(), never_pass)
+    player = raw(Checksum("a"), 1.0, "settled" if never_pass else "free")
+    conditions = Conditions(
+        size=5, komi=0.5, rules="tromp-taylor", counting="pass-alive", openings="random", opening=0, seed=2
+    )
+    played = records(play(player, raw(Checksum("b"), 1.0), conditions, 7))
+    steps = trajectories(played, Checksum(), never_pass)
     expected = []
-    for i, record in enumerate(records):
+    for i, record in enumerate(played):
         game = Game(5, "tromp-taylor", 0.5)
         won = 1 if record.winner == i % 2 else -1
         for ply, point in enumerate(record.points.tolist()):

@@ -248,3 +248,21 @@ def test_a_system_without_threads_to_spare_plays_with_those_that_there_are() -> 
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout == "made\n", done.stderr
+
+
+def test_a_search_that_was_restarted_finds_what_a_new_one_finds() -> None:
+    pool = SearchPool(Checksum(), NOISY, 2, seed=[7, 8])
+    for i in (0, 1):
+        pool.set_root(i, start(i, (7,)))
+    pool.run(VISITS)
+    kept = pool[0].text(99)
+    pool.restart(1, 1)
+    pool.run(VISITS)
+    assert pool[1].visits == 0, "it rests until it has a root"
+    pool.set_root(1, start(1, (7,)))
+    pool.run(VISITS)
+    alone = TreeSearch(Checksum(), NOISY, 1, seed=1)
+    alone.set_root(start(1, (7,)))
+    alone.run(VISITS)
+    assert story(pool[1], None) == story(alone, None)
+    assert pool[0].text(99) == kept

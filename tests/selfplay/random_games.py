@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.data.identity import game_hash
-from tengen.data.record import GameRecord, pack_moves
+from tengen.data.record import GameRecord, game_hash, pack_moves
 from tengen.data.store import Store, StoreWriter
 from tengen.game import Game
 

@@ -127,5 +127,4 @@ def _rated(network: int) -> RatingEvent:
         elo=Standing(elo=elo, low=None if network == 4 else elo - 60, high=elo + 70),
         outside=Standing(elo=0.9 * elo, low=0.9 * elo - 70, high=0.9 * elo + 80),
         left_out=("playouts is left out: <not here>",),
-        done=True,
     )

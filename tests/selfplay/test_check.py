@@ -44,14 +44,14 @@ def test_a_sound_recipe_passes() -> None:
         ({"search": {"full": {"noise_weight": 2}}}, "noise_weight"),
         ({"search": {"full": {"policy_temperature": 1.3}}}, "full and cheap searches that cannot play: settings"),
         ({"search": {"full": {"transpositions": True}}}, "settings that share a tree must agree"),
-        ({"search": {"full": {"forbid_pass": True}}}, "settings that share a tree must agree"),
+        ({"search": {"full": {"pass_policy": "no-legal-move"}}}, "settings that share a tree must agree"),
         ({"search": {"visits": 1}}, "search.visits = 1: a search of one visit"),
         (
             {"stages": {3: {"search": {"visits": 8}}, 5: {"search": {"visits": 1}}}},
             "from cycle 5 on, search.visits = 1: a search of one visit",
         ),
         (
-            {"stages": {3: {"search": {"full": {"forbid_pass": True}}}}},
+            {"stages": {3: {"search": {"full": {"pass_policy": "no-legal-move"}}}}},
             "from cycle 3 on, search.params and search.full give full and cheap searches that cannot play",
         ),
         ({"game": {"rules": "nonsense"}}, "nonsense"),

@@ -8,8 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from tengen.selfplay.diagnose import RunWarning
-from tengen.selfplay.display import Display, cycle_line
-from tengen.selfplay.timing import Clock
+from tengen.selfplay.progress import Display, RunClock, cycle_line
 
 EVENT: dict[str, Any] = {
     "cycle": 11,
@@ -22,9 +21,9 @@ EVENT: dict[str, Any] = {
 WARNING = RunWarning("overfit", "It knows its games by heart.", "Play more.")
 
 
-def display(terminal: bool) -> tuple[Display, Clock, io.StringIO]:
+def display(terminal: bool) -> tuple[Display, RunClock, io.StringIO]:
     out = io.StringIO()
-    clock = Clock(80, 200, (), [EVENT] * 11, now=lambda: 0.0)
+    clock = RunClock(80, 200, (), [EVENT] * 11, now=lambda: 0.0)
     clock.begin(11, "generate")
     return Display("zero-7x7", clock, Console(file=out, force_terminal=terminal, width=100)), clock, out
 

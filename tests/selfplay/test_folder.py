@@ -6,20 +6,19 @@ import pytest
 import yaml
 
 from tengen.errors import RecipeError
-from tengen.selfplay.config import ZeroConfig
-from tengen.selfplay.folder import RunFolder
-from tengen.selfplay.stages import StageConfig
+from tengen.selfplay.config import StageConfig, ZeroConfig
+from tengen.selfplay.folder import SelfPlayFolder
 
 CONFIG = ZeroConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
 
 
-def mark_learnt(folder: RunFolder, cycles: int) -> None:
+def mark_learnt(folder: SelfPlayFolder, cycles: int) -> None:
     folder.network(cycles).parent.mkdir(exist_ok=True)
     folder.network(cycles).touch()
 
 
 def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
     other = CONFIG.model_copy(update={"search": CONFIG.search.model_copy(update={"visits": 99})})
     with pytest.raises(RecipeError, match=r"search\.visits = 32, not 99"):
@@ -29,25 +28,25 @@ def test_another_recipe_is_refused_by_its_first_difference(tmp_path: Path) -> No
 
 
 def test_what_changes_no_game_may_change(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
     folder.prepare(CONFIG.model_copy(update={"cycles": 9, "workers": 1, "games_at_once": 3}))
 
 
 def test_a_recipe_that_was_edited_by_hand_may_have_numbers_for_keys(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
     mark_learnt(folder, 2)
     edited = yaml.safe_load(folder.recipe.read_text())
     edited["stages"] = {1: {"game": {}, "opening": {}, "search": {"visits": 64}}}
     folder.recipe.write_text(yaml.safe_dump(edited))
     folder.prepare(CONFIG.model_copy(update={"stages": {1: StageConfig(search={"visits": 64})}}))
-    with pytest.raises(RecipeError, match=r"stages\.1 = .*64.*, not None"):
+    with pytest.raises(RecipeError, match=r"stages\.1 = .*64.*, not null"):
         folder.prepare(CONFIG)
 
 
 def test_stages_to_come_may_change(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
     mark_learnt(folder, 3)
     later = {3: StageConfig(search={"visits": 99}), 5: StageConfig(opening={"moves_mean": 1})}
@@ -58,7 +57,7 @@ def test_stages_to_come_may_change(tmp_path: Path) -> None:
 
 
 def test_what_an_older_version_wrote_and_left_empty_says_nothing(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)
     old = yaml.safe_load(folder.recipe.read_text())
     del old["stages"]
@@ -67,12 +66,12 @@ def test_what_an_older_version_wrote_and_left_empty_says_nothing(tmp_path: Path)
     folder.prepare(CONFIG)
     old["search"]["visits_from"] = {3: 64}
     folder.recipe.write_text(yaml.safe_dump(old))
-    with pytest.raises(RecipeError, match=r"search\.visits_from = .*64.*, not None"):
+    with pytest.raises(RecipeError, match=r"search\.visits_from = .*64.*, not null"):
         folder.prepare(CONFIG)
 
 
 def test_one_leader(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = SelfPlayFolder(tmp_path)
     with folder.locked("lead") as first, folder.locked("lead") as second, folder.locked("rate") as other:
         assert (first, second, other) == (True, False, True)
     with folder.locked("lead") as again:
@@ -80,11 +79,11 @@ def test_one_leader(tmp_path: Path) -> None:
 
 
 def test_tidying_keeps_the_first_the_newest_and_the_rated(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = SelfPlayFolder(tmp_path)
     for cycle in range(10):
         for path in (folder.network(cycle), folder.checkpoint(cycle)):
             path.parent.mkdir(exist_ok=True)
             path.touch()
     folder.tidy(9, 2, {4})
     assert [cycle for cycle, _ in folder.networks()] == [0, 4, 8, 9]
-    assert [cycle for cycle, _ in folder.checkpoints()] == [9]
+    assert [cycle for cycle, _ in folder.saved_checkpoints()] == [9]

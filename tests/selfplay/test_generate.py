@@ -18,11 +18,10 @@ from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.move_choice import legal_moves
+from tengen.match.moves import legal_moves
 from tengen.selfplay.config import LEAST_TREE, ZeroConfig
-from tengen.selfplay.generate import Generator, play_params
+from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
-from tengen.selfplay.record import to_record
 
 GAMES = 24
 
@@ -185,7 +184,7 @@ def test_settings_reach_the_native_pool() -> None:
     params = play_params(config, 0.07)
     assert (params.visits, params.cheap_visits, params.temperature) == (9, 4, 0.5)
     assert (params.full.c_puct, params.cheap.c_puct) == (3, 2)
-    assert (params.forbid_pass, params.settle, params.max_moves) == (True, False, 33)
+    assert (params.pass_policy, params.settle, params.max_moves) == ("no-legal-move", False, 33)
     assert (params.opening_temperature, params.resign_turns) == (1.5, 4)
     assert params.resign_winrate == pytest.approx(0.07)
     assert (params.decided_turns, params.decided_cheap_share) == (0, 0)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord
+from tengen.selfplay.conditions import CycleConditions, fair_komi
 from tengen.selfplay.config import KomiConfig, ZeroConfig
-from tengen.selfplay.komi import fair_komi
-from tengen.selfplay.play import Terms
 
 CONFIG = KomiConfig(start=3.0, step=100)
 
@@ -74,4 +73,9 @@ def test_a_run_learns_komi_until_a_stage_fixes_it() -> None:
         }
     )
     games = [game(9, 7.5)] * 50
-    assert [Terms.of(config, games, cycle).fair_komi for cycle in range(4)] == [{7: 9.0}, {7: 9.0}, {7: 8.5}, {7: 8.5}]
+    assert [CycleConditions.of(config, games, cycle).fair_komi for cycle in range(4)] == [
+        {7: 9.0},
+        {7: 9.0},
+        {7: 8.5},
+        {7: 8.5},
+    ]

@@ -27,17 +27,17 @@ from tengen.evaluators.network_file import read_card
 from tengen.game import Game
 from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
+from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.log import read_log
-from tengen.selfplay import helpers
+from tengen.selfplay import loop
 from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import ZeroConfig
-from tengen.selfplay.folder import RunFolder
-from tengen.selfplay.loop import Run, hours_of, kept_networks
+from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
 from tengen.selfplay.network_checks import draw_probe, judge
-from tengen.selfplay.pending import PendingGames
+from tengen.selfplay.progress import NullObserver
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
-from tengen.selfplay.watcher import Nobody
+from tengen.selfplay.transport import FolderGames
 
 RECIPE = """
 kind: zero
@@ -98,7 +98,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=ZeroConfig)
     with ShutdownFlag() as stop:
-        return Run(config, out, Nobody(), stop).go()
+        return SelfPlayRun(config, out, NullObserver(), stop).go()
 
 
 def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
@@ -109,7 +109,7 @@ def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
 def what_was_made(out: Path) -> dict[str, Any]:
     """Everything that a run is: its games and the learner's last state."""
     store = Store.open(out / "games")
-    (_, checkpoint) = RunFolder(out).checkpoints()[-1]
+    (_, checkpoint) = SelfPlayFolder(out).saved_checkpoints()[-1]
     saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
     return {
         "games": [
@@ -127,7 +127,7 @@ def what_was_made(out: Path) -> dict[str, Any]:
 
 def events_of(out: Path) -> list[dict[str, Any]]:
     """The cycles of a run's log."""
-    return [entry for entry in read_log(out / "log.jsonl") if entry["event"] == "cycle"]
+    return [entry for entry in read_events(out) if entry["event"] == "cycle"]
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ def assert_seen_is_what_was_learnt(out: Path) -> None:
     """Beside the games of cycle 2 plays network 1, which has learnt from cycle 0 alone."""
     seen = [event["seen"] for event in events_of(out)]
     assert seen[0]["policy"] is None and seen[1]["policy"] is None
-    network = load_evaluator(RunFolder(out).network(1))
+    network = load_evaluator(SelfPlayFolder(out).network(1))
     assert seen[2] == pytest.approx(
         judge(network, draw_probe(network, Store.open(out / "games"), 0, 24, seed=2)), abs=1e-3
     )
@@ -304,10 +304,10 @@ def test_what_another_process_rated_is_warned_of_in_every_cycle(recipe: Path, tm
     out = tmp_path / "run"
     out.mkdir()
     said = RatingEvent(
-        number=1, games=8, hours=0, player="1", size=5, komi=5, done=True, only_beats_itself="it beats itself alone"
+        number=1, games=8, hours=0, player="1", size=5, komi=5, only_beats_itself="it beats itself alone"
     )
     RatingBook(events=(said,)).write(out)
-    with RunFolder(out).locked("rate"):
+    with SelfPlayFolder(out).locked("rate"):
         run(recipe, out, *SMALL)
     kinds = [[warning["kind"] for warning in event["warnings"]] for event in events_of(out)]
     assert len(kinds) == 2 and all("only beats itself" in warnings for warnings in kinds)
@@ -333,7 +333,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     shutil.copytree(unbroken, out)
     (out / "ratings.json").unlink()
     for number in (1, 2):
-        RunFolder(out).network(number).unlink()
+        SelfPlayFolder(out).network(number).unlink()
     log = (out / "log.jsonl").read_text().splitlines(keepends=True)
     last = max(i for i, line in enumerate(log) if '"event": "cycle"' in line)
     (out / "log.jsonl").write_text("".join(log[:last]))
@@ -343,10 +343,10 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
         waits.append(seconds)
         (out / "log.jsonl").write_text("".join(log))
 
-    monkeypatch.setattr(helpers, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
     config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
     with ShutdownFlag() as stop:
-        helpers.help_rate(config, out, Nobody(), stop)
+        loop.help_rate(config, out, NullObserver(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
@@ -365,7 +365,7 @@ def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, tmp_path: P
     """Of the networks that the same run makes without."""
     plain = run(recipe, tmp_path / "plain", *SMALL)
     mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
-    before, last = (load_module(RunFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
+    before, last = (load_module(SelfPlayFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
     found = load_module(mean).state_dict()
     assert any(not torch.equal(before[name], last[name]) for name in found)
     bias = [name for name in found if name.endswith("bias")]  # filters are kept at norm 1, with a gain
@@ -386,11 +386,11 @@ def test_fewer_cycles_than_are_done_are_refused(unbroken: Path, recipe: Path) ->
 def test_pending_games_that_are_in_the_store_already_are_cleared(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(pending: PendingGames) -> None:
+    def killed(pending: FolderGames) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as moment, pytest.raises(KeyboardInterrupt):
-        moment.setattr(PendingGames, "clear", killed)
+        moment.setattr(FolderGames, "clear", killed)
         run(recipe, tmp_path / "run", *SMALL, "cycles=1")
     assert len(Store.open(tmp_path / "run" / "games")) == 8
     assert list((tmp_path / "run" / "pending").iterdir())
@@ -404,13 +404,13 @@ def test_pending_games_that_are_in_the_store_already_are_cleared(
 def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:
     """Two hundred cycles that are rated once, at the end: the last network then meets networks 1 and 64."""
     config = load_recipe(str(recipe), ["cycles=200", "rating.every=1000"], model=ZeroConfig)
-    kept = kept_networks(config, RunFolder(tmp_path))
+    kept = kept_networks(config, SelfPlayFolder(tmp_path))
     assert set(early_numbers(200, range(201))) == {1, 64}
     assert kept == {1, 4, 16, 64, 200}
     for number in range(1, 201):
         assert set(early_numbers(number, range(number + 1))) <= kept
     nobody = load_recipe(str(recipe), ["cycles=200", "rating={every: 1000, anchors: [random]}"], model=ZeroConfig)
-    assert kept_networks(nobody, RunFolder(tmp_path)) == {1, 200}
+    assert kept_networks(nobody, SelfPlayFolder(tmp_path)) == {1, 200}
 
 
 def test_records_of_larger_boards_are_refused(recipe: Path, unbroken: Path, tmp_path: Path) -> None:

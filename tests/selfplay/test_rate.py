@@ -12,8 +12,10 @@ from selfplay.made_up import Passer
 
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
+from tengen.match.folder import read_folder
+from tengen.ratings.pool import match_lots
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
-from tengen.selfplay.rate import Load, match_of, pairing_seed, rate, rated_size
+from tengen.selfplay.rate import Load, match_of, pairing_seed, program_rules, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
@@ -73,7 +75,7 @@ def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
     event = rate(tmp_path, config, 8, NETWORKS, 0.5, games=32, hours=0.1, load=load)
     assert [pairing.anchor for pairing in event.pairings] == [
         "random",
-        "playouts, 20 visits",
+        "playouts, 20 visits, passes when settled",
         "network 2, raw policy",
         f"{Path(sys.executable).name} hostile.py polite",
         "network 1, raw policy",
@@ -81,7 +83,7 @@ def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
     ]
     assert all(sum(pairing.black) == sum(pairing.white) == 3 for pairing in event.pairings)
     assert event.past is not None and event.past.number == 2
-    assert (event.games, event.hours, event.size, event.komi, event.done) == (32, 0.1, 5, 0.5, True)
+    assert (event.games, event.hours, event.size, event.komi) == (32, 0.1, 5, 0.5)
     assert event.elo is not None and event.outside is not None
     book = RatingBook.read(tmp_path)
     assert book.anchor == "random" and book.events[-1] == event
@@ -153,6 +155,35 @@ def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_pa
                 assert kills < 100
     assert kills >= 5
     assert without_times(RatingBook.read(broken)) == without_times(RatingBook.read(whole))
+    matches = sorted(path.name for path in (whole / "matches").iterdir())
+    assert len(matches) == 7 and "rating-00008-vs-random" in matches
+    for name in matches:
+        games = [sorted((folder / "matches" / name / "games").iterdir()) for folder in (whole, broken)]
+        assert len(games[0]) == 6
+        assert [path.read_bytes() for path in games[0]] == [path.read_bytes() for path in games[1]]
+
+
+def test_the_games_lie_in_match_folders_that_can_be_rated(tmp_path: Path) -> None:
+    rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load)
+    (lot,) = match_lots(tmp_path)
+    assert lot.source.name == "rating-00001-vs-random" and len(lot.scores) == 6
+    about, outcomes = read_folder(lot.source)
+    assert about.names == ("network 1, raw policy", "random")
+    assert about.conditions["counting"] == "pass-alive" and {outcome.reason for outcome in outcomes} <= {
+        "count", "settled", "limit", "cycle",
+    }  # fmt: skip
+
+
+def test_the_games_of_another_network_of_the_same_number_are_played_anew(tmp_path: Path) -> None:
+    networks = {1: tmp_path / "00001.onnx"}
+    networks[1].write_bytes(b"one")
+    rate(tmp_path, recipe("random"), 1, networks, 0.5, load=load)
+    (tmp_path / FILE).unlink()
+    before = read_folder(tmp_path / "matches" / "rating-00001-vs-random")[0]
+    networks[1].write_bytes(b"another")
+    rate(tmp_path, recipe("random"), 1, networks, 0.5, load=load)
+    after = read_folder(tmp_path / "matches" / "rating-00001-vs-random")[0]
+    assert before.more["files"] != after.more["files"]
 
 
 def test_a_wish_to_stop_is_heard_before_the_next_batch(tmp_path: Path) -> None:
@@ -226,17 +257,29 @@ def test_a_network_that_cannot_be_loaded_is_an_error(tmp_path: Path) -> None:
         rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=broken)
 
 
+def test_rules_against_programs() -> None:
+    rules = ("tromp-taylor", "chinese", "japanese")
+    assert [program_rules(name) for name in rules] == ["chinese", "chinese", "japanese"]
+
+
 def test_seeds_differ_by_run_network_and_anchor() -> None:
     seeds = {pairing_seed(*words) for words in ((1, 1, "a"), (2, 1, "a"), (1, 2, "a"), (1, 1, "b"))}
     assert len(seeds) == 4
     assert pairing_seed(1, 1, "a") == pairing_seed(1, 1, "a")
 
 
-def test_rated_at_the_usual_size_by_the_sober_search() -> None:
+def test_rated_at_the_usual_size_by_a_search_without_noise() -> None:
     assert rated_size(GameConfig(sizes={5: 1, 7: 3, 9: 3})) == 9
     match = match_of(recipe("random", visits=50), 0.5)
-    assert (match.params.selection, match.params.gumbel_scale, match.params.noise_weight) == ("gumbel", 0.0, 0.0)
-    assert (match.terms.size, match.terms.komi, match.visits, match.games, match.opening) == (5, 0.5, 50, 6, 2)
+    params, conditions = match.players.params, match.conditions
+    assert (params.selection, params.gumbel_scale, params.noise_weight) == ("gumbel", 0.0, 0.0)
+    assert (conditions.size, conditions.komi, match.players.visits, match.games, conditions.opening) == (
+        5,
+        0.5,
+        50,
+        6,
+        2,
+    )
 
 
 def test_an_event_in_words() -> None:

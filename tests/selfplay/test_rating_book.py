@@ -10,7 +10,7 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.ratings.elo import fit
-from tengen.selfplay.rating_book import FILE, Pairing, RatingBook, RatingEvent, blunt_anchors, only_beats_itself
+from tengen.selfplay.rating_book import FILE, Pairing, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
 
 Split = tuple[int, int, int]
 
@@ -23,7 +23,7 @@ def pairing(player: str, anchor: str, black: Split, white: Split, word: str = ""
 def event(number: int, *pairings: Pairing) -> RatingEvent:
     player = f"network {number}"
     return RatingEvent(
-        number=number, games=100 * number, hours=number / 4, player=player, size=7, komi=9, pairings=pairings, done=True
+        number=number, games=100 * number, hours=number / 4, player=player, size=7, komi=9, pairings=pairings
     )
 
 
@@ -90,7 +90,7 @@ def test_a_half_written_file_is_never_the_book(tmp_path: Path) -> None:
 
 
 def test_points_for_logs_and_charts(tmp_path: Path) -> None:
-    BOOK.fitted().with_event(event(15).model_copy(update={"done": False})).write(tmp_path)
+    BOOK.fitted().write(tmp_path)
     points = json.loads((tmp_path / FILE).read_text())["points"]
     assert [(point["cycle"], point["network"], point["games"]) for point in points] == [(4, 5, 500), (9, 10, 1000)]
     last = points[1]
@@ -102,14 +102,11 @@ def test_points_for_logs_and_charts(tmp_path: Path) -> None:
     assert last["only_beats_itself"] is None
 
 
-def test_the_alarm_is_that_of_the_newest_rating_that_is_done() -> None:
+def test_the_alarm_is_that_of_the_newest_rating() -> None:
     assert RatingBook().alarm is None
     sick = event(15).model_copy(update={"only_beats_itself": "it beats itself alone"})
     assert BOOK.with_event(sick).alarm == "it beats itself alone"
     assert BOOK.with_event(sick).with_event(event(20)).alarm is None
-    assert (
-        BOOK.with_event(sick).with_event(event(20).model_copy(update={"done": False})).alarm == "it beats itself alone"
-    )
 
 
 def test_networks_that_must_be_kept() -> None:
@@ -196,8 +193,8 @@ def test_nothing_is_said_where_nothing_can_be_seen() -> None:
     beyond = [5000.0 + strength for strength in climbing]  # all anchors lose every game
     events = history(rng, climbing, beyond)
     assert only_beats_itself(events) is None
-    assert "stronger anchors" in (blunt_anchors(events[-1]) or "")
-    assert blunt_anchors(history(rng, climbing, climbing)[1]) is None
+    assert "stronger anchors" in (saturated_opponents(events[-1]) or "")
+    assert saturated_opponents(history(rng, climbing, climbing)[1]) is None
     assert only_beats_itself(events[:2]) is None
     assert only_beats_itself([]) is None
-    assert blunt_anchors(event(5)) is None
+    assert saturated_opponents(event(5)) is None

@@ -11,11 +11,11 @@ import pytest
 from selfplay.run_folder import write_run
 
 from tengen.data.store import Store
-from tengen.runs.log import read_log
+from tengen.runs.events import read_events
 from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.progress import RunClock
 from tengen.selfplay.rating_book import RatingBook
 from tengen.selfplay.report import Reporter, first_row, write_report
-from tengen.selfplay.timing import Clock
 
 CYCLES, GAMES = 6, 12
 
@@ -57,7 +57,7 @@ def headings(page: str) -> list[str]:
 
 
 def test_a_finished_run_has_all_sections_and_needs_no_other_file(page: str) -> None:
-    assert headings(page) == ["Strength", "Learning", "Games", "Where games begin", "Sample games", "Health", "Speed"]
+    assert headings(page) == ["Strength", "Learning", "Games", "Openings", "Sample games", "Health", "Speed"]
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
@@ -69,7 +69,7 @@ def test_a_finished_run_has_all_sections_and_needs_no_other_file(page: str) -> N
 
 
 def test_its_figures_are_those_of_the_log(page: str, folder: Path) -> None:
-    last = read_log(folder / "log.jsonl")[-1]
+    last = read_events(folder)[-1]
     assert f"<b>{CYCLES * GAMES}</b><small>1,300 evaluations each" in page
     assert f"<b>{last['statistics']['black_share']:.0%}</b>" in page
     assert f"<b>{last['agreement']:.0%}</b>" in page
@@ -101,7 +101,7 @@ def test_the_same_folder_gives_the_same_page(page: str, folder: Path, config: Ze
 
 def test_a_run_that_goes_on_reloads_and_says_when_it_ends(tmp_path: Path) -> None:
     config = write_run(tmp_path, 20, 5, cycles_done=2)
-    clock = Clock(20, 5, range(3, 20, 4), read_log(tmp_path / "log.jsonl"), now=lambda: 0.0)
+    clock = RunClock(20, 5, range(3, 20, 4), read_events(tmp_path), now=lambda: 0.0)
     page = write_report(tmp_path, config, clock).read_text()
     assert '<meta http-equiv="refresh" content="30">' in page
     assert clock.words() in page
@@ -114,13 +114,13 @@ def test_a_run_that_goes_on_reloads_and_says_when_it_ends(tmp_path: Path) -> Non
 
 
 def test_a_run_whose_last_cycle_is_over_does_not_reload(folder: Path, config: ZeroConfig, page: str) -> None:
-    clock = Clock(CYCLES, GAMES, (), read_log(folder / "log.jsonl"), now=lambda: 0.0)
+    clock = RunClock(CYCLES, GAMES, (), read_events(folder), now=lambda: 0.0)
     assert write_report(folder, config, clock).read_text() == page
 
 
 def test_before_anything_is_measured_the_page_promises_nothing(tmp_path: Path) -> None:
     config = write_run(tmp_path, 20, 5, cycles_done=1)
-    page = write_report(tmp_path, config, Clock(20, 5, now=lambda: 0.0)).read_text()
+    page = write_report(tmp_path, config, RunClock(20, 5, now=lambda: 0.0)).read_text()
     assert "measuring" in page
     assert "ends in" not in page
 
@@ -135,7 +135,7 @@ def test_a_run_of_no_cycle_or_one_has_a_page_too(tmp_path: Path) -> None:
 def test_warnings_come_first_and_those_that_are_over_are_named(tmp_path: Path) -> None:
     config = write_run(tmp_path, 5, 4)
     log = tmp_path / "log.jsonl"
-    events = read_log(log)
+    events = read_events(log.parent)
     old = {"kind": "overfit", "text": "t", "remedy": "r"}
     events[1]["warnings"] = events[2]["warnings"] = [old]
     events[4]["warnings"] = [{"kind": "starving window", "text": "Too <small>.", "remedy": "More games."}]
@@ -154,7 +154,7 @@ def test_the_reporter_takes_a_fiftieth_of_the_time_at_most(tmp_path: Path, monke
         now[0] += 2.0
 
     monkeypatch.setattr("tengen.selfplay.report.write_report", write)
-    clock = Clock(2, 4)
+    clock = RunClock(2, 4)
     reporter = Reporter(tmp_path, config, now=lambda: now[0])
     built = 0
     for _ in range(1000):

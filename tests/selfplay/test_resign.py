@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tengen.data.record import GameRecord, pack_moves
+from tengen.selfplay.conditions import lowest, resign_threshold
 from tengen.selfplay.config import ResignConfig
-from tengen.selfplay.resign import lowest, threshold
 
 CONFIG = ResignConfig(false_positives=0.1, most=0.2, turns=2)
 
@@ -40,12 +40,12 @@ def test_turns_without_a_value_are_passed_over() -> None:
 
 def test_the_threshold_lets_the_wanted_share_through() -> None:
     games = [game([i / 100, i / 100]) for i in range(100)]
-    found = threshold(games, CONFIG)
+    found = resign_threshold(games, CONFIG)
     assert found == pytest.approx(0.09)
     assert sum((lowest(one, 2) or 0) < found for one in games) <= 10
 
 
 def test_never_above_the_most_and_never_from_few_or_resigned_games() -> None:
-    assert threshold([game([0.9, 0.9])] * 60, CONFIG) == 0.2
-    assert threshold([game([0.9, 0.9])] * 49, CONFIG) == 0.0
-    assert threshold([game([0.9, 0.9], ending="resign")] * 60, CONFIG) == 0.0
+    assert resign_threshold([game([0.9, 0.9])] * 60, CONFIG) == 0.2
+    assert resign_threshold([game([0.9, 0.9])] * 49, CONFIG) == 0.0
+    assert resign_threshold([game([0.9, 0.9], ending="resign")] * 60, CONFIG) == 0.0

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from selfplay.random_games import NONE, played_game, write_store
 
-from tengen.data.identity import game_hash, symmetry_table
-from tengen.data.record import WHITE_BIT, GameRecord
+from tengen.data.record import WHITE_BIT, GameRecord, game_hash, symmetry_table
 from tengen.data.store import Store
 from tengen.errors import StoreError
 from tengen.selfplay.games import Games

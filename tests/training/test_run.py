@@ -189,7 +189,7 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     _, errors = process.communicate(timeout=60)
     stopped = newest(folder / "checkpoints")
     assert process.returncode == 130 and "Traceback" not in errors
-    assert f"stopped; the run is in {folder}, and the same command goes on with it" in errors.replace("\n", " ")
+    assert f"stopped; the run is in {folder}; the same command continues it" in errors.replace("\n", " ")
     assert stopped is not None and stopped[0] < 30
     train(run, folder, progress=False)
     assert_same_end(unbroken, folder)

@@ -136,6 +136,21 @@ def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch
         page.refresh()
         now[0] += 5
         page.refresh()
-        assert clock.face(BLACK) == "0:45" and page.session.result == ""
+        assert clock.text(BLACK) == "0:45" and page.session.result == ""
 
     perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)))
+
+
+def test_a_running_analysis_is_in_the_graph() -> None:
+    engine = FakeEngine()
+
+    async def scene(page: Page) -> None:
+        page.wake_up()
+        element("analysis").set_value(True)  # type: ignore[attr-defined]
+        await until(engine.thinking.is_set)
+        page.refresh()
+        await until(lambda: (page.refresh(), element("graph").props["points"])[1])
+        assert engine.thinking.is_set(), "it goes on until the page stops it"
+        assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE), engine)

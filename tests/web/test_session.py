@@ -230,12 +230,12 @@ def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
     session = GameSession(GameSettings(size=9, clock=TimeControl.absolute(60)))
     assert not session.tick(100.0)
     assert not session.tick(130.0)
-    assert session.clock is not None and session.clock.face(BLACK) == "0:30"
+    assert session.clock is not None and session.clock.text(BLACK) == "0:30"
     session.click(40, 150.0)
     assert not session.tick(150.0)
     session.play(41, 155.0)
     session.tick(155.0)
-    assert session.clock.face(WHITE) == "0:55" and session.clock.face(BLACK) == "0:10"
+    assert session.clock.text(WHITE) == "0:55" and session.clock.text(BLACK) == "0:10"
     assert session.tick(166.0)
     assert session.result == "W+T" and session.status() == "White wins on time"
     assert not session.tick(1000.0)
@@ -247,7 +247,7 @@ def test_time_stands_still_while_looking_back() -> None:
     session.step(-1)
     session.tick(10.0)
     session.tick(500.0)
-    assert session.clock is not None and session.clock.face(BLACK) == "1:00"
+    assert session.clock is not None and session.clock.text(BLACK) == "1:00"
 
 
 def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:

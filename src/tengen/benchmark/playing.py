@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from tengen import _native
-from tengen.benchmark.clock import rate
-from tengen.engine.engine import DEFAULT_VISITS
-from tengen.engine.load import DEFAULT_PLAYOUTS
+from tengen.engine.engine import DEFAULT_PLAYOUTS, DEFAULT_VISITS
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch
@@ -19,10 +18,24 @@ from tengen.game import Game
 SIZES = (9, 13, 19)
 BATCHES = (1, 8, 32)
 PLAY_BATCH = 8
-"""Positions that an engine evaluates at a time unless told otherwise."""
+"""The default batch of an engine."""
 POOL_GAMES = 64
-_MOVE_VISITS = 10_000  # after which a search begins again, so that its tree stays of the size that a move has
+_MOVE_VISITS = 10_000  # a search starts again after so many, so that its tree keeps the size of one move
 _PLAYOUTS_A_CALL = 50
+
+
+def rate(work: Callable[[], int], seconds: float) -> float:
+    """Units a second: calls `work`, which returns how many units it did, for `seconds` of wall time, at least once.
+
+    One call before, which is not counted, fills caches and compiles models.
+    """
+    work()
+    done, start = 0, time.perf_counter()
+    while True:
+        done += work()
+        elapsed = time.perf_counter() - start
+        if elapsed >= seconds:
+            return done / elapsed
 
 
 @dataclass(frozen=True)
@@ -73,17 +86,17 @@ def evaluations(
         for batch in batches:
             network = evaluator.on(size)
             work = partial(_infer, network, network.encoded([opening(size)] * batch))
-            yield Evaluations(network.name, size, batch, rate(work, share))
+            yield Evaluations(evaluator.name, size, batch, rate(work, share))
 
 
 def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
-    """One game in play: a search with the settings that an engine has unless told otherwise."""
+    """One search with an engine's default settings."""
     search = TreeSearch(evaluator, SearchParams(), PLAY_BATCH)
     return Visits(evaluator.name, size, 1, _search_rate(search, size, seconds), DEFAULT_VISITS)
 
 
 def playout_visits(size: int, seconds: float, threads: int) -> Visits:
-    """The same without a network: a search by playouts on `threads` threads."""
+    """One search by playouts on `threads` threads, without a network."""
     search = TreeSearch(UniformEvaluator(), playout_params(), threads=threads)
     return Visits("no network", size, 1, _search_rate(search, size, seconds), DEFAULT_PLAYOUTS)
 
@@ -125,7 +138,7 @@ def _search_rate(search: TreeSearch, size: int, seconds: float) -> float:
 
     def work() -> int:
         if search.visits >= _MOVE_VISITS:
-            search.set_root(other)  # lets the tree go
+            search.set_root(other)  # drops the tree
             search.set_root(game)
         before = search.visits
         search.step()

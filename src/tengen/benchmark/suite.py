@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import psutil
+
+import tengen
 from tengen import _native
-from tengen.benchmark.machine import Machine, this_machine
 from tengen.benchmark.playing import (
     SIZES,
     Evaluations,
@@ -23,13 +27,53 @@ from tengen.benchmark.playing import (
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
 from tengen.evaluators.evaluator import Evaluator
+from tengen.machine import core_count, total_memory
 from tengen.training.config import RunConfig
 
 PLAY_SIZES = (9, 19)
 POOL_SIZE = 9
 
 # Shares of the budget.
-_EVALUATIONS, _VISITS, _PLAYOUTS, _ENCODING, _ESTIMATES = 0.3, 0.25, 0.15, 0.05, 0.25
+_EVALUATIONS, _VISITS, _PLAYOUT_VISITS, _PLAYOUTS, _ENCODING, _ESTIMATES = 0.3, 0.15, 0.1, 0.15, 0.05, 0.25
+
+
+BUSY = 0.5
+"""Load of a core above which other work slows the figures down."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`cores` that this process may use, `memory` in bytes, `load` the mean number of processes that wanted a core."""
+
+    tengen: str
+    processor: str
+    cores: int
+    memory: int
+    load: float
+
+    @property
+    def busy(self) -> bool:
+        return self.load > BUSY * self.cores
+
+
+def this_machine() -> Machine:
+    """The machine that this process runs on."""
+    return Machine(
+        tengen=tengen.__version__,
+        processor=_processor(),
+        cores=core_count(),
+        memory=total_memory(),
+        load=round(psutil.getloadavg()[0], 1),
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 @dataclass
@@ -52,15 +96,16 @@ Say = Callable[[str], None]
 
 
 def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], seconds: float, say: Say) -> Figures:
-    """Measure everything in about `seconds`, and what loading and compiling take besides.
+    """Measure everything in about `seconds`; loading and compiling come on top.
 
-    The first of `networks` is the one that plays. `say` is told what is measured next.
+    The first of `networks` plays. `say` gets the name of what is measured next.
     """
-    figures = Figures(this_machine())
-    for network in networks:
-        say(f"{network.name}: evaluations a second")
-        figures.evaluations += evaluations(network, _EVALUATIONS * seconds / len(networks))
-    _measure_play(figures, networks, _VISITS * seconds, say)
+    figures = measure_networks(networks, (_EVALUATIONS + _VISITS) * seconds, say)
+    if not networks:
+        figures.missing.append("no network is installed: tengen train makes one")
+    say("playouts a second in play without a network")
+    share = _PLAYOUT_VISITS * seconds / len(PLAY_SIZES)
+    figures.visits += [playout_visits(size, share, figures.machine.cores) for size in PLAY_SIZES]
     policies = _native.playout_policies()
     for policy in policies:
         say(f"playouts a second, {policy}")
@@ -72,24 +117,27 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
     return figures
 
 
+def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say) -> Figures:
+    """Evaluations of each network, and visits in play of the first, in about `seconds`."""
+    figures = Figures(this_machine())
+    share = seconds / (_EVALUATIONS + _VISITS)
+    for network in networks:
+        say(f"{network.name}: evaluations a second")
+        figures.evaluations += evaluations(network, _EVALUATIONS * share / len(networks))
+    for network in networks[:1]:
+        say(f"{network.name}: visits a second in play")
+        part = _VISITS * share / (len(PLAY_SIZES) + 1)
+        figures.visits += [visits(network, size, part) for size in PLAY_SIZES]
+        figures.visits.append(pool_visits(network, POOL_SIZE, part))
+    return figures
+
+
 def measure_recipe(run: RunConfig, seconds: float, say: Say) -> Figures:
-    """How long one recipe will take, alone. Needs the extra [train]."""
+    """How long training by one recipe takes. Needs the extra [train]."""
     figures = Figures(this_machine())
     say(f"a few steps of {run.name}")
     figures.recipes = [estimate(run, seconds)]
     return figures
-
-
-def _measure_play(figures: Figures, networks: Sequence[Evaluator], seconds: float, say: Say) -> None:
-    share = seconds / (2 * len(PLAY_SIZES) + 1)
-    if networks:
-        say(f"{networks[0].name}: visits a second in play")
-        figures.visits += [visits(networks[0], size, share) for size in PLAY_SIZES]
-        figures.visits.append(pool_visits(networks[0], POOL_SIZE, share))
-    else:
-        figures.missing.append("no network is installed: tengen train makes one")
-    say("playouts a second in play without a network")
-    figures.visits += [playout_visits(size, share, figures.machine.cores) for size in PLAY_SIZES]
 
 
 def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: float, say: Say) -> None:

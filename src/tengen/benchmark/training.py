@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tengen.benchmark.clock import rate
+from tengen.benchmark.playing import rate
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store

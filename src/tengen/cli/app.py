@@ -1,7 +1,7 @@
-"""The command `tengen`: finds the verb, runs its file, and turns what goes wrong into one line.
+"""The program `tengen`: runs the module of a command and prints an error as one line.
 
-A verb is a module of this folder with a function `command`, whose signature Typer reads. It is imported when it is
-asked for, so that `tengen --help` and `tengen gtp` wait for nothing that they do not use.
+A command is a module of this folder with a function `command`, whose signature Typer reads. It is imported only when it
+runs, so that `tengen --help` and `tengen gtp` start fast.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -23,24 +24,24 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Verb:
-    """One word after `tengen`: the module that carries it out and a line of help."""
+    """One command of `tengen`: its module and a line of help."""
 
     module: str
     help: str
 
 
 VERBS = {
-    "play": Verb("tengen.cli.play", "play and analyse in the browser"),
-    "gtp": Verb("tengen.cli.gtp", "an engine for Sabaki, GoGui, Lizzie and other Go programs"),
-    "import": Verb("tengen.cli.import_", "game records into a store"),
-    "stats": Verb("tengen.cli.stats", "what a store holds"),
-    "train": Verb("tengen.cli.train", "a network from a store, by a recipe"),
-    "zero": Verb("tengen.cli.zero", "a network from self-play, by a recipe: from nothing but the rules"),
-    "evaluate": Verb("tengen.cli.evaluate", "how well a network predicts the games of a store"),
-    "nets": Verb("tengen.cli.nets", "the networks that are installed, and how each was made"),
-    "match": Verb("tengen.cli.match", "games between networks and GTP programs, with an interval"),
-    "rate": Verb("tengen.cli.rate", "Elo ratings from the games of matches, self-play runs and SGF files"),
-    "bench": Verb("tengen.cli.bench", "what this machine does a second, and how long a recipe takes"),
+    "play": Verb("tengen.cli.play", "play and analyze in the browser"),
+    "gtp": Verb("tengen.cli.gtp", "run the engine for Sabaki, GoGui, Lizzie and other Go programs (GTP)"),
+    "import": Verb("tengen.cli.import_", "import game records into a store"),
+    "stats": Verb("tengen.cli.stats", "print statistics of a store"),
+    "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
+    "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe"),
+    "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
+    "nets": Verb("tengen.cli.nets", "list the installed networks and print their cards"),
+    "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
+    "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
+    "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 
 # Packages that only the extra [train] brings.
@@ -48,10 +49,10 @@ _TRAIN_PACKAGES = frozenset({"torch", "lightning", "onnx", "tensorboard"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `tengen` with these arguments (those of the process when None) and return its exit status.
+    """Run `tengen` with these arguments (by default those of the process) and return its exit status.
 
-    0 is success, 2 an error that the user can mend (one line on stderr), 130 an interruption by Ctrl-C.
-    `--debug` anywhere shows the traceback of an error instead of its line.
+    0: success. 2: an error that the user can correct, one line on stderr. 130: an interruption by Ctrl-C. With
+    `--debug` anywhere an error prints its traceback.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     args = [arg for arg in given if arg != "--debug"]
@@ -95,20 +96,28 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
-        message = getattr(error, "format_message", error.__str__)().rstrip(".")
-        raise TengenError(f"{message} (tengen {name} --help lists what it takes)") from error
+        message: str = getattr(error, "format_message", error.__str__)()
+        raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
     except typer.Abort:
         raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0
 
 
 def _paragraphs(doc: str) -> str:
-    """A docstring without the line breaks of the source within its paragraphs, which Typer would keep."""
+    """A docstring without the line breaks inside its paragraphs, which Typer would keep."""
     return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n"))
 
 
+def _usage_message(message: str) -> str:
+    """Typer's message in our form: `unknown option --prot; did you mean --host, --port?`."""
+    message = message.rstrip(".").replace("Value error, ", "").replace("Got unexpected extra argument(s)", "unexpected")
+    message = re.sub(r"No such option: (\S+)", r"unknown option \1", message)
+    message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
+    return message[:1].lower() + message[1:]
+
+
 def _report(error: Exception) -> int:
-    """Print the one line of an error that the user can mend; raise any other again."""
+    """Print an error that the user can correct as one line; raise any other again."""
     if isinstance(error, TengenError):
         message = str(error)
     elif isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _TRAIN_PACKAGES:
@@ -124,7 +133,7 @@ def _report(error: Exception) -> int:
 def _os_message(error: OSError) -> str:
     where = f": {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
-        return f"the disk is full{where}; free some space and run the same command again"
+        return f"the disk is full{where}; free some space and run the command again"
     return f"{(error.strerror or str(error)).lower()}{where}"
 
 
@@ -139,17 +148,18 @@ def _help() -> str:
     lines = [f"  {name:<{width}}  {verb.help}" for name, verb in VERBS.items()]
     return "\n".join(
         [
-            "Tengen: from game records, or nothing but the rules, to a strong Go engine.",
+            "Tengen: train Go engines from game records or by self-play, play against them, and analyze games.",
             "",
-            "usage: tengen COMMAND ...",
+            "usage: tengen COMMAND [ARGUMENTS]",
             "",
             *lines,
             "",
-            "tengen COMMAND --help says more; --version says which Tengen this is; --debug shows where an error arose.",
+            "tengen COMMAND --help describes a command.",
+            "--version prints the version, --debug the traceback of an error.",
         ]
     )
 
 
 def _silence_stdout() -> None:
-    """The reader has gone: let the interpreter's last flush go nowhere instead of complaining."""
+    """The reader has closed the pipe: discard the rest of the output, so that the interpreter's last flush succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

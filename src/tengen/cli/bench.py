@@ -1,4 +1,4 @@
-"""`tengen bench`: what this machine does a second, and how long a recipe will take on it."""
+"""`tengen bench`: the rates of this machine, and how long a recipe takes on it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tengen.benchmark.machine import Machine
 from tengen.benchmark.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
-from tengen.benchmark.suite import Figures, measure_all, measure_recipe
+from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
 from tengen.benchmark.training import Encoding, Estimate
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
@@ -22,7 +21,7 @@ from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 _KIND = "network"
-_ONLY_NETWORKS = "how long it takes is worked out for recipes of networks only"
+_ONLY_NETWORKS = "only recipes of networks are estimated"
 
 
 def command(
@@ -33,11 +32,15 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")
     ] = None,
-    net: Annotated[str | None, typer.Option(help="only this network: an installed one or an .onnx file")] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, help="how long to measure, loading and compiling apart")] = 25.0,
+    net: Annotated[
+        str | None, typer.Option(help="only this network and its search: an installed one or an .onnx file")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.01, help="how long to measure; loading and compiling come on top")
+    ] = 25.0,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Measure this machine: networks, play, playouts, training. Best on one that does nothing else."""
+    """Measure this machine: networks, search, playouts, training. Other work on it lowers the figures."""
     console = Console()
     with Console(stderr=True).status("loading") as status:
 
@@ -52,10 +55,12 @@ def command(
             run = load_recipe(recipe, settings or [])
             network_fields(run.network)
             figures = measure_recipe(run, seconds, say)
+        elif settings:
+            raise typer.BadParameter("--set changes a recipe: name one")
+        elif net is not None:
+            figures = measure_networks([load_evaluator(net)], seconds, say)
         else:
-            if settings:
-                raise typer.BadParameter("--set changes a recipe: name one")
-            networks = [load_evaluator(name) for name in ([net] if net else _installed())]
+            networks = [load_evaluator(name) for name in _installed()]
             recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
             figures = measure_all(networks, [load_recipe(name) for name in recipes], seconds, say)
             figures.missing += [f"{name}: {_ONLY_NETWORKS}" for name in recipe_names() if name not in recipes]

@@ -1,4 +1,4 @@
-"""`tengen gtp`: an engine for Go programs, over standard input and output."""
+"""`tengen gtp`: the engine on standard input and output."""
 
 from __future__ import annotations
 
@@ -7,52 +7,55 @@ from typing import Annotated, Literal
 
 import typer
 
-Backend = Literal["auto", "openvino", "torch", "uniform"]
+Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
 
 
 def command(
-    net: Annotated[str, typer.Option(help="Network by name or file; none plays without one.")] = "default",
+    net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
     playouts: Annotated[
-        str | None, typer.Option(help="Playout policy of --net none: uniform, local, ...; local if not given.")
+        str | None, typer.Option(help="Playout policy with --net none: uniform, local, ... Default: local.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="The search of a published system: alphazero, leela-zero, gumbel, ...")
+        str | None, typer.Option(help="Search settings of a published system: alphazero, leela-zero, gumbel, ...")
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the search, NAME=VALUE; may be repeated.")
+        list[str] | None, typer.Option("--set", help="A search setting, NAME=VALUE; may be repeated.")
     ] = None,
     visits: Annotated[
         int | None,
-        typer.Option(min=1, help="Visits a move; where nothing else bounds it 400, or 10,000 by playouts alone."),
+        typer.Option(min=1, help="Visits a move. Default without other limits: 400, with --net none 10,000."),
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
     size: Annotated[int, typer.Option(min=5, max=19, help="Board size at the start.")] = 19,
     komi: Annotated[float, typer.Option(help="Komi at the start.")] = 7.5,
-    rules: Annotated[str, typer.Option(help="Rules at the start, by name or parts.")] = "chinese",
-    ponder: Annotated[bool, typer.Option(help="Think in the other side's time.")] = False,
-    resign: Annotated[bool, typer.Option(help="Give up lost games.")] = True,
-    temperature: Annotated[float, typer.Option(min=0, help="Variety in the opening; 0 is none.")] = 0.0,
+    rules: Annotated[str, typer.Option(help="Rules at the start: a name such as japanese, or parts.")] = "chinese",
+    ponder: Annotated[bool, typer.Option(help="Search in the opponent's time.")] = False,
+    resign: Annotated[bool, typer.Option(help="Resign lost games.")] = True,
+    temperature: Annotated[
+        float, typer.Option(min=0, help="Temperature of moves in the opening; 0: the best move.")
+    ] = 0.0,
     weaken: Annotated[
-        float | None, typer.Option(min=0.01, help="Play moves drawn from the network's policy at this temperature.")
+        float | None,
+        typer.Option(min=0.01, help="Play weaker: moves drawn from the policy at this temperature."),
     ] = None,
-    backend: Annotated[Backend, typer.Option(help="What computes the network.")] = "auto",
+    backend: Annotated[Backend, typer.Option(help="Library that runs the network.")] = "auto",
     threads: Annotated[
-        int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 takes all cores.")
+        int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
     ] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Positions evaluated at once.")] = 8,
+    batch: Annotated[int, typer.Option(min=1, help="Positions in one network batch.")] = 8,
     seed: Annotated[
         int,
         typer.Option(
             min=0,
             max=2**63 - 1,
-            help="Same seed, same game, where no clock bounds the search and playouts alone have --threads 1.",
+            help="Random seed. Games repeat exactly without time limits; with --net none also use --threads 1.",
         ),
     ] = 0,
-    log: Annotated[Path | None, typer.Option(help="File for the log; else it goes to standard error.")] = None,
+    log: Annotated[Path | None, typer.Option(help="File for the log. Default: standard error.")] = None,
 ) -> None:
-    """Speak the Go Text Protocol: add this command line to Sabaki, GoGui or Lizzie."""
+    """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
     from tengen import __version__
-    from tengen.gtp.program import Settings, run
+    from tengen.gtp.server import Settings, run
 
     run(
         Settings(

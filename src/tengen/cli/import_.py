@@ -1,4 +1,4 @@
-"""`tengen import`: game records into a store."""
+"""`tengen import`: imports game records into a store."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tengen.data.filters import Filters
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.record import ENDINGS
-from tengen.data.rows import RowOptions
+from tengen.data.rows import Filters, RowOptions
 from tengen.rules import Rules
 
 _DAY = ["%Y-%m-%d"]
@@ -21,32 +20,32 @@ _DAY = ["%Y-%m-%d"]
 
 def command(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help=".sgf files, folders, archives, - for stdin")],
-    out: Annotated[Path, typer.Option(help="the folder of the new store")],
-    force: Annotated[bool, typer.Option("--force", help="replace a store that is there")] = False,
-    size: Annotated[list[int] | None, typer.Option(help="board size to keep; may be given again")] = None,
-    min_rank: Annotated[str, typer.Option(help="both players at least this: 5k, 3d, 1p")] = "",
-    since: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="first day")] = None,
-    until: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="last day")] = None,
+    out: Annotated[Path, typer.Option(help="folder of the new store")],
+    force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
+    size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,
+    min_rank: Annotated[str, typer.Option(help="minimum rank of both players: 5k, 3d, 1p")] = "",
+    since: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="first date")] = None,
+    until: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="last date")] = None,
     ending: Annotated[
-        list[str] | None, typer.Option(help=f"result to keep, again for more: {', '.join(ENDINGS)}")
+        list[str] | None, typer.Option(help=f"how games ended; repeat for more: {', '.join(ENDINGS)}")
     ] = None,
-    max_handicap: Annotated[int | None, typer.Option(help="most handicap stones; 0 for even games")] = None,
-    komi: Annotated[list[float] | None, typer.Option(help="komi to keep; may be given again")] = None,
-    min_moves: Annotated[int, typer.Option(help="fewest moves")] = Filters.min_moves,
-    max_moves: Annotated[int | None, typer.Option(help="most moves")] = None,
-    min_part: Annotated[int, typer.Option(help="legal moves for which a damaged game is kept")] = Filters.min_part,
-    sample: Annotated[float, typer.Option(help="a random part: a fraction below 1, or a number of games")] = 0,
-    seed: Annotated[int, typer.Option(help="which random part")] = 0,
-    exclude: Annotated[list[Path] | None, typer.Option(help="a store whose games to leave out, as a hold-out")] = None,
-    rules: Annotated[str, typer.Option(help="rules of records that name none; the komi decides unless given")] = "",
-    ownership: Annotated[bool, typer.Option(help="find who owned what at the end of counted games")] = True,
-    workers: Annotated[int, typer.Option(help="processes; 0 for one a core")] = 0,
+    max_handicap: Annotated[int | None, typer.Option(help="maximum handicap stones; 0 for even games")] = None,
+    komi: Annotated[list[float] | None, typer.Option(help="komi to keep; repeat for more")] = None,
+    min_moves: Annotated[int, typer.Option(help="minimum number of moves")] = Filters.min_moves,
+    max_moves: Annotated[int | None, typer.Option(help="maximum number of moves")] = None,
+    min_part: Annotated[int, typer.Option(help="minimum number of legal moves of a damaged game")] = Filters.min_part,
+    sample: Annotated[float, typer.Option(help="keep a random sample: a fraction below 1, or a number of games")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the sample")] = 0,
+    exclude: Annotated[list[Path] | None, typer.Option(help="leave out the games of this store")] = None,
+    rules: Annotated[str, typer.Option(help="rule set of records without one; by default chosen by the komi")] = "",
+    ownership: Annotated[bool, typer.Option(help="compute the final ownership of counted games")] = True,
+    workers: Annotated[int, typer.Option(help="worker processes; 0 for one a core")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
-    """Import game records into a new store, with a report of what was not kept and why.
+    """Import game records into a new store, with a report of the games that were not kept.
 
-    Every game is replayed by the rules; duplicates are dropped, also turned and mirrored ones. An interrupted import
-    leaves nothing behind: run it again.
+    Every game is replayed by the rules. Duplicates are dropped, rotated and mirrored ones too. An interrupted import
+    leaves no store; run it again.
     """
     filters = Filters(
         sizes=tuple(size or ()),
@@ -78,7 +77,7 @@ def command(
 
 
 class _Bar:
-    """A progress bar with games a second and the time that is left."""
+    """A progress bar with games per second and the remaining time."""
 
     def __init__(self, console: Console, quiet: bool) -> None:
         self._progress = Progress(
@@ -102,7 +101,7 @@ class _Bar:
         self._progress.stop()
 
     def show(self, state: ImportProgress) -> None:
-        """Draw the state of the import."""
+        """Show the progress of the import."""
         elapsed = self._progress.tasks[0].elapsed or 0.0
         rate = state.games / elapsed if elapsed else 0.0
         self._progress.update(

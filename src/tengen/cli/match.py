@@ -1,4 +1,4 @@
-"""`tengen match`: who is stronger, by how much, and how sure."""
+"""`tengen match`: games between players, and their difference in strength with its confidence."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def command(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
-    """Play games between two players or more under equal conditions and say who is stronger, and how sure that is.
+    """Play games between two players or more under equal conditions, and report who is stronger and how sure that is.
 
     Every opening is played with both colours. Our own rules decide what is legal and count, with the dead stones on
     which the players agree. The folder keeps every game; the same command goes on after an interruption.
@@ -86,42 +86,45 @@ def command(
         "sprt": {**_bounds(sprt), "alpha": alpha, "beta": beta},
         "defaults": {"visits": visits, "seconds": seconds, "time": time, "move_seconds": move_seconds},
     }
-    match, name = _read(players, _told(given), settings or [])
+    match, name = _read(players, _given(given), settings or [])
     _play(match, out or Path("matches") / name, workers, quiet)
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
-    from tengen.match.runner import games_at_once, play_match
+    from tengen.match.runner import InWorkers, games_at_once, play_match
     from tengen.match.summary import report
     from tengen.ratings.duplicate_games import repeated
     from tengen.ratings.pool import Pool, match_lot
+    from tengen.ratings.report import write_report
 
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets the figures so far
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the report is written
     try:
         with nullcontext() if quiet else Display(match) as display:
-            figures = play_match(match, folder, workers, display)
+            figures = play_match(match, folder, InWorkers(workers), display)
     except KeyboardInterrupt:
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
         raise
     finally:
+        if (folder / "summary.json").exists():
+            write_report(folder)
         signal.signal(signal.SIGTERM, before)
     print(report(figures))
     if more := len(read_folder(folder)[1]) - figures["games"]:
-        told = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
-        print(f"{told} not in these figures, which are of {match.games} a pairing")
+        others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
+        print(f"{others} not in these figures, which are of {match.games} a pairing")
     for note in repeated(Pool((match_lot(folder),))):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
 
 
 def _read(players: list[str], given: dict[str, Any], settings: list[str]) -> tuple[MatchSettings, str]:
-    """The match that is asked for, and a name for its folder."""
+    """The settings of the match, and a name for its folder."""
     from tengen.errors import RecipeError
     from tengen.match.settings import MatchSettings
     from tengen.recipes.loader import read_recipe, settled
@@ -150,14 +153,14 @@ def _bounds(text: str | None) -> dict[str, float]:
     return {"elo0": elo0, "elo1": elo1}
 
 
-def _told(given: dict[str, Any]) -> dict[str, Any]:
+def _given(given: dict[str, Any]) -> dict[str, Any]:
     """The options that were given."""
-    found = {key: _told(value) if isinstance(value, dict) else value for key, value in given.items()}
+    found = {key: _given(value) if isinstance(value, dict) else value for key, value in given.items()}
     return {key: value for key, value in found.items() if value is not None and value != {}}
 
 
 def _merged(file: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a file, with the options of the command line put over them."""
+    """The settings of a file, overridden by the options of the command line."""
     merged = dict(file)
     for key, value in given.items():
         before = {"kind": merged[key]} if key == "schedule" and isinstance(merged.get(key), str) else merged.get(key)

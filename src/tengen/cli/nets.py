@@ -1,4 +1,4 @@
-"""`tengen nets`: the networks and playout policies that are installed, and how each was made."""
+"""`tengen nets`: the installed networks and playout policies, and their cards."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,9 +23,9 @@ from tengen.evaluators.playout_file import find_playout, installed_playouts, is_
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(help="an installed network or playout policy, or its file: print its card")
+        str | None, typer.Argument(help="Print the card of this network or playout policy: a name or a file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the installed networks and playout policies, or print the card of one."""
     if name is not None:
@@ -38,14 +38,14 @@ def command(
         print("[" + ", ".join(card.model_dump_json() for card in [*cards, *installed_playouts()]) + "]")
         return
     if not cards:
-        raise NetworkError("no network is installed; tengen train makes one")
+        raise NetworkError("no network is installed; tengen train creates one")
     _print_list([*cards, *installed_playouts()], read_card(find_network("default")).name)
 
 
 def find_file(name_or_path: str, *others: str) -> Path:
-    """The file of an installed network or playout policy by name, or of a path.
+    """The file of a network or playout policy, by the name of an installed one or by its path.
 
-    Raises NetworkError when there is none, with the names of all that there are; `others` are names that do as well.
+    Raises NetworkError for an unknown name. `others` are further names to suggest.
     """
     if name_or_path == "default":
         return find_network(name_or_path)
@@ -59,7 +59,7 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
 
 def _print_list(cards: list[Card], default: str) -> None:
-    table = Table(title="installed networks and playout policies", title_justify="left")
+    table = Table(title="Installed networks and playout policies", title_justify="left")
     for heading in ("name", "family", "size", "boards", "top-1", "games", "hours"):
         table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours") else "left")
     for card in cards:
@@ -77,7 +77,7 @@ def _print_list(cards: list[Card], default: str) -> None:
     console.print(table)
     if by_size := default_by_size():
         sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())
-        console.print(f"default is {sizes}, and {default} on all other boards", highlight=False, soft_wrap=True)
+        console.print(f"default: {sizes}, {default} on all other board sizes", highlight=False, soft_wrap=True)
 
 
 def _print_card(card: Card) -> None:

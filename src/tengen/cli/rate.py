@@ -73,7 +73,6 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     from tengen.errors import RecipeError, SgfError
     from tengen.ratings.pool import Pool, match_lots
     from tengen.ratings.sgf_games import sgf_lots
-    from tengen.selfplay.rated_games import is_run, run_lots
 
     lots: list[Lot] = []
     notes: list[str] = []
@@ -81,9 +80,7 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     for folder in sorted({folder.resolve() for folder in folders}, key=lambda folder: len(folder.parts)):
         if not folder.exists():
             raise RecipeError(f"{folder}: there is no such folder or file")
-        if is_run(folder):
-            found = run_lots(folder)
-        elif found := match_lots(folder):
+        if found := match_lots(folder):
             found = [lot for lot in found if lot.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
             try:

@@ -1,4 +1,4 @@
-"""`tengen stats`: what a store holds."""
+"""`tengen stats`: statistics of a game store."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tengen.data.store import Store
 from tengen.sgf.values import rank_strength
 
 _BAR = 18
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 
 
 def command(
     store: Annotated[Path, typer.Argument(help="a store that 'tengen import' made")],
-    as_json: Annotated[bool, typer.Option("--json", help="the numbers as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Print what a game store holds: games, sizes, players, results, lengths, dates."""
+    """Print statistics of a game store: games, board sizes, ranks, results, lengths and dates."""
     stats = collect(Store.open(store))
     if as_json:
         print(json.dumps(stats.as_dict(), indent=1, ensure_ascii=False))
@@ -42,7 +42,7 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
         ("moves a game", f"{stats.shortest} to {stats.longest}, median {stats.median:g}"),
         ("dates", dates),
         ("with a score", _share(stats.with_score, stats.games)),
-        ("with final owners", _share(stats.with_ownership, stats.games)),
+        ("with final ownership", _share(stats.with_ownership, stats.games)),
         ("with visits (self-play)", _share(stats.with_visits, stats.games)),
         ("on disk", f"{stats.bytes / 1e6:,.1f} MB, {stats.bytes_a_game:,.0f} bytes a game"),
     ):
@@ -69,11 +69,11 @@ def _print(path: Path, stats: StoreStats, console: Console) -> None:
 
 
 def _table(title: str, counts: Mapping[Any, int]) -> Table:
-    """A small table with a bar a row; the rarest rows are joined where there are many."""
+    """A table with a bar for each row. The rarest values are combined where there are many."""
     rows = [(str(name), count) for name, count in counts.items()]
-    if len(rows) > _MOST_ROWS:
-        least = sorted(count for _, count in rows)[-_MOST_ROWS + 1]
-        common = [row for row in rows if row[1] >= least][: _MOST_ROWS - 1]
+    if len(rows) > _MAX_ROWS:
+        smallest = sorted(count for _, count in rows)[-_MAX_ROWS + 1]
+        common = [row for row in rows if row[1] >= smallest][: _MAX_ROWS - 1]
         rows = [*common, (f"{len(rows) - len(common)} others", sum(counts.values()) - sum(n for _, n in common))]
     total, largest = sum(counts.values()), max(counts.values(), default=1)
     table = Table(title=title, title_justify="left", title_style="bold", box=None, show_header=False, padding=(0, 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from tengen.cli.stopped import told_when_stopped
+from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
@@ -48,7 +48,7 @@ def command(
         console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
         console.print(_cost(module, config.plane_set))
 
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         path = train(run, folder, progress=not quiet, begun=tell)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
 
@@ -71,6 +71,6 @@ def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: boo
 
     run = load_recipe(recipe, settings, model=LinearRun)
     folder = out if out is not None else Path("runs") / run.name
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         path = train_linear(run, folder, progress=not quiet)
     Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from tengen.cli.stopped import told_when_stopped
+from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 
@@ -44,19 +44,17 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import ZeroConfig
-    from tengen.selfplay.helpers import help_generate, help_rate
-    from tengen.selfplay.loop import Run
-    from tengen.selfplay.watcher import Nobody
-    from tengen.selfplay.watching import TerminalWatcher
+    from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
+    from tengen.selfplay.progress import NullObserver, TerminalObserver
 
     config = load_recipe(recipe, settings, model=ZeroConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
-    shown = nullcontext(Nobody()) if quiet else TerminalWatcher(config, folder)
-    with told_when_stopped(folder), ShutdownFlag() as stop, shown as watcher:
+    shown = nullcontext(NullObserver()) if quiet else TerminalObserver(config, folder)
+    with report_interruption(folder), ShutdownFlag() as stop, shown as observer:
         if role == "lead":
-            return Run(config, folder, watcher, stop).go()
-        (help_generate if role == "generate" else help_rate)(config, folder, watcher, stop)
+            return SelfPlayRun(config, folder, observer, stop).go()
+        (help_generate if role == "generate" else help_rate)(config, folder, observer, stop)
     return None
 
 
@@ -66,5 +64,5 @@ def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: 
 
     config = load_recipe(recipe, settings, model=RlConfig)
     folder = out if out is not None else Path("runs") / config.name
-    with told_when_stopped(folder):
+    with report_interruption(folder):
         return run_policy_gradient(config, folder, progress=not quiet)

@@ -1,7 +1,6 @@
 """From game stores to batches: what training reads."""
 
-from tengen.data.appender import StoreAppender
-from tengen.data.batch import Batch, Rows
+from tengen.data.batch import Batch, Prefetcher, Rows, prefetch
 from tengen.data.planes import (
     FeatureContext,
     NativePlaneSet,
@@ -12,11 +11,10 @@ from tengen.data.planes import (
     plane_set_names,
     register_plane_set,
 )
-from tengen.data.prefetch import Prefetcher, prefetch
 from tengen.data.record import GameRecord
-from tengen.data.sampler import Sampler
-from tengen.data.self_play import MixedSampler, SelfPlaySampler, recorded_positions
+from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
 from tengen.data.store import Store, StoreWriter
+from tengen.data.writer import StoreAppender
 
 __all__ = [
     "Batch",

@@ -1,10 +1,14 @@
-"""A batch of positions with their targets."""
+"""Batches of positions with their targets, and drawing them ahead of the training loop."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +39,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What one training step reads, batch axis [B] first; H = W is the edge, A = H * W + 1 with pass last.
+    """Positions of one training step, batch axis [B] first. H = W is the edge, A = H * W + 1 with pass last.
 
-    All values are for the side to move; NaN is unknown.
+    All values are for the side to move. NaN is unknown.
     """
 
     planes: Floats
@@ -47,7 +51,7 @@ class Batch:
     mask: Floats
     """[B, H, W]: 1 on the board, 0 beyond."""
     policy: npt.NDArray[np.int64]
-    """[B]: index of the move that was played, 0 <= index < A; -1 where there is none."""
+    """[B]: policy index of the move that was played, 0 <= index < A; -1 at the end of a game."""
     value: Floats
     """[B]: 1 the side to move wins, -1 it loses, 0 a draw."""
     score: Floats
@@ -55,11 +59,11 @@ class Batch:
     ownership: Floats
     """[B, H, W]: 1 own, -1 the opponent's, 0 neutral; NaN off the board."""
     weight: Floats
-    """[B]: how much the position counts, 1 unless the store says otherwise."""
+    """[B]: weight of the position in the loss; 1 unless the store has another."""
     target: Floats | None = None
-    """[B, A]: probabilities of the move, by visits where the store has them, else of the move that was played."""
+    """[B, A]: policy target: shares of visits where the store has them, else 1 for the move that was played."""
     reply: Floats | None = None
-    """[B, A]: the same of the opponent's next move; rows of 0 where there is none."""
+    """[B, A]: the same for the opponent's next move; rows of 0 where there is none."""
 
     def __len__(self) -> int:
         return len(self.policy)
@@ -70,7 +74,7 @@ class Batch:
 
     @classmethod
     def empty(cls, size: int, channels: int, scalars: int, edge: int, targets: bool = False) -> Batch:
-        """Allocate a batch whose contents are still undefined; with `targets`, also of target and reply."""
+        """Allocate a batch with undefined contents; with `targets`, also `target` and `reply`."""
         moves = (size, edge * edge + 1)
         return cls(
             planes=np.empty((size, channels, edge, edge), np.float32),
@@ -87,9 +91,64 @@ class Batch:
 
     @classmethod
     def join(cls, parts: Sequence[Batch]) -> Batch:
-        """Put batches of one kind one behind the other."""
+        """Concatenate batches of the same shapes."""
         columns: dict[str, Any] = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
         joined: dict[str, Any] = {
             name: None if column[0] is None else np.concatenate(column) for name, column in columns.items()
         }
         return cls(**joined)
+
+
+class BatchSource(Protocol):
+    """A source of numbered batches, such as `Sampler`."""
+
+    def batch(self, step: int) -> Batch:
+        """Return batch number `step`."""
+        ...
+
+
+class Prefetcher:
+    """An endless iterator over batches in the order of their steps, drawn ahead by threads.
+
+    Holds up to `depth` batches. `step` is the number of the next batch, `waited` the seconds that the consumer spent
+    waiting so far. An error in drawing a batch is raised when that batch is asked for. Close it, or use it as a context
+    manager.
+    """
+
+    def __init__(self, source: BatchSource, start_step: int = 0, depth: int = 4, threads: int = 1) -> None:
+        self.step = start_step
+        self.waited = 0.0
+        self._draw: Callable[[int], Batch] = source.batch
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="tengen-prefetch")
+        self._ahead: deque[Future[Batch]] = deque(self._pool.submit(self._draw, start_step + i) for i in range(depth))
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Batch:
+        if not self._ahead:
+            raise StopIteration
+        started = time.perf_counter()
+        batch = self._ahead.popleft().result()
+        self.waited += time.perf_counter() - started
+        self._ahead.append(self._pool.submit(self._draw, self.step + len(self._ahead) + 1))
+        self.step += 1
+        return batch
+
+    def close(self) -> None:
+        """Stop drawing; the iterator is exhausted from now on."""
+        self._ahead.clear()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def prefetch(source: BatchSource, start_step: int = 0, depth: int = 4, threads: int = 1) -> Prefetcher:
+    """Start to draw the batches from `start_step` on; see `Prefetcher`."""
+    return Prefetcher(source, start_step, depth, threads)

@@ -1,4 +1,4 @@
-"""Records into a store: sources are cut into trees here, read and replayed by workers, and written here in order."""
+"""Importing game records: the parent cuts sources into trees and writes the store, workers read and replay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import threading
@@ -23,14 +22,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tengen.data.identity import HashSet
-from tengen.data.report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
-from tengen.data.rows import DROPPED, FILTERED, Note, RowOptions, Rows, trees_to_rows
-from tengen.data.sampling import SampleOf, in_fraction
+from tengen.data.import_report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
+from tengen.data.rows import DROPPED, FILTERED, ImportedRows, Note, RowOptions, trees_to_rows
 from tengen.data.sources import SourceProblem, Sources, Tree
+from tengen.data.split import in_fraction, mix
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
 from tengen.errors import RecipeError, StoreError
+from tengen.machine import core_count, when_parent_ends
 
 _TREES_A_CHUNK = 256
 _BYTES_A_CHUNK = 1 << 19
@@ -39,10 +38,10 @@ _CHUNKS_AHEAD = 4
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How to import.
+    """Options of an import. Raises RecipeError for a number out of range.
 
-    sample: a fraction below 1, or a number of games; 0 keeps all. seed: 0 to 2**63 - 1. exclude: stores whose games
-    are left out. workers: 0 for one a core. Raises RecipeError for a number out of range.
+    sample: keep a random fraction below 1, or a number of games; 0 keeps all. seed: of the sample, 0 to 2**63 - 1.
+    exclude: stores whose games are left out. workers: processes, 0 for one a core. overwrite: replace a store.
     """
 
     rows: RowOptions = field(default_factory=RowOptions)
@@ -65,7 +64,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ImportProgress:
-    """Where an import stands; total_bytes is None while standard input is read."""
+    """Progress of an import. total_bytes is None when standard input is read."""
 
     read_bytes: int
     total_bytes: int | None
@@ -81,10 +80,9 @@ def import_games(
 ) -> ImportReport:
     """Import every game found in `paths` (see `Sources`) into a new store at `out`, and report.
 
-    The same input and options give the same shards, whatever the number of workers. Interrupted at any moment it
-    leaves no store; run again it starts anew. Besides the shards the store holds the report as text and JSON and a
-    list of every game that is not whole. Scripts that import with more than one worker need the usual
-    `if __name__ == "__main__":`.
+    The same input and options give the same shards with any number of workers. An interrupted import leaves no store.
+    The folder of the store also holds the report as text and JSON and a list of all games that are not complete.
+    Scripts that import with more than one worker need `if __name__ == "__main__":`.
 
     Raises SgfError when nothing is found, StoreError when the store cannot be written or holds no game at the end.
     """
@@ -104,21 +102,21 @@ def import_games(
 
 
 class _Collector:
-    """Takes the rows of the workers in order: drops duplicates, samples, counts, writes."""
+    """Takes the rows of the workers in order: drops duplicates, samples, counts and writes."""
 
     def __init__(self, writer: StoreWriter, options: ImportOptions) -> None:
         self.writer = writer
         self.options = options
         self.report = ImportReport()
         self._notes = NoteFile(writer.folder)
-        self._parts: dict[int, Note] = {}  # of the games that are kept in part, by hash; places may be the same
+        self._parts: dict[int, Note] = {}  # of games kept in part, by hash: a place need not be unique
         self._seen = HashSet()
         self._excluded = HashSet()
         for path in options.exclude:
             self._excluded.add(Store.open(path).hashes)
         self._sample = SampleOf(int(options.sample), options.seed) if options.sample >= 1 else None
 
-    def take(self, rows: Rows) -> None:
+    def take(self, rows: ImportedRows) -> None:
         """Store the rows that are new and chosen."""
         self.report.games += rows.games
         keep, lost = self._choose(rows)
@@ -133,8 +131,8 @@ class _Collector:
         else:
             self.writer.add_batch(batch)
 
-    def _choose(self, rows: Rows) -> tuple[npt.NDArray[np.bool_], list[Note]]:
-        """Tell which rows to store, bool [rows], and why not the others."""
+    def _choose(self, rows: ImportedRows) -> tuple[npt.NDArray[np.bool_], list[Note]]:
+        """Return which rows to store, bool [rows], and notes of the others."""
         lost: list[Note] = []
         keep = np.ones(len(rows.hashes), np.bool_)
 
@@ -150,7 +148,7 @@ class _Collector:
         return keep, lost
 
     def finish(self) -> ImportReport:
-        """Write the last rows and the report; raises StoreError when there is no row."""
+        """Write the last rows and the report. Raises StoreError when there is no row."""
         report = self.report
         if self._sample:
             self._write_sample(self._sample)
@@ -179,7 +177,7 @@ class _Collector:
         self.report.reasons[FILTERED, SAMPLED] += before - self.report.kept
 
     def _count(self, batch: pa.RecordBatch) -> None:
-        """Add rows that are kept to the figures of the report."""
+        """Add kept rows to the numbers of the report."""
         report = self.report
         report.kept += batch.num_rows
         report.owned += batch.num_rows - batch.column("ownership").null_count
@@ -193,8 +191,72 @@ class _Collector:
         self._notes.add(note)
 
 
+class HashSet:
+    """A growing set of 64-bit hashes, about 8 bytes each: a sorted array and a small set of the newest."""
+
+    def __init__(self, newest: int = 1 << 18) -> None:
+        self._sorted = np.empty(0, np.uint64)
+        self._newest: set[int] = set()
+        self._limit = newest
+
+    def __len__(self) -> int:
+        return len(self._sorted) + len(self._newest)
+
+    def holds(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Return which hashes are in the set, bool [n]."""
+        held = np.array([value in self._newest for value in hashes.tolist()], np.bool_)
+        if len(self._sorted):
+            places = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
+            held |= self._sorted[places] == hashes
+        return held
+
+    def add(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Add hashes and return which of them were new, bool [n]. A second copy within `hashes` is not new."""
+        fresh = ~self.holds(hashes)
+        for i, value in enumerate(hashes.tolist()):
+            fresh[i] &= value not in self._newest
+            if fresh[i]:
+                self._newest.add(value)
+        if len(self._newest) >= self._limit:
+            newest = np.fromiter(self._newest, np.uint64, len(self._newest))
+            self._sorted = np.sort(np.concatenate([self._sorted, newest]))
+            self._newest = set()
+        return fresh
+
+
+class SampleOf:
+    """Keeps n random games of a stream, those with the smallest keyed hashes. Holds at most about 2 n rows."""
+
+    def __init__(self, n: int, seed: int) -> None:
+        self.n = n
+        self.seed = seed
+        self._rows: list[pa.RecordBatch] = []
+        self._keys: list[npt.NDArray[np.uint64]] = []
+
+    def add(self, batch: pa.RecordBatch, hashes: npt.NDArray[np.uint64]) -> None:
+        """Take rows into account."""
+        self._rows.append(batch)
+        self._keys.append(mix(hashes, self.seed))
+        if sum(map(len, self._keys)) > 2 * self.n + (1 << 13):
+            self._prune()
+
+    def rows(self) -> list[pa.RecordBatch]:
+        """The chosen rows in the order of the stream."""
+        self._prune()
+        return self._rows
+
+    def _prune(self) -> None:
+        if not self._rows:
+            return
+        joined = np.concatenate(self._keys)
+        chosen = np.sort(np.argsort(joined, kind="stable")[: self.n])
+        table = pa.Table.from_batches(self._rows).take(pa.array(chosen))
+        self._rows = table.combine_chunks().to_batches()
+        self._keys = [joined[chosen]]
+
+
 def _chunks(trees: Iterator[Tree | SourceProblem]) -> Iterator[list[Tree | SourceProblem]]:
-    """Group trees into pieces of work, by number and by bytes; the same pieces however many workers there are."""
+    """Group trees into tasks by number and bytes. The tasks do not depend on the number of workers."""
     chunk: list[Tree | SourceProblem] = []
     size = 0
     for tree in trees:
@@ -207,19 +269,19 @@ def _chunks(trees: Iterator[Tree | SourceProblem]) -> Iterator[list[Tree | Sourc
         yield chunk
 
 
-def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportOptions) -> Iterator[Rows]:
-    """Turn chunks into rows on all workers, in order, with a bounded number of chunks on the way.
+def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportOptions) -> Iterator[ImportedRows]:
+    """Turn chunks into rows on all workers, in order, with a bounded number of chunks in flight.
 
-    A single chunk, or a single worker, is worked on here.
+    A single chunk, and all chunks of a single worker, are done in this process.
     """
-    workers = options.workers or len(os.sched_getaffinity(0))
+    workers = options.workers or core_count()
     first = list(itertools.islice(chunks, 2))
     chunks = itertools.chain(first, chunks)
     if workers == 1 or len(first) < 2:
         yield from (trees_to_rows(chunk, options.rows) for chunk in chunks)
         return
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
-    waiting: deque[Future[Rows]] = deque()
+    waiting: deque[Future[ImportedRows]] = deque()
     try:
         for chunk in chunks:
             with _no_interruption():
@@ -229,40 +291,36 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
-        raise StoreError("an import worker died, perhaps for want of memory; try fewer with --workers") from None
+        raise StoreError("an import worker died, perhaps for lack of memory; try fewer with --workers") from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def _no_interruption() -> Iterator[None]:
-    """Put off Ctrl-C while a worker may be starting: half a pool can be neither used nor ended.
+    """Delay Ctrl-C while a worker may be starting: a pool that is half started can be neither used nor stopped.
 
-    A worker born here has the signal blocked, so Ctrl-C in a terminal does not end it before it ignores it.
+    A worker started here has the signal blocked, so that Ctrl-C in a terminal does not end it before it ignores the
+    signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    handler = signal.signal(signal.SIGINT, lambda *_: came.append(1))
+    received: list[int] = []
+    blocks = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else set()
+    handler = signal.signal(signal.SIGINT, lambda *_: received.append(1))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if blocks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-    if came:
+    if received:
         raise KeyboardInterrupt
 
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent is gone, however it went."""
+    """Ignore Ctrl-C, which the parent handles, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_with(sentinel: int) -> None:
-    multiprocessing.connection.wait([sentinel])
-    os._exit(1)
+    when_parent_ends(lambda: os._exit(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,10 @@ Ranks = tuple[str, str]
 
 FeatureContext = _native.FeatureContext
 UNRANKED: Ranks = ("", "")
+NativeSearch = _native.Search | _native.SearchPool | _native.SelfPlay
+
+_POINTS = "_points"
+"""The native set with one plane, the number of each point. It gives masks, targets and the turned points."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,31 @@ class PlaneSet(ABC):
         mask = np.empty((count, width, width), np.float32)
         for i, game in enumerate(games):
             symmetry = 0 if symmetries is None else symmetries[i]
-            codes = (0, 0) if ranks is None else rank_codes(ranks[i])
-            native = game._native if isinstance(game, Game) else game
-            self._write_game(native, symmetry, codes, planes[i], scalars[i], mask[i])
+            self.write_game(game, planes[i], scalars[i], mask[i], symmetry, UNRANKED if ranks is None else ranks[i])
         return planes, scalars, mask
+
+    @abstractmethod
+    def write_game(
+        self,
+        game: Game | _native.Game,
+        planes: Floats,
+        scalars: Floats,
+        mask: Floats,
+        symmetry: int = 0,
+        ranks: Ranks = UNRANKED,
+    ) -> None:
+        """Write the position of one game into planes [C, edge, edge], scalars [S] and mask [edge, edge].
+
+        Raises ValueError as encode_games does.
+        """
+
+    @abstractmethod
+    def gather(self, search: NativeSearch, planes: Floats, scalars: Floats, mask: Floats, *limits: Any) -> int:
+        """Write the positions that a native search needs evaluated; returns how many.
+
+        The arrays are planes [N, C, edge, edge], scalars [N, S] and mask [N, edge, edge]. `limits` are those of the
+        search's own `gather`.
+        """
 
     @abstractmethod
     def encode_rows(
@@ -85,15 +111,9 @@ class PlaneSet(ABC):
         Raises ValueError for what is no position of a game.
         """
 
-    @abstractmethod
-    def _write_game(
-        self, game: _native.Game, symmetry: int, ranks: tuple[int, int], planes: Floats, scalars: Floats, mask: Floats
-    ) -> None:
-        """Write one position into planes [C, edge, edge], scalars [S] and mask [edge, edge]."""
-
 
 class NativePlaneSet(PlaneSet):
-    """A plane set written in C++ (`native/features/`). Search needs one of these."""
+    """A plane set written in C++ (`native/features/`)."""
 
     @classmethod
     def named(cls, name: str) -> NativePlaneSet:
@@ -120,10 +140,22 @@ class NativePlaneSet(PlaneSet):
             batch.ownership, batch.weight, threads, batch.target, batch.reply,
         )  # fmt: skip
 
-    def _write_game(
-        self, game: _native.Game, symmetry: int, ranks: tuple[int, int], planes: Floats, scalars: Floats, mask: Floats
+    def write_game(
+        self,
+        game: Game | _native.Game,
+        planes: Floats,
+        scalars: Floats,
+        mask: Floats,
+        symmetry: int = 0,
+        ranks: Ranks = UNRANKED,
     ) -> None:
-        _native.encode_game(self.name, game, symmetry, mask.shape[-1], planes, scalars, mask, ranks)
+        """Write one position."""
+        edge = mask.shape[-1]
+        _native.encode_game(self.name, _native_game(game), symmetry, edge, planes, scalars, mask, rank_codes(ranks))
+
+    def gather(self, search: NativeSearch, planes: Floats, scalars: Floats, mask: Floats, *limits: Any) -> int:
+        """Write the positions of a search without a copy."""
+        return search.gather(self.name, planes, scalars, mask, *limits)
 
 
 @dataclass(frozen=True)
@@ -131,9 +163,9 @@ class PythonPlaneSet(PlaneSet):
     """A plane set written in Python over the native features, for experiments.
 
     `features` gets a `FeatureContext` and returns the planes, [C, size, size] by row and column of the board, and the
-    scalars [S]; symmetries and larger tensors are applied to them. Batches take many times as long as those of a native
-    set, and search cannot use the set: training, evaluation on game records and raw-policy play can.
-    `register_plane_set` or an entry point of the group `tengen.plane_sets` makes it known by its name.
+    scalars [S]; symmetries and larger tensors are applied to them. The set works wherever a native one does, in
+    training, search and self-play, but encoding takes many times as long. `register_plane_set` or an entry point of the
+    group `tengen.plane_sets` makes it known by its name.
     """
 
     features: Callable[[FeatureContext], tuple[npt.ArrayLike, npt.ArrayLike]] = field(repr=False)
@@ -149,25 +181,43 @@ class PythonPlaneSet(PlaneSet):
     ) -> None:
         """Fill the targets natively, then the planes and scalars position by position."""
         count, edge = len(rows.ply), batch.mask.shape[-1]
+        points = np.empty((count, 1, edge, edge), np.float32)
         _native.encode_rows(
-            "_none", shards, shard, row, rows.ply, rows.symmetry, rows.other_scoring, rows.komi_shift, edge,
-            np.empty((count, 0, edge, edge), np.float32), np.empty((count, 0), np.float32), batch.mask, batch.policy,
-            batch.value, batch.score, batch.ownership, batch.weight, threads, batch.target, batch.reply,
+            _POINTS, shards, shard, row, rows.ply, rows.symmetry, rows.other_scoring, rows.komi_shift, edge, points,
+            np.empty((count, 0), np.float32), batch.mask, batch.policy, batch.value, batch.score, batch.ownership,
+            batch.weight, threads, batch.target, batch.reply,
         )  # fmt: skip
         contexts = _native.row_contexts(shards, shard, row, rows.ply, rows.other_scoring, rows.komi_shift)
         for i, context in enumerate(contexts):
-            self._write(context, int(rows.symmetry[i]), batch.planes[i], batch.scalars[i])
+            self._write(context, points[i, 0], batch.mask[i], batch.planes[i], batch.scalars[i])
 
-    def _write_game(
-        self, game: _native.Game, symmetry: int, ranks: tuple[int, int], planes: Floats, scalars: Floats, mask: Floats
+    def write_game(
+        self,
+        game: Game | _native.Game,
+        planes: Floats,
+        scalars: Floats,
+        mask: Floats,
+        symmetry: int = 0,
+        ranks: Ranks = UNRANKED,
     ) -> None:
-        # The empty native set checks symmetry and edge, and writes the mask.
-        edge = mask.shape[-1]
-        none = np.empty((0, edge, edge), np.float32)
-        _native.encode_game("_none", game, symmetry, edge, none, np.empty(0, np.float32), mask, (0, 0))
-        self._write(FeatureContext(game, ranks=ranks), symmetry, planes, scalars)
+        """Write one position."""
+        edge, native = mask.shape[-1], _native_game(game)
+        points = np.empty((1, edge, edge), np.float32)
+        _native.encode_game(_POINTS, native, symmetry, edge, points, np.empty(0, np.float32), mask)
+        self._write(FeatureContext(native, ranks=rank_codes(ranks)), points[0], mask, planes, scalars)
 
-    def _write(self, context: FeatureContext, symmetry: int, planes: Floats, scalars: Floats) -> None:
+    def gather(self, search: NativeSearch, planes: Floats, scalars: Floats, mask: Floats, *limits: Any) -> int:
+        """Let the search record its positions, then write them one by one."""
+        edge, recorder = mask.shape[-1], _native.PositionRecorder()
+        points, numbers = np.empty((len(mask), 1, edge, edge), np.float32), np.empty((len(mask), 1), np.float32)
+        count = search.gather(recorder, points, numbers, mask, *limits)
+        contexts = recorder.take()
+        for i in range(count):
+            self._write(contexts[int(numbers[i, 0])], points[i, 0], mask[i], planes[i], scalars[i])
+        return count
+
+    def _write(self, context: FeatureContext, points: Floats, mask: Floats, planes: Floats, scalars: Floats) -> None:
+        """Write the features of a position; `points` [edge, edge] has the number of each point, turned."""
         found, numbers = (np.asarray(part, np.float32) for part in self.features(context))
         size = context.size
         for what, given, wanted in (
@@ -176,10 +226,9 @@ class PythonPlaneSet(PlaneSet):
         ):
             if given.shape != wanted:
                 raise NetworkError(f"plane set {self.name!r} gives {what} of shape {given.shape}, not {wanted}")
-        turned = found[:, ::-1] if symmetry & 1 else found
-        turned = turned[:, :, ::-1] if symmetry & 2 else turned
+        on_board = mask > 0
         planes[:] = 0
-        planes[:, :size, :size] = turned.transpose(0, 2, 1) if symmetry & 4 else turned
+        planes[:, on_board] = found.reshape(len(found), -1)[:, points[on_board].astype(np.intp)]
         scalars[:] = numbers
 
 
@@ -214,17 +263,6 @@ def plane_set(name: str | PlaneSet) -> PlaneSet:
     return found
 
 
-def native_plane_set(name: str) -> NativePlaneSet:
-    """Return the native plane set of this name; raises NetworkError for an unknown name or a set written in Python."""
-    found = plane_set(name)
-    if not isinstance(found, NativePlaneSet):
-        raise NetworkError(
-            f"plane set {name!r} is written in Python: it serves training, evaluation and raw-policy play; "
-            "search needs a native set (native/features)"
-        )
-    return found
-
-
 def encode_game(
     planes: PlaneSet | str, game: Game, symmetry: int = 0, edge: int | None = None, ranks: Ranks = UNRANKED
 ) -> Encoded:
@@ -239,6 +277,10 @@ def encode_game(
 def rank_codes(ranks: Ranks) -> tuple[int, int]:
     """Return ranks as native code takes them; raises ValueError for a text that is no rank."""
     for text in ranks:
-        if rank(text) != text:
+        if text and rank(text) != text:
             raise ValueError(f"{text!r} is no rank: write one such as 5k, 3d or 1p, or nothing where it is unknown")
     return rank_strength(ranks[0]), rank_strength(ranks[1])
+
+
+def _native_game(game: Game | _native.Game) -> _native.Game:
+    return game._native if isinstance(game, Game) else game

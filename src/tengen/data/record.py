@@ -1,21 +1,24 @@
-"""One game as the store holds it: moves and facts, no planes."""
+"""A game of a store: its record, its hash and packed forms."""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from tengen import _native
 from tengen.game import Game
 from tengen.sgf.values import Result
 
 WHITE_BIT = 0x8000
-"""Set in a stored move when White played it; the low bits are the point."""
+"""Set in a stored move of White. The lower bits are the point."""
 
 ENDINGS = ("count", "resign", "time", "forfeit", "draw", "void", "unknown")
-"""How a game can have ended, as the column `ending` names it."""
+"""How a game can end: values of the column `ending`."""
 
 
 def _no_stones() -> npt.NDArray[np.uint16]:
@@ -29,37 +32,54 @@ def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.u
 
 @dataclass(frozen=True, eq=False)
 class GameRecord:
-    """A row of a game store. Arrays may be read-only views into the mapped file.
+    """One game of a store: moves, facts and, for self-play, the findings of the search.
 
-    `winner` is 0 black, 1 white, 2 draw, None unknown; `score` is Black minus White in points with komi, None when
-    the game was not counted; `komi` None means unknown. `ownership` is uint8 [size * size] by row-major point:
-    0 black, 1 white, 2 neutral. Self-play gives, move by move: `visits`, an array with the point in the low and the
-    visit count in the high 16 bits (empty where the move teaches no policy); `root_values`, of the search, -1..1 for
-    the side to move; `surprises`, the Kullback-Leibler divergence of the visits from the raw policy, in nats; NaN
-    where there is none.
+    Points are row-major from the top-left corner, `row * size + column`; `size * size` is pass. Arrays may be read-only
+    views into the memory-mapped file.
     """
 
     size: int
+    """Board size, 5 to 19."""
     moves: npt.NDArray[np.uint16]
+    """[n]: the point of each move, with bit 15 (`WHITE_BIT`) set for White. See `pack_moves`, `points`, `colors`."""
     rules: str = "chinese"
+    """Name or text form of the rule set."""
     komi: float | None = None
+    """Komi in points; None where unknown."""
     handicap: int = 0
+    """Handicap stones."""
     black_stones: npt.NDArray[np.uint16] = field(default_factory=_no_stones)
+    """Points of Black's setup stones."""
     white_stones: npt.NDArray[np.uint16] = field(default_factory=_no_stones)
+    """Points of White's setup stones."""
     first: int = 0
+    """Colour to play first: 0 black, 1 white."""
     winner: int | None = None
+    """0 black, 1 white, 2 draw, None unknown."""
     score: float | None = None
+    """Black minus White in points, komi included; None where the game was not counted."""
     ending: str = "unknown"
+    """How the game ended, one of `ENDINGS`."""
     black_rank: str = ""
+    """Rank of Black such as `9d`, `2p` or `5k`; empty where unknown."""
     white_rank: str = ""
+    """Rank of White."""
     date: datetime.date | None = None
+    """Day on which the game was played."""
     source: str = ""
+    """File and place in it."""
     hash: int = 0
+    """64-bit hash of size, setup and moves up to symmetry (`game_hash`); finds duplicates and decides the split."""
     ownership: npt.NDArray[np.uint8] | None = None
+    """[size * size]: final owner of each point, 0 black, 1 white, 2 neutral; None where unknown."""
     visits: tuple[npt.NDArray[np.uint32], ...] | None = None
+    """Self-play, for each move: points in the low and their visits in the high 16 bits. Empty: no policy target."""
     root_values: npt.NDArray[np.float32] | None = None
+    """Self-play, [n]: root value of the search before each move, -1..1 for the side to move; NaN where unknown."""
     weight: float | None = None
+    """Weight of the game's positions in training; None is 1."""
     surprises: npt.NDArray[np.float32] | None = None
+    """Self-play, [n]: Kullback-Leibler divergence of the visits from the raw policy in nats; NaN where unknown."""
 
     @property
     def points(self) -> npt.NDArray[np.uint16]:
@@ -73,13 +93,13 @@ class GameRecord:
 
     @property
     def result(self) -> str:
-        """The result as SGF writes it: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
+        """The result in SGF form: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
         return str(Result(self.winner, self.score, self.ending))
 
     def game(self, moves: int | None = None) -> Game:
-        """Replay the first `moves` moves (all when None) by the rules; unknown komi becomes 0.
+        """Replay the first `moves` moves, all by default. An unknown komi becomes 0.
 
-        Raises IllegalMove where the record is no legal game.
+        Raises IllegalMove where a move is illegal by the rules of the record.
         """
         game = Game(self.size, self.rules, 0.0 if self.komi is None else self.komi)
         game.setup(black=self.black_stones.tolist(), white=self.white_stones.tolist(), to_play=self.first)
@@ -110,3 +130,28 @@ def unpack_ownership(packed: bytes | npt.NDArray[np.uint8], points: int) -> npt.
     """Undo `pack_ownership`: uint8 [points] of 0 black, 1 white, 2 neutral."""
     data = np.frombuffer(packed, np.uint8)
     return ((data[:, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3).reshape(-1)[:points].astype(np.uint8)
+
+
+@cache
+def symmetry_table(size: int) -> npt.NDArray[np.uint16]:
+    """The image of each point under each symmetry, uint16 [8, size * size + 1]. Pass stays pass.
+
+    Bit 0 flips rows, bit 1 flips columns, bit 2 transposes, in that order.
+    """
+    points = range(size * size)
+    rows = [[*(_native.transform(p, size, symmetry) for p in points), len(points)] for symmetry in range(8)]
+    return np.array(rows, np.uint16)
+
+
+def game_hash(
+    size: int, moves: npt.NDArray[np.uint16], black_stones: npt.NDArray[np.uint16], white_stones: npt.NDArray[np.uint16]
+) -> int:
+    """Hash size, setup and moves to 64 bits. The hash is the same for all eight symmetries of a game."""
+    table = symmetry_table(size)
+    points, colors = moves & np.uint16(WHITE_BIT - 1), moves & np.uint16(WHITE_BIT)
+    turned = table[:, points] | colors
+    keys = [row.tobytes() for row in turned]
+    if len(black_stones) or len(white_stones):
+        setups = (np.sort(table[:, stones], axis=1) for stones in (black_stones, white_stones))
+        keys = [b"|".join((b.tobytes(), w.tobytes(), k)) for b, w, k in zip(*setups, keys, strict=True)]
+    return int.from_bytes(hashlib.blake2b(bytes([size]) + min(keys), digest_size=8).digest(), "little")

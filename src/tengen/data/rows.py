@@ -1,29 +1,141 @@
-"""Game trees into store rows: read, replayed by the rules, filtered. This is what an import worker does."""
+"""Game trees into store rows: reading, replay by the rules, filters and final ownership. Import workers run this."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tengen import _native, coords
-from tengen.data.filters import Filters
-from tengen.data.identity import game_hash
-from tengen.data.ownership import final_owners
-from tengen.data.record import WHITE_BIT, GameRecord
-from tengen.data.schema import rows_to_batch
+from tengen.data.format import rows_to_batch
+from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
+from tengen.errors import SgfError
+from tengen.rules import Rules
 from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
+from tengen.sgf.values import rank, rank_strength
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Filters of an import. None and empty accept every game. Raises SgfError for a value out of range.
+
+    sizes: board sizes. min_rank: minimum rank of both players, such as `5k`, `3d` or `1p`. since, until: dates,
+    inclusive; a game without a date fails both. endings: values of `record.ENDINGS`. max_handicap: stones. komi: values
+    in points; an unknown komi fails. min_moves, max_moves: length, inclusive. min_part: legal moves that a damaged game
+    needs to be kept in part.
+    """
+
+    sizes: tuple[int, ...] = ()
+    min_rank: str = ""
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+    endings: tuple[str, ...] = ()
+    max_handicap: int | None = None
+    komi: tuple[float, ...] = ()
+    min_moves: int = 10
+    max_moves: int | None = None
+    min_part: int = 30
+
+    def __post_init__(self) -> None:
+        if self.min_rank and rank(self.min_rank) != self.min_rank:
+            raise SgfError(f"{self.min_rank!r} is no rank; write one such as 5k, 3d or 1p")
+        if strange := [size for size in self.sizes if not 5 <= size <= 19]:
+            raise SgfError(f"{strange[0]} is no board size; sizes are 5 to 19")
+        if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
+            raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
+        if self.max_handicap is not None and self.max_handicap < 0:
+            raise SgfError(f"max_handicap must be 0 or more, not {self.max_handicap}; 0 keeps even games")
+        if self.max_moves is not None and self.max_moves < self.min_moves:
+            raise SgfError(f"no game has {self.min_moves} moves or more and {self.max_moves} or fewer")
+        if self.since and self.until and self.since > self.until:
+            raise SgfError(f"no day is from {self.since} on and until {self.until}")
+
+    def refuse(self, game: GameRecord) -> str:
+        """The name of the first filter that the game fails; empty when it passes all."""
+        if self.sizes and game.size not in self.sizes:
+            return "board size"
+        if self.min_rank and not self._strong(game):
+            return "rank"
+        if not self._in_time(game.date):
+            return "date"
+        if self.endings and game.ending not in self.endings:
+            return "result"
+        if self.max_handicap is not None and game.handicap > self.max_handicap:
+            return "handicap"
+        if self.komi and (game.komi is None or not any(abs(game.komi - value) < 0.01 for value in self.komi)):
+            return "komi"
+        if len(game.moves) < self.min_moves:
+            return "too short"
+        if self.max_moves is not None and len(game.moves) > self.max_moves:
+            return "too long"
+        return ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The filters that are set, in a form for JSON."""
+        values = {name: value for name, value in asdict(self).items() if value not in (None, (), "")}
+        return {name: str(value) if isinstance(value, datetime.date) else value for name, value in values.items()}
+
+    def _strong(self, game: GameRecord) -> bool:
+        minimum = rank_strength(self.min_rank)
+        return all(name and rank_strength(name) >= minimum for name in (game.black_rank, game.white_rank))
+
+    def _in_time(self, day: datetime.date | None) -> bool:
+        if day is None:
+            return self.since is None and self.until is None
+        return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
+
+
+TOLERANCE = 1.0
+"""Largest difference in points between the playouts' count and the recorded score: a last dame, or a seki."""
+
+
+def final_owners(row: GameRecord, playouts: int) -> GameRecord:
+    """Return the row with `ownership` where the playouts' count agrees with its score, else the row itself.
+
+    A third of the playouts is enough for most games. A game where they disagree with the record gets `playouts` more. A
+    row without score or komi is returned unchanged. The seed is the game's hash.
+    """
+    if row.score is None or row.komi is None:
+        return row
+    game = _native.Game(row.size, row.rules, row.komi)
+    for color, stones in enumerate((row.black_stones, row.white_stones)):
+        for point in stones.tolist():
+            game.setup(point, color)
+    game.play_moves(row.moves)
+    for tries in (max(1, playouts // 3), playouts):
+        owner = np.asarray(_native.final_ownership(game, tries, row.hash)).astype(np.uint8).ravel()
+        if abs(count(row, owner) - row.score) <= TOLERANCE:
+            return replace(row, ownership=owner)
+    return row
+
+
+def count(row: GameRecord, owner: npt.NDArray[np.uint8]) -> float:
+    """Score a finished game from its ownership by its rules: Black minus White in points, komi included.
+
+    The territory score is the area score minus the number of stones that each side has placed on the board: a stone
+    that lives is a point of area, and a captured stone costs a point of territory.
+    """
+    area = int(np.count_nonzero(owner == 0)) - int(np.count_nonzero(owner == 1))
+    komi = row.komi or 0.0
+    if Rules.parse(row.rules).scoring == "area":
+        return area - komi
+    played = row.points < row.size * row.size
+    white = int(np.count_nonzero(played & (row.colors == 1)))
+    black = int(np.count_nonzero(played)) - white
+    return area - (black + len(row.black_stones)) + (white + len(row.white_stones)) - komi
+
 
 PART, DROPPED, FILTERED, UNREADABLE = "kept in part", "dropped", "filtered out", "not read"
 
 
 class Note(NamedTuple):
-    """A game that is not kept whole or a file that is not read: the verdict, why, and where it is."""
+    """A game that is not kept in full or a file that cannot be read: the verdict, the reason and the place."""
 
     verdict: str
     reason: str
@@ -33,16 +145,16 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class RowOptions:
-    """How games become rows. default_rules: for records that name none; empty lets the komi decide."""
+    """Options of reading. default_rules: for records without a rule set; empty chooses by the komi."""
 
     filters: Filters = field(default_factory=Filters)
     default_rules: str = ""
     playouts: int = 32
-    """Playouts a counted game gets to find the final owners; 0 for none."""
+    """Playouts that find the final ownership of a counted game; 0 for none."""
 
 
-class Rows(NamedTuple):
-    """The rows of some trees, in order; `parts` notes what is missing of each, `notes` the trees that gave no row."""
+class ImportedRows(NamedTuple):
+    """The rows of some trees in order. `parts` has a note for each row that is incomplete, `notes` the other trees."""
 
     batch: pa.RecordBatch
     hashes: npt.NDArray[np.uint64]
@@ -51,8 +163,8 @@ class Rows(NamedTuple):
     games: int
 
 
-def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) -> Rows:
-    """Turn trees into rows; whatever a tree holds, it becomes a row or a note."""
+def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) -> ImportedRows:
+    """Turn trees into rows. Every tree becomes a row or a note."""
     rows: list[GameRecord] = []
     parts: list[Note | None] = []
     notes: list[Note] = []
@@ -74,14 +186,14 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
         rows.append(row)
         parts.append(Note(PART, problem.reason, place, problem.detail) if problem else None)
     hashes = np.array([row.hash for row in rows], np.uint64)
-    return Rows(rows_to_batch(rows), hashes, parts, notes, games)
+    return ImportedRows(rows_to_batch(rows), hashes, parts, notes, games)
 
 
 def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, SgfProblem | None]:
-    """Read and replay one tree; the problem says why the row ends before the game does, None when it is whole.
+    """Read and replay one tree. The problem says why the row ends before the game does; None for a complete game.
 
-    A game that is damaged or turns illegal late is kept up to there with its result, which is still how that game
-    ended, but without owners. Raises SgfProblem when too little of it can be used.
+    A game with a damaged or illegal move after `min_part` moves is kept up to there, with its result but without
+    ownership. Raises SgfProblem when it is too short for that.
     """
     record = read_record(data)
     rules = record.info.rules or options.default_rules or record.info.rules_or_guess

@@ -1,4 +1,4 @@
-"""Drawing batches from a game store."""
+"""Samplers: batches of positions drawn from game stores, each a function of seed and step."""
 
 from __future__ import annotations
 
@@ -7,36 +7,117 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.batch import Batch, Ints, Rows
-from tengen.data.encoding import Encoder
+from tengen import _native
+from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.split import Deal, Split, choose, derive
-from tengen.data.store import Store
-from tengen.errors import StoreError
+from tengen.data.split import Shuffle, Split, choose, derive
+from tengen.data.store import Shard, Store
+from tengen.errors import NetworkError, StoreError
+from tengen.sgf.values import rank, rank_strength
 
-__all__ = ["Rows", "Sampler"]
 
-# What a number is drawn for; keeps the draws independent of each other.
+class Encoder:
+    """Encodes positions of the games of `store` from `first_game` on.
+
+    `edge` is the height and width of the tensors. The result does not depend on the number of `threads`.
+    """
+
+    def __init__(self, store: Store, plane_set: PlaneSet, edge: int, threads: int = 1, first_game: int = 0) -> None:
+        self._path = store.path
+        self._plane_set = plane_set
+        self._edge = edge
+        self._threads = threads
+        first = max(0, int(np.searchsorted(store.starts, first_game, side="right")) - 1)
+        self._starts = store.starts[first:]
+        self._shards = [_columns(shard) for shard in store.shards[first:]]
+
+    def encode(self, rows: Rows, targets: bool = False) -> Batch:
+        """Encode the positions before the moves `ply`. At the end of a game `policy` is -1.
+
+        With `targets` the batch holds `target` and `reply` too. Raises StoreError for a game, ply or symmetry that does
+        not exist and for a damaged game.
+        """
+        planes, scalars = len(self._plane_set.planes), len(self._plane_set.scalars)
+        batch = Batch.empty(len(rows.game), planes, scalars, self._edge, targets)
+        shard = np.searchsorted(self._starts, rows.game, side="right") - 1
+        row = rows.game - self._starts[shard]
+        try:
+            self._plane_set.encode_rows(self._shards, shard, row, rows, batch, self._threads)
+        except NetworkError:  # of a plane set written in Python
+            raise
+        except ValueError as error:
+            raise StoreError(
+                f"{self._path}: {error}; if it is the store that is damaged, import the games again"
+            ) from error
+        return batch
+
+
+def _columns(shard: Shard) -> _native.GameColumns:
+    """The columns of a shard for the native encoder, which reads them without a copy."""
+    codes, rule_sets = shard.texts("rules")
+    black_rank, white_rank = (_rank_codes(*shard.texts(column)) for column in ("black_rank", "white_rank"))
+    return _native.GameColumns(
+        size=shard.size,
+        moves=shard.moves,
+        offsets=shard.offsets,
+        black_stones=shard.black_stones,
+        black_offsets=shard.black_offsets,
+        white_stones=shard.white_stones,
+        white_offsets=shard.white_offsets,
+        ownership=shard.ownership,
+        ownership_offsets=shard.ownership_offsets,
+        first=shard.first,
+        rules=codes,
+        komi=shard.komi,
+        score=shard.score,
+        weight=shard.weight,
+        winner=shard.winner,
+        black_rank=black_rank,
+        white_rank=white_rank,
+        visits=shard.visits,
+        visit_offsets=shard.visit_offsets,
+        visit_rows=shard.visit_rows,
+        rule_sets=rule_sets,
+    )
+
+
+def _rank_codes(codes: npt.NDArray[np.int16], texts: list[str]) -> npt.NDArray[np.int8]:
+    """Ranks of a column as native code takes them, int8 [rows]; 0 for a text that is no rank."""
+    return np.array([rank_strength(rank(text)) for text in texts] or [0], np.int8)[codes]
+
+
+# Purposes of random draws. Draws for different purposes are independent.
 SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
-# Half of the positions are told with another komi: a logistic deviation of this scale, in points.
+# Scale of the logistic distribution of the change of komi, in points.
 _KOMI_SCALE = 4.0
 
 
 class Sampler:
-    """Batches of positions of a store, each a pure function of (seed, step).
+    """Draws batches of positions from a game store. Each batch is a pure function of (seed, step).
 
-    Positions are dealt without replacement: every epoch is a fresh permutation of all positions of the split, and
-    batches run on from one epoch into the next. So the whole state is two numbers, and to resume is to ask for the
-    next step. With `one_per_game` an epoch is instead one random position of every game that has one, the move not a
-    pass, in the order of the store and the same in every epoch; its last batch is short. That is for validation.
+    Positions are drawn without replacement: every epoch is a new permutation of all positions of the split, and batches
+    continue across the end of an epoch. There is no other state, so training resumes by asking for the next step.
 
-    `plies` = (first, last) keeps positions before moves first <= ply <= last, counted from 0. `edge` is that of the
-    tensors, the largest board of the store unless given. `threads` encode at once; they change nothing else.
-    With `vary_rules` half of the positions are told under the other way of counting, and half of those with a known
-    score with another komi and its result: records of one server then teach a network every rule set and komi.
-    With `targets` batches hold `target` and `reply` too.
-    Raises StoreError when the split holds no position.
+    Args:
+        store: The game store.
+        split: `train`, `validation` or `all` games of the store. The split of a game follows from its hash.
+        plane_set: Name of a plane set, or the plane set itself.
+        batch_size: Positions in a batch.
+        seed: Determines the order of positions, their symmetries, and the rules with `vary_rules`.
+        symmetries: Turn each position by a random one of the eight symmetries.
+        threads: Native threads that encode a batch. The result does not depend on them.
+        validation_fraction: Share of games in the validation split, 0 to 1.
+        plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
+        one_per_game: Use one random position of each game, one whose move is not a pass, in the order of the store. All
+            epochs are the same and the last batch of an epoch is shorter. For validation.
+        edge: Height and width of the tensors. Default is the largest board of the store.
+        vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
+            half of the positions with a known score another komi and the result that follows. A network then learns
+            all rule sets and komi from the records of one server.
+        targets: Fill `target` and `reply` of the batches.
+
+    Raises StoreError when the split holds no position, NetworkError for an unknown plane set.
     """
 
     def __init__(
@@ -71,7 +152,7 @@ class Sampler:
         if not len(self._games):
             raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
         self.edge = int(store.column("size").max()) if edge is None else edge
-        self._deal = Deal(int(self._ends[-1]), seed)
+        self._order = Shuffle(int(self._ends[-1]), seed)
         self._encoder = Encoder(store, self.plane_set, self.edge, threads)
 
     @property
@@ -81,17 +162,17 @@ class Sampler:
 
     @property
     def games(self) -> int:
-        """Games that the positions come from."""
+        """Number of games that the positions come from."""
         return len(self._games)
 
     @property
     def game_rows(self) -> Ints:
-        """Where these games are in the store."""
+        """Indices of these games in the store, int64 [games]."""
         return self._games
 
     @property
     def steps_per_epoch(self) -> int:
-        """Batches in an epoch; the last may reach into the next epoch (or be short, with `one_per_game`)."""
+        """Batches in an epoch. The last one continues into the next epoch, or is shorter with `one_per_game`."""
         return -(-self.positions // self.batch_size)
 
     def batch(self, step: int) -> Batch:
@@ -99,38 +180,38 @@ class Sampler:
         return self.encode(self.rows(step))
 
     def rows(self, step: int) -> Rows:
-        """Draw the positions of batch number `step`."""
+        """Draw the positions of batch number `step` >= 0, not encoded."""
         start = step * self.batch_size
         if not self.one_per_game:
-            return self.dealt(start, self.batch_size)
+            return self.draw(start, self.batch_size)
         start %= self.steps_per_epoch * self.batch_size
         places = np.arange(start, min(start + self.batch_size, self.positions))
         game = self._games[places]
-        return self._told(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
+        return self._rows_of(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
 
-    def dealt(self, start: int, count: int) -> Rows:
-        """Return the positions at places `start` to `start + count` of the deal."""
+    def draw(self, start: int, count: int) -> Rows:
+        """Return `count` positions from place `start` of the order of all epochs."""
         places = np.arange(start, start + count)
-        position = self._deal(places)
+        position = self._order(places)
         index = np.searchsorted(self._ends, position, side="right")
         ply = position - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
-        return self._told(places, self._games[index], ply)
+        return self._rows_of(places, self._games[index], ply)
 
     def encode(self, rows: Rows, targets: bool | None = None) -> Batch:
-        """Encode any positions of the store: those before move `ply`; at the end of a game there is no policy.
+        """Encode any positions of the store, given as `Rows`. At the end of a game `policy` is -1.
 
-        `targets` are as the sampler's own unless given.
+        `targets` is the setting of the sampler unless given. Raises StoreError for positions that do not exist.
         """
         return self._encoder.encode(rows, self.targets if targets is None else targets)
 
-    def _told(self, places: Ints, game: Ints, ply: Ints) -> Rows:
+    def _rows_of(self, places: Ints, game: Ints, ply: Ints) -> Rows:
         symmetry = np.zeros(len(places), np.int64)
         if self.symmetries:
-            symmetry = np.floor(8 * self._deal.chance(places, SYMMETRY)).astype(np.int64)
+            symmetry = np.floor(8 * self._order.chance(places, SYMMETRY)).astype(np.int64)
         rows = Rows.as_played(game.astype(np.int64), ply, symmetry)
         if not self.vary_rules:
             return rows
-        scoring, komi = self._deal.chance(places, _SCORING), self._deal.chance(places, _KOMI)
+        scoring, komi = self._order.chance(places, _SCORING), self._order.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))
 
     def _positions_per_game(self) -> Ints:
@@ -141,7 +222,7 @@ class Sampler:
         return np.maximum(ends - first, 0)
 
     def _one_ply(self, game: int) -> int:
-        """Choose the one ply of a game: of a move that is no pass, unless all of them are."""
+        """Choose a random ply of a game whose move is not a pass; the first ply if all moves are passes."""
         shard, row = self.store.locate(game)
         columns = self.store.shards[shard]
         first, last = self.plies
@@ -163,7 +244,174 @@ def _why_nothing(store: Store, split: Split, fraction: float) -> str:
 
 
 def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """None for the lower half of the chances, else a logistic deviation in half points, at most about 40."""
+    """0 for chances below 0.5, else a logistic deviate in half points, limited to about 40."""
     inner = np.clip(2 * chance - 1, 1e-4, 1 - 1e-4)
     shift = np.round(2 * _KOMI_SCALE * np.log(inner / (1 - inner))) / 2
     return np.where(chance < 0.5, 0, shift).astype(np.float32)
+
+
+Places = npt.NDArray[np.int32]
+
+
+def recorded_positions(store: Store) -> Ints:
+    """Number of positions with recorded visits in every game, int64 [games]. Self-play trains on these."""
+    parts = []
+    for shard in store.shards:
+        before = np.cumsum([0, *(np.diff(shard.visit_offsets) > 0)], dtype=np.int64)
+        parts.append(np.diff(before[shard.visit_rows]))
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+class SelfPlaySampler:
+    """Draws batches of positions with recorded visits, the policy targets of self-play.
+
+    Each batch is a pure function of (seed, step), without replacement in an epoch, as with `Sampler`.
+
+    Args:
+        store: The games of a self-play run.
+        first_game: The first game of the replay window. All games from there on are used.
+        plane_set: Name of a plane set, or the plane set itself.
+        batch_size: Positions in a batch.
+        seed: Determines the order of positions and their symmetries.
+        edge: Height and width of the tensors. Default is the largest board of the games used.
+        symmetries: Turn each position by a random one of the eight symmetries.
+        threads: Native threads that encode a batch.
+        surprise: 0 to 1. A position's weight is that of its game times 1 - surprise + surprise * s / mean(s), where s
+            is the divergence of the visits from the raw policy (KataGo's policy surprise weighting). The factor is 1
+            where s is unknown.
+        value_mix: 0 to 1. The value target is (1 - value_mix) * result + value_mix * root value of the search; the
+            result alone where the root value is unknown.
+
+    Raises StoreError when there is no recorded position, ValueError for a share outside 0 to 1.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        first_game: int = 0,
+        plane_set: str | PlaneSet = "tengen",
+        batch_size: int = 128,
+        seed: int = 0,
+        *,
+        edge: int | None = None,
+        symmetries: bool = True,
+        threads: int = 1,
+        surprise: float = 0.5,
+        value_mix: float = 0.0,
+    ) -> None:
+        for name, share in (("surprise", surprise), ("value_mix", value_mix)):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name} must be 0 to 1, not {share:g}")
+        self.store = store
+        self.plane_set = find_plane_set(plane_set)
+        self.batch_size = batch_size
+        self.seed = seed
+        self.symmetries = symmetries
+        self._value_mix = value_mix
+        parts = [
+            _recorded(shard, int(start), first_game)
+            for shard, start in zip(store.shards, store.starts[:-1], strict=True)
+            if start + len(shard) > first_game
+        ]
+        if not sum(len(game) for game, *_ in parts):
+            raise StoreError(f"{store.path}: no position with visits from game {first_game} on")
+        self._game, self._ply, self._root, surprises = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self._factor = _factors(surprises, surprise)
+        self._order = Shuffle(len(self._game), seed)
+        self.edge = int(store.column("size")[first_game:].max()) if edge is None else edge
+        self._encoder = Encoder(store, self.plane_set, self.edge, threads, first_game)
+
+    @property
+    def positions(self) -> int:
+        """Positions in an epoch: all with recorded visits."""
+        return self._order.positions
+
+    @property
+    def games(self) -> int:
+        """Games that the positions come from."""
+        return len(np.unique(self._game))
+
+    def batch(self, step: int) -> Batch:
+        """Draw and encode batch number `step` >= 0, with `target` and `reply`."""
+        return self.draw(step * self.batch_size, self.batch_size)
+
+    def draw(self, start: int, count: int) -> Batch:
+        """Encode `count` positions from place `start` of the order of all epochs."""
+        places = np.arange(start, start + count)
+        position = self._order(places)
+        symmetry = np.zeros(count, np.int64)
+        if self.symmetries:
+            symmetry = np.floor(8 * self._order.chance(places, SYMMETRY)).astype(np.int64)
+        rows = Rows.as_played(self._game[position].astype(np.int64), self._ply[position].astype(np.int64), symmetry)
+        batch = self._encoder.encode(rows, targets=True)
+        batch.weight[:] *= self._factor[position]
+        if self._value_mix:
+            root = self._root[position]
+            mixed = (1 - self._value_mix) * batch.value + self._value_mix * root
+            np.copyto(batch.value, mixed, where=~np.isnan(root))
+        return batch
+
+
+class MixedSampler:
+    """Batches of self-play positions with a `share`, 0 to 1, of positions from game records at the end of each batch.
+
+    A share that is no whole number of positions is met on average over batches. The target of a record is the move
+    that was played. Raises ValueError unless both samplers use the same plane set and edge.
+    """
+
+    def __init__(self, self_play: SelfPlaySampler, records: Sampler, share: float) -> None:
+        if not 0 <= share <= 1:
+            raise ValueError(f"the share of records must be 0 to 1, not {share:g}")
+        if (self_play.plane_set, self_play.edge) != (records.plane_set, records.edge):
+            raise ValueError(
+                f"self-play uses plane set {self_play.plane_set.name} and edge {self_play.edge}, "
+                f"the records {records.plane_set.name} and {records.edge}: they must be the same"
+            )
+        if records.one_per_game:
+            raise ValueError("records to mix in must be drawn in random order: one_per_game is for validation")
+        self.batch_size = self_play.batch_size
+        self.plane_set = self_play.plane_set
+        self.edge = self_play.edge
+        self._self_play = self_play
+        self._records = records
+        self._share = share
+
+    @property
+    def positions(self) -> int:
+        """Positions of self-play in an epoch."""
+        return self._self_play.positions
+
+    def batch(self, step: int) -> Batch:
+        """Draw and encode batch number `step` >= 0."""
+        first, end = (int(at * self.batch_size * self._share) for at in (step, step + 1))
+        own = self._self_play.draw(step * self.batch_size - first, self.batch_size - (end - first))
+        records = self._records.encode(self._records.draw(first, end - first), targets=True)
+        return Batch.join([own, records])
+
+
+def _recorded(shard: Shard, start: int, first_game: int) -> tuple[Places, Places, Floats, Floats]:
+    """(game, ply, root value, surprise) of the recorded positions of a shard that starts at row `start`."""
+    lists = np.flatnonzero(np.diff(shard.visit_offsets) > 0)
+    row = np.searchsorted(shard.visit_rows, lists, side="right") - 1
+    wanted = row + start >= first_game
+    row, ply = row[wanted], (lists - shard.visit_rows[row])[wanted]
+    root = _at(shard.root_values, shard.root_offsets, row, ply)
+    surprise = _at(shard.surprises, shard.surprise_offsets, row, ply)
+    return (row + start).astype(np.int32), ply.astype(np.int32), root, surprise
+
+
+def _at(values: Floats, offsets: npt.NDArray[np.int32], row: Ints, ply: Ints) -> Floats:
+    """Entry `ply` of the list of each row; NaN where the list is shorter."""
+    found = np.full(len(row), np.nan, np.float32)
+    there = offsets[row] + ply < offsets[row + 1]
+    found[there] = values[(offsets[row] + ply)[there]]
+    return found
+
+
+def _factors(surprises: Floats, share: float) -> Floats:
+    """Factor of each position's weight, with mean 1."""
+    known = np.maximum(surprises, 0)
+    mean = np.nanmean(known) if not np.isnan(known).all() else 0.0
+    if not mean > 0:
+        return np.ones(len(surprises), np.float32)
+    return np.where(np.isnan(known), 1, 1 - share + share * known / mean).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Where game trees come from: files, folders, collections, archives in archives, standard input; read as streams."""
+"""Sources of game trees: files, folders, collections, nested archives and standard input, read as streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tengen.sgf.grammar import split_trees
 STDIN = "-"
 RECORD_SUFFIXES = (".sgf",)
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
-_DEEPEST = 4
+_MAX_DEPTH = 4
 _SPOOL = 1 << 24
 
 _READ_ERRORS = (
@@ -45,14 +45,14 @@ _COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
 
 
 class Tree(NamedTuple):
-    """The bytes of one game tree and where they are: `archive/file#number`, numbers from 1."""
+    """The bytes of one game tree and its place: `archive/file#number`, with numbers from 1."""
 
     place: str
     data: bytes
 
 
 class SourceProblem(NamedTuple):
-    """A file that could not be read, or not to its end."""
+    """A file that cannot be read, or not to its end."""
 
     place: str
     reason: str
@@ -62,8 +62,8 @@ class SourceProblem(NamedTuple):
 class Sources:
     """Game trees of files, folders, archives and `-` (standard input), in a fixed order and constant memory.
 
-    Folders are searched for .sgf files and archives, by name; a file that is named itself is read whatever its name.
-    What a file is shows in its first bytes. A file that cannot be read gives a SourceProblem and the rest goes on.
+    Folders are searched for .sgf files and archives by name. A file given as a path is read whatever its name. The
+    first bytes decide the type of a file. A file that cannot be read gives a SourceProblem, and reading continues.
 
     Raises SgfError when a path does not exist or no file is found.
     """
@@ -80,17 +80,17 @@ class Sources:
 
     @property
     def total_bytes(self) -> int | None:
-        """Bytes of all files as they lie on disk; None when standard input is among them."""
+        """Size of all files on disk in bytes; None when standard input is among them."""
         return None if any(name == STDIN for name, _ in self.files) else sum(self._sizes)
 
     @property
     def read_bytes(self) -> int:
-        """How far `trees` has come, in bytes on disk."""
+        """Bytes on disk that `trees` has read."""
         inside = self._open is not None and not self._open.closed and self._open.seekable()
         return self._before + (self._open.tell() if inside and self._open else 0)
 
     def trees(self) -> Iterator[Tree | SourceProblem]:
-        """Read everything once."""
+        """Read all sources once."""
         for (name, path), size in zip(self.files, self._sizes, strict=True):
             try:
                 with _standard_input() if name == STDIN else path.open("rb") as self._open:
@@ -101,12 +101,12 @@ class Sources:
             self._before += size
 
     def _trees(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
-        """Read one stream: a container's members, or the trees of a collection."""
+        """Read one stream: the members of an archive, or the trees of a collection."""
         try:
             head = stream.peek(512)
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
-            if depth > _DEEPEST:
-                yield SourceProblem(_printable(name), "archives too deep", f"more than {_DEEPEST} in each other")
+            if depth > _MAX_DEPTH:
+                yield SourceProblem(_printable(name), "archives too deep", f"more than {_MAX_DEPTH} in each other")
             elif unpack:
                 with unpack(stream) as inner:
                     yield from self._trees(name, inner, depth + 1)
@@ -146,7 +146,7 @@ class Sources:
 
 
 class _Blocks:
-    """A stream whose last whole bytes before an error are handed out before the error is raised."""
+    """A stream that returns the last bytes before a read error first, and raises the error at the next read."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -174,12 +174,12 @@ def _problem(name: str, error: Exception) -> SourceProblem:
 
 
 def _printable(name: str) -> str:
-    """A file name that any text can hold: bytes that are no text are written out."""
+    """A file name as valid text, with undecodable bytes escaped."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _find_files(path: str) -> list[tuple[str, Path]]:
-    """Return the files that a path names as (name, path); the name of a file in a folder starts at the folder."""
+    """Return the files of a path as (name, path). The name of a file in a folder starts with the folder."""
     if path == STDIN:
         return [(STDIN, Path())]
     top = Path(path)
@@ -193,7 +193,7 @@ def _find_files(path: str) -> list[tuple[str, Path]]:
 
 
 def _is_wanted(name: str) -> bool:
-    """Tell records and archives by their names; hidden files and the Mac's shadow files are neither."""
+    """Whether a name is that of a record or archive. Hidden files and macOS resource forks are neither."""
     parts = name.split("/")
     hidden = any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts
     return not hidden and name.lower().endswith(RECORD_SUFFIXES + ARCHIVE_SUFFIXES)
@@ -204,7 +204,7 @@ def _standard_input() -> IO[bytes]:
 
 
 def _seekable(stream: Any) -> Any:
-    """Return the stream itself where it is a file on disk, else a copy of it, on disk if it is large."""
+    """Return the stream itself when it is a file on disk, else a copy of it, on disk when it is large."""
     if isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO) and stream.seekable():
         return stream
     copy = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115  # closed with the archive that reads it

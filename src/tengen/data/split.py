@@ -1,4 +1,4 @@
-"""Which games train and which validate, and how positions are dealt out."""
+"""Which games train and which validate, and the order in which positions are drawn."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from tengen import _native
 
 Split = Literal["train", "validation", "all"]
 Words = npt.NDArray[np.uint64]
@@ -17,12 +19,8 @@ _ROUNDS = 6
 
 
 def mix(values: Words, key: int) -> Words:
-    """Hash every word with a key into 64 even bits (the finaliser of splitmix64)."""
-    with np.errstate(over="ignore"):
-        z = values + np.uint64(key * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+    """Hash every word [n] with a key, 0 to 2**64 - 1, into 64 uniform bits (splitmix64)."""
+    return _native.splitmix64(np.ascontiguousarray(values), key)
 
 
 def derive(*words: int) -> int:
@@ -34,10 +32,10 @@ def derive(*words: int) -> int:
 
 
 def choose(hashes: Words, split: Split, fraction: float) -> npt.NDArray[np.bool_]:
-    """Tell which games belong to a split, from their hashes alone: [games].
+    """Return which games belong to a split, bool [games], from their hashes alone.
 
-    About `fraction` of all games validate. The same game, also turned or mirrored, is always on the same side,
-    whatever else the store holds.
+    About `fraction` of all games are for validation. A game and its rotations and reflections are always in the same
+    split, whatever else the store holds.
     """
     if split == "all":
         return np.ones(len(hashes), np.bool_)
@@ -45,11 +43,16 @@ def choose(hashes: Words, split: Split, fraction: float) -> npt.NDArray[np.bool_
     return validates if split == "validation" else ~validates
 
 
-class Permutation:
-    """A keyed permutation of range(size): any item in constant time and memory, vectorised.
+def in_fraction(hashes: npt.NDArray[np.uint64], fraction: float, seed: int) -> npt.NDArray[np.bool_]:
+    """Return which games belong to a random fraction, bool [n], from their hashes and the seed."""
+    return np.asarray(mix(hashes, seed).astype(np.float64) < fraction * 2.0**64)
 
-    A Feistel network permutes the smallest power of two that holds `size`; results beyond it are permuted again until
-    they fall inside (cycle walking), which keeps it one to one.
+
+class Permutation:
+    """A keyed permutation of range(size), vectorised, with constant time and memory an item.
+
+    A Feistel network permutes the smallest power of two that holds `size`. Results beyond `size` are permuted again
+    until they fall inside (cycle walking), so that the mapping stays one to one.
     """
 
     def __init__(self, size: int, key: int) -> None:
@@ -60,7 +63,7 @@ class Permutation:
         self._keys = [derive(key, round_) for round_ in range(_ROUNDS)]
 
     def __call__(self, items: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return where every item of range(size) goes, int64 of the same shape."""
+        """Return the image of every item of range(size), int64 of the same shape."""
         places = self._scramble(items.astype(np.uint64))
         while (outside := places >= self._size).any():
             places[outside] = self._scramble(places[outside])
@@ -70,7 +73,7 @@ class Permutation:
         high_bits, low_bits = self._high_bits, self._low_bits
         one = np.uint64(1)
         for key in self._keys:
-            # The halves change places every round, and with them their widths when the number of bits is odd.
+            # The halves swap every round, and so do their widths when the number of bits is odd.
             high, low = words >> low_bits, words & ((one << low_bits) - one)
             high = (high ^ mix(low, key)) & ((one << high_bits) - one)
             words = low << high_bits | high
@@ -78,10 +81,10 @@ class Permutation:
         return words
 
 
-class Deal:
-    """An endless deal of `positions` positions without replacement: every epoch is a fresh permutation of them all.
+class Shuffle:
+    """An endless order of `positions` positions without replacement: every epoch is a new permutation of all of them.
 
-    What lies at a place of the deal depends on the seed and the place alone.
+    The position at a place depends on the seed and the place alone.
     """
 
     def __init__(self, positions: int, seed: int) -> None:
@@ -89,16 +92,16 @@ class Deal:
         self.seed = seed
 
     def __call__(self, places: Ints) -> Ints:
-        """Return the positions at some places of the deal, int64 of the same shape."""
+        """Return the positions at some places of the order, int64 of the same shape."""
         epochs = places // self.positions
-        dealt = np.empty_like(places)
+        drawn = np.empty_like(places)
         for epoch in np.unique(epochs):
             here = epochs == epoch
-            dealt[here] = _permutation(self.positions, self.seed, int(epoch))(places[here] % self.positions)
-        return dealt
+            drawn[here] = _permutation(self.positions, self.seed, int(epoch))(places[here] % self.positions)
+        return drawn
 
     def chance(self, places: Ints, purpose: int) -> npt.NDArray[np.float64]:
-        """Return a number 0 <= u < 1 for every place; `purpose` keeps draws for different ends independent."""
+        """Return a number 0 <= u < 1 for every place. Draws for different `purpose` numbers are independent."""
         return (mix(places.astype(np.uint64), derive(self.seed, purpose)) >> np.uint64(11)) / 2.0**53
 
 

@@ -1,4 +1,4 @@
-"""What a game store holds, in numbers."""
+"""Statistics of a game store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WINNERS = {0: "black", 1: "white", 2: "draw", -1: "unknown"}
 
 @dataclass
 class StoreStats:
-    """Counts over all games. `lengths` counts by number of moves in steps of LENGTH_STEP; unknown komi is None."""
+    """Counts over all games. `lengths` has steps of LENGTH_STEP moves. An unknown komi is None."""
 
     games: int = 0
     moves: int = 0
@@ -44,11 +44,11 @@ class StoreStats:
 
     @property
     def bytes_a_game(self) -> float:
-        """Mean bytes that a game takes on disk."""
+        """Mean size of a game on disk in bytes."""
         return self.bytes / self.games if self.games else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """All numbers as JSON can hold them."""
+        """All numbers in a form for JSON."""
         counters = {
             name: {"unknown" if key in (None, "") else str(key): count for key, count in sorted(value.items(), key=str)}
             for name, value in vars(self).items()
@@ -59,7 +59,7 @@ class StoreStats:
 
 
 def collect(store: Store) -> StoreStats:
-    """Count what the store holds, shard by shard."""
+    """Compute the statistics of a store, shard by shard."""
     stats = StoreStats(games=len(store), moves=store.positions, bytes=sum(s["bytes"] for s in store.manifest["shards"]))
     for shard in store.shards:
         _count(stats, shard)

@@ -1,4 +1,4 @@
-"""The game store, read: a folder of memory-mapped Arrow shards named by a manifest."""
+"""Reading game stores: folders of memory-mapped Arrow shards that a manifest lists."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tengen.data.manifest import read_manifest
+from tengen.data.format import ROWS, current, read_manifest
 from tengen.data.record import GameRecord, unpack_ownership
-from tengen.data.schema import ROWS, current
 from tengen.data.writer import StoreWriter
 from tengen.errors import StoreError
 
@@ -27,11 +26,13 @@ NO_DATE = np.iinfo(np.int32).min
 
 
 class Shard:
-    """One mapped file of games as numpy columns; row i of a list column is `values[offsets[i]:offsets[i + 1]]`.
+    """One memory-mapped file of games as numpy columns. Row i of a list column is `values[offsets[i]:offsets[i + 1]]`.
 
-    List columns are views of the mapped file and cost no memory. Unknown is NaN in `komi`, `score` and `weight`,
-    -1 in `winner`, `NO_DATE` in `date` and an empty stretch in `ownership` (packed bytes, see `unpack_ownership`) and
-    in what self-play alone gives.
+    List columns are views of the mapped file and cost no memory. Unknown is NaN in `komi`, `score` and `weight`, -1 in
+    `winner`, `NO_DATE` in `date`, and an empty list in `ownership` (packed bytes, see `unpack_ownership`) and in the
+    columns of self-play.
+
+    Raises StoreError for a file that is missing, damaged or has another number of rows.
     """
 
     def __init__(self, path: Path, rows: int) -> None:
@@ -40,7 +41,7 @@ class Shard:
                 reader = pa.ipc.open_file(file)
                 batch = current(reader.get_batch(0)) if reader.num_record_batches == 1 else None
             if batch is not None:
-                batch.validate(full=True)  # numpy follows the offsets unchecked, out of the file if they say so
+                batch.validate(full=True)  # numpy does not check offsets that point outside the file
         except (OSError, ValueError, pa.ArrowException) as error:
             raise StoreError(f"{path}: damaged or missing shard ({error}); import the games again") from error
         if batch is None or batch.num_rows != rows:
@@ -196,9 +197,11 @@ class Shard:
 
 
 class Store:
-    """A game store, read-only. Use `Store.open`; pickling it carries the path and the manifest alone.
+    """A game store, read-only and memory-mapped. `Store.open` opens one; `tengen import` and `StoreWriter` make one.
 
-    Of a store that grows, it holds the games that were there when it was opened.
+    `len(store)` is the number of games, `store.row(i)` the game i as a `GameRecord`, and iteration gives all games in
+    order. `column` joins a column of all shards. A store that grows holds the games that were there when it was opened.
+    Pickling keeps the path and the manifest only.
     """
 
     def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
@@ -206,18 +209,18 @@ class Store:
         self.manifest = manifest
         self.shards = tuple(Shard(path / s["file"], s["rows"]) for s in manifest["shards"])
         self.starts = np.cumsum([0, *(len(s) for s in self.shards)])
-        """Global index of the first row of every shard, and the number of rows at the end."""
+        """Index of the first game of every shard, followed by the number of games."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
-        """Open the store in folder `path`; raises StoreError when it is missing, damaged or of another version."""
+        """Open the store in folder `path`. Raises StoreError when it is missing, damaged or of another version."""
         folder = Path(path)
         if folder.is_file():
             raise StoreError(f"{folder} is a file, no game store: a store is a folder that 'tengen import' makes")
         return cls(folder, read_manifest(folder))
 
     def head(self, shards: int) -> Store:
-        """The same store without the games behind its first `shards` files, as it was when it had no more."""
+        """The same store with its first `shards` files only."""
         return Store(self.path, {**self.manifest, "shards": self.manifest["shards"][:shards]})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -234,18 +237,18 @@ class Store:
 
     @property
     def positions(self) -> int:
-        """Number of moves in all games: the positions that have a move to learn."""
+        """Number of moves in all games, which is the number of positions with a move to predict."""
         return int(sum(len(s.moves) for s in self.shards))
 
     def locate(self, row: int) -> tuple[int, int]:
-        """Return the shard of a global row and the row's index in it."""
+        """Return the index of the shard of a game, and the game's row in it. Raises IndexError out of range."""
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} of a store of {len(self)} games")
         shard = bisect.bisect_right(self.starts, row) - 1
         return shard, row - int(self.starts[shard])
 
     def row(self, row: int) -> GameRecord:
-        """Return the game at global index `row`."""
+        """Return game number `row`. Raises IndexError out of range."""
         shard, i = self.locate(row)
         return self.shards[shard].row(i)
 
@@ -260,7 +263,7 @@ class Store:
         return self.column("hash")
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Join a plain column of all shards, such as `komi` or `winner`: an array [games], unknowns as in `Shard`."""
+        """Join a column with one value a game, such as `komi`: an array [games], unknown values as in `Shard`."""
         return self._join([getattr(s, name) for s in self.shards], ROWS.field(name).type.to_pandas_dtype())
 
     @staticmethod

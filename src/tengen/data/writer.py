@@ -1,10 +1,12 @@
-"""The game store, written: shards beside the final name, then one rename."""
+"""Writing game stores: `StoreWriter` writes a store once, `StoreAppender` adds games to one."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,11 +14,9 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from tengen.data.lock import Lock
-from tengen.data.manifest import MANIFEST, totals, write_manifest
+from tengen.data.format import MANIFEST, ROWS, SHARD, read_manifest, rows_to_batch, to_shard, totals, write_manifest
 from tengen.data.record import GameRecord
-from tengen.data.schema import ROWS, SHARD, rows_to_batch, to_shard
-from tengen.disk import DISK_FULL, write_whole
+from tengen.disk import DISK_FULL, PARTIAL, try_lock, write_whole
 from tengen.errors import StoreError
 
 ROWS_A_SHARD = 8192
@@ -26,13 +26,13 @@ _ROWS_A_BATCH = 256
 class StoreWriter:
     """Writes a game store; use it as a context manager.
 
-    The shards go to a hidden folder beside `path` that takes the name `path` only when the block ends without an
-    error, so whatever interrupts it, `path` is either the whole store, the one that was there before, or nothing. A
-    folder left by a killed process is cleared by the next writer. `facts` may be filled until the block ends: they
-    go into the manifest.
+    The shards, of `rows_a_shard` games each, are written to a hidden folder beside `path`. It is renamed to `path` when
+    the block ends without an error. After an interruption `path` is the complete new store, the store that was there
+    before, or nothing. The next writer removes a folder that a killed process left. `facts` may be filled until the
+    block ends. They are written into the manifest.
 
-    Raises StoreError when `path` is there already (and `overwrite` is false), when another process writes the same
-    store, and when the disk is full.
+    Raises StoreError when `path` exists already (unless `overwrite` is set and it is a store), when another process
+    writes the same store, and when the disk is full.
     """
 
     def __init__(self, path: str | os.PathLike[str], overwrite: bool = False, rows_a_shard: int = ROWS_A_SHARD) -> None:
@@ -45,13 +45,13 @@ class StoreWriter:
         self._batches: list[pa.RecordBatch] = []
         self._waiting = 0
         self._shards: list[dict[str, Any]] = []
-        self._lock: Lock | None = None
+        self._lock: StoreLock | None = None
 
     def __enter__(self) -> Self:
         check_free(self.path, self._overwrite)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = Lock(self.path)
+            self._lock = StoreLock(self.path)
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir()
         except OSError as error:
@@ -65,9 +65,9 @@ class StoreWriter:
             if kind is None:
                 self._finish()
             elif isinstance(error, OSError) and error.errno in DISK_FULL:
-                raise self._explained(error) from error
+                raise self._error(error) from error
         except OSError as problem:
-            raise self._explained(problem) from problem
+            raise self._error(problem) from problem
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self._lock is not None:
@@ -80,7 +80,7 @@ class StoreWriter:
             self._pack_records()
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Append rows of schema `schema.ROWS`."""
+        """Append rows of schema `format.ROWS`. Raises StoreError for another schema."""
         if batch.schema != ROWS:
             raise StoreError(f"rows of another schema: {batch.schema.names}")
         self._pack_records()
@@ -90,7 +90,7 @@ class StoreWriter:
             self._write_shard(self._rows_a_shard)
 
     def flush(self) -> dict[str, int]:
-        """Write what is waiting as a last shard; return the totals: games, moves and bytes."""
+        """Write the rows that wait as a last shard; return the totals: games, moves and bytes."""
         self._pack_records()
         if self._waiting:
             self._write_shard(self._waiting)
@@ -109,7 +109,7 @@ class StoreWriter:
         try:
             self._shards.append(write_shard(self.folder, len(self._shards), table.slice(0, rows)))
         except OSError as error:
-            raise self._explained(error) from error
+            raise self._error(error) from error
 
     def _finish(self) -> None:
         self.flush()
@@ -122,17 +122,13 @@ class StoreWriter:
         self.folder.rename(self.path)
         shutil.rmtree(old, ignore_errors=True)
 
-    def _explained(self, error: OSError) -> StoreError:
-        if error.errno in DISK_FULL:
-            return StoreError(
-                f"the disk is full: {self.path} was not finished and what was written is removed; "
-                "make room or choose another folder"
-            )
-        return StoreError(f"{self.path} cannot be written: {error.strerror or error}")
+    def _error(self, error: OSError) -> StoreError:
+        done = "was not finished and what was written is removed; make room or choose another folder"
+        return _write_error(self.path, error, done)
 
 
 def write_shard(folder: Path, number: int, rows: pa.Table) -> dict[str, Any]:
-    """Write rows of schema ROWS as shard `number` of a store; return what the manifest says of it."""
+    """Write rows of schema ROWS as shard `number` of a store; return its entry for the manifest."""
     shard = to_shard(rows)
     path = folder / f"shard-{number:05d}.arrow"
     with write_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
@@ -142,14 +138,14 @@ def write_shard(folder: Path, number: int, rows: pa.Table) -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time as manifests hold it."""
+    """The time now in the form of manifests."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def check_free(path: Path, overwrite: bool) -> None:
     """Raise StoreError unless a store may be written to `path`.
 
-    An empty folder may always be taken, a finished store only with `overwrite`, anything else never.
+    An empty folder is always free, a finished store only with `overwrite`, anything else never.
     """
     if not path.exists():
         return
@@ -158,3 +154,98 @@ def check_free(path: Path, overwrite: bool) -> None:
     if path.is_dir() and (path / MANIFEST).is_file():
         raise StoreError(f"{path} is a finished store already; pass --force to replace it, or choose another folder")
     raise StoreError(f"{path} is there already and is no game store; choose another folder")
+
+
+class StoreLock:
+    """Held by the process that writes the store at `path`, until `release()` or the end of the process.
+
+    The lock is a hidden file beside the store. Raises StoreError when another process holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f".{path.name}.lock")
+        lock = try_lock(self._path)
+        if lock is None:
+            raise StoreError(f"{path}: another process is writing this store; wait for it to end")
+        self._lock = lock
+
+    def release(self) -> None:
+        """Release the store, and remove the file: a process that opened it before locks a new one."""
+        if self._lock.is_locked:
+            with suppress(OSError):  # Windows keeps a file that is open
+                self._path.unlink()
+            self._lock.release()
+
+
+def _write_error(path: Path, error: OSError, disk_full: str) -> StoreError:
+    if error.errno in DISK_FULL:
+        return StoreError(f"the disk is full: {path} {disk_full}")
+    return StoreError(f"{path} cannot be written: {error.strerror or error}")
+
+
+class StoreAppender:
+    """Adds games to the store at `path`. Creates an empty store where there is none.
+
+    Each call of `append` writes one shard and then a manifest that names it, both atomically. If the process is killed,
+    the store holds the games of all calls that returned, possibly those of the last call too, and nothing else. A shard
+    that the manifest does not name is ignored and overwritten. Other processes may read the store meanwhile.
+
+    Raises StoreError when the folder holds something else, when another process writes the store, and when the disk is
+    full. After an error the store is unchanged and the call may be repeated; `rows` is the number of games in it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(os.path.abspath(path))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = StoreLock(self.path)
+            try:
+                self._facts = self._open()
+            except BaseException:
+                self._lock.release()
+                raise
+        except OSError as error:
+            raise self._error(error) from error
+        self._shards: list[dict[str, Any]] = self._facts.pop("shards")
+
+    @property
+    def rows(self) -> int:
+        """Games in the store."""
+        return totals(self._shards)["games"]
+
+    def append(self, records: Iterable[GameRecord]) -> None:
+        """Add games at the end. Without records nothing is written."""
+        batch = rows_to_batch(records)
+        if not batch.num_rows:
+            return
+        try:
+            shard = write_shard(self.path, len(self._shards), pa.Table.from_batches([batch], ROWS))
+            write_manifest(self.path, [*self._shards, shard], self._facts)
+        except OSError as error:
+            raise self._error(error) from error
+        finally:
+            # An error or Ctrl-C may come after the manifest was renamed. The file on disk is right.
+            self._shards = read_manifest(self.path)["shards"]
+
+    def close(self) -> None:
+        """Release the store for other writers."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> dict[str, Any]:
+        self.path.mkdir(exist_ok=True)
+        if not (self.path / MANIFEST).exists():
+            if strange := [entry.name for entry in self.path.iterdir() if not entry.name.endswith(PARTIAL)]:
+                raise StoreError(f"{self.path} holds {strange[0]} and is no game store; choose another folder")
+            write_manifest(self.path, [], {"created": now()})
+        return read_manifest(self.path)
+
+    def _error(self, error: OSError) -> StoreError:
+        return _write_error(self.path, error, "keeps the games that it had and none of the new ones; make room")

@@ -136,7 +136,7 @@ class Clock:
         return self.main < 0 or (self.in_overtime and self.count <= 0)
 
     @property
-    def most(self) -> float:
+    def max_seconds(self) -> float:
         """Seconds that the next move may take without losing on time."""
         match self.control.overtime:
             case Overtime.BYOYOMI:
@@ -146,6 +146,18 @@ class Clock:
             case _:
                 further = 0.0
         return max(self.main, 0.0) + further
+
+    def running(self, seconds: float) -> Clock:
+        """The clock during a move that has taken this long so far: periods run down, nothing is added or renewed."""
+        overtime = seconds - max(self.main, 0.0)
+        if overtime < 0 or self.control.overtime not in (Overtime.BYOYOMI, Overtime.CANADIAN) or self.count == 0:
+            return replace(self, main=self.main - seconds)
+        if overtime < self.period:
+            return replace(self, main=0.0, period=self.period - overtime)
+        if self.control.overtime is Overtime.CANADIAN:
+            return replace(self, main=0.0, period=0.0, count=0)
+        used, rest = divmod(overtime - self.period, self.control.period)
+        return replace(self, main=0.0, period=self.control.period - rest, count=max(0, self.count - 1 - int(used)))
 
     def spend(self, seconds: float) -> Clock:
         """The clock after a move that took this long; `flagged` when it took too long."""

@@ -1,63 +1,48 @@
-"""The engine: a position in, progress and a move out. GTP, the browser and matches all speak to this alone."""
+"""The engine: takes a position, gives progress and a move. GTP, the browser and matches use it."""
 
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import resumed
-from tengen.engine.resign import ResignJudge
-from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import TreeSearch
-from tengen.engine.style import Style
-from tengen.errors import NetworkError
+from tengen.engine.queue import Progress, SearchTask
+from tengen.engine.result import Count, SearchResult
+from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.engine.style import ResignJudge, Style
+from tengen.errors import NetworkError, RecipeError
+from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.evaluators.load import Backend, Symmetry, load_evaluator
 from tengen.game import BLACK, Game
+from tengen.machine import core_count
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[SearchResult], None]
-
 DEFAULT_VISITS = 400
-_MOST_STEPS = 1 << 30
-_LINE = 20  # moves of a principal variation
+DEFAULT_PLAYOUTS = 10_000
 # The search of a pass before it is played, at most; it falls in the margin that clocks leave.
 _PASS_VISITS = 64
 _PASS_SECONDS = 0.1
 _PASS_BYTES = 1 << 22
 
 
-@dataclass
-class _Spent:
-    """What one search has used so far."""
-
-    started: float
-    visits_before: int
-    evaluations_before: int
-    step: float = 0.0
-
-    @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self.started
-
-
 class Engine:
     """Searches positions with one evaluator and one tree.
 
-    `params` are the search's; what they leave alone is as the network's card advises, where it does. `batch` positions
-    are evaluated at once, `seed` fixes all chance, `style` says how to play and may be replaced at any time, `limits`
-    hold where `think` is given none. `threads` search where the params ask no network. One thread drives the engine;
-    `stop` may come from any.
+    `params` are the settings of the search; the network's card may advise others for fields that are not set. `batch`
+    positions are evaluated at once. `seed` determines all randomness. `style` may be replaced at any time. `limits` are
+    the default of `think`. `threads` search where the params use no network. One thread drives the engine; `stop` may
+    be called from any thread.
     """
 
     def __init__(
@@ -81,7 +66,7 @@ class Engine:
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self._busy = threading.RLock()
-        self._stop = threading.Event()
+        self._task_now: SearchTask | None = None
         self._pondering: threading.Thread | None = None
         self._game: Game | None = None
         self._restricted = False
@@ -107,9 +92,9 @@ class Engine:
 
     @property
     def params(self) -> SearchParams:
-        """The settings of the search, with those that the network's card advises for the board where nobody set them.
+        """The settings of the search, with those that the network's card advises for fields that are not set.
 
-        To set them forgets tree and position: `set_position` comes next.
+        Setting them drops tree and position: call `set_position` next.
         """
         return self._search.params
 
@@ -122,7 +107,7 @@ class Engine:
 
     @property
     def asked_params(self) -> SearchParams:
-        """The settings that were asked for; where they leave something alone, a card's advice may follow."""
+        """The settings that were set, without the advice of a card."""
         return self._asked
 
     def _renew(self, params: SearchParams) -> None:
@@ -130,11 +115,18 @@ class Engine:
         self._search = _new_search(self.evaluator, params, old.batch, self._seed, old.threads)
         self._game = None
 
-    def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
-        """Search this position from now on; the tree is kept as far as the game goes on from the last one.
+    def set_position(
+        self,
+        game: Game,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+    ) -> None:
+        """Search this position from now on; the tree is kept as far as the game continues the last one.
 
-        The game is copied. `allow` (if not empty) and `avoid` restrict the first move; ValueError when none is left.
-        A game that is over is searched as if it went on: its end is taken back, or after a long cycle its history.
+        The game is copied. `allow` (if not empty) and `avoid` restrict the first move, `restrictions` the moves of a
+        player to any depth; ValueError when no move is left. A game that is over is searched as if it went on: its end
+        is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
@@ -143,11 +135,11 @@ class Engine:
                 self._take_advice(game.size)
             if self._game is None or not _goes_on(self._game, position):
                 self._judge.forget()
-            self._search.set_root(position, allow, avoid)
-            self._game, self._restricted = position, bool(allow or avoid)
+            self._search.set_root(position, allow, avoid, restrictions)
+            self._game, self._restricted = position, bool(allow or avoid or restrictions)
 
     def forget(self) -> None:
-        """Drop the tree: what comes is searched anew, without restriction. The losses seen in the game stay in mind."""
+        """Drop the tree and the restrictions of the position. The winrates that resignation rests on stay."""
         self._end_pondering()
         with self._busy:
             game = self._game
@@ -157,9 +149,9 @@ class Engine:
                 self._game, self._restricted = game, False
 
     def warm_up(self, size: int) -> None:
-        """Make the evaluator ready for boards of this size, so that no clock pays for the models it compiles.
+        """Compile the models for boards of this size, so that this takes no time from a clock.
 
-        Position and tree of this engine stay as they are.
+        Position and tree of the engine do not change.
         """
         search = _new_search(self.evaluator, self._asked, self._search.batch, self._seed, self._search.threads)
         search.set_root(Game(size))
@@ -180,34 +172,41 @@ class Engine:
         """Search the position within the limits (the engine's own if None) and decide on a move.
 
         At least one batch is searched. `on_progress` gets the state of the search each `every` seconds, in this
-        thread. The search ends early on `stop`, or when `until`, asked after each batch, says so. With `cleanup`
+        thread. The search ends early on `stop`, or when `until()`, called after each batch, is true. With `cleanup`
         dead stones are captured before passing. Raises RuntimeError before the first `set_position`.
         """
         self._end_pondering()
         with self._busy:
-            self._stop.clear()
             game = self._position()
-            spent = self._run((limits or self.limits).budget(game.size, len(game.moves)), on_progress, until, every)
-            return self._decide(self._report(spent), cleanup)
+            budget = (limits or self.limits).budget(game.size, len(game.moves))
+            return self._decide(self._task(budget, on_progress, until, every).run(), cleanup)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
-        """Search the position in a thread of its own until anything else is asked of the engine; returns at once."""
+        """Search the position in a background thread until another method is called; returns at once."""
         self._end_pondering()
         self._position()
-        self._stop.clear()
-        self._pondering = threading.Thread(target=self._ponder, args=(on_progress, every), name="ponder", daemon=True)
+        task = self._task(Budget(None, None, None, early_stop=False), on_progress, None, every)
+        self._pondering = threading.Thread(target=self._ponder, args=(task,), name="ponder", daemon=True)
         self._pondering.start()
 
     def stop(self) -> None:
-        """End the search that runs now, in whichever thread, after its batch; does nothing when none runs."""
-        self._stop.set()
+        """End the running search after its batch; from any thread."""
+        if self._task_now is not None:
+            self._task_now.stop()
+
+    def raw(self, game: Game) -> Evaluation:
+        """The output of the network for a position without any search, for its side to move: one row.
+
+        The policy has legal moves alone, and its sum is 1. Raises NetworkError for a board that it does not know.
+        """
+        return self.evaluator.evaluate([game])
 
     def count(self, game: Game, by: Way = "both") -> Count:
         """Count a game that is played out: the score without the stones that network, playouts or both hold dead."""
         return self._counter.count(game, by=by)
 
     def close(self) -> None:
-        """End whatever runs. The engine may be used again."""
+        """End what runs. The engine can be used again."""
         self._end_pondering()
         self.stop()
 
@@ -225,82 +224,27 @@ class Engine:
     def _end_pondering(self) -> None:
         thread = self._pondering
         if thread is not None and thread is not threading.current_thread():
-            self._stop.set()
+            self.stop()
             thread.join()
             self._pondering = None
 
-    def _ponder(self, on_progress: Progress | None, every: float) -> None:
+    def _ponder(self, task: SearchTask) -> None:
         try:
             with self._busy:
-                self._run(Budget(None, None, None, early_stop=False), on_progress, None, every)
+                task.run()
         except Exception:
             logger.exception("pondering ended")
 
-    def _run(
+    def _task(
         self, budget: Budget, on_progress: Progress | None, until: Callable[[], bool] | None, every: float
-    ) -> _Spent:
-        search = self._search
-        spent = _Spent(time.monotonic(), search.visits, search.evaluations)
-        reported = 0.0
-        planned = budget.left(search.visits, 0, 0, 0)
-        search.plan(int(planned) if math.isfinite(planned) else 0)
-        while (left := self._left(budget, spent)) > 0:
-            began = spent.elapsed
-            search.step(int(min(left, _MOST_STEPS)))
-            spent.step = spent.elapsed - began
-            if self._stop.is_set() or (until is not None and until()):
-                break
-            if on_progress is not None and spent.elapsed - reported >= every:
-                reported = spent.elapsed
-                on_progress(self._report(spent))
-        return spent
-
-    def _left(self, budget: Budget, spent: _Spent) -> float:
-        """Playouts that this search may still make: at least one before the first, 0 once the best move is clear."""
-        visits = self._search.visits
-        playouts = visits - spent.visits_before
-        left = budget.left(visits, playouts, spent.elapsed, spent.step)
-        if spent.step == 0:
-            return max(left, 1)
-        if budget.early_stop and left > 0:
-            moves = self._search.stats()
-            top = moves.visits[:2].tolist()
-            clear = len(top) == 2 and self._search.choose(0) == moves.point[0]
-            if clear and budget.decided(top[0] - top[1], left, playouts, spent.elapsed):
-                return 0
-        return left
-
-    def _report(self, spent: _Spent) -> SearchResult:
-        """The state of the search, with the move that stands best."""
-        search, game = self._search, self._position()
-        candidates = self._candidates()
-        ownership = search.ownership
-        return SearchResult(
-            move=candidates[0].point if candidates else game.size**2,
-            resign=False,
-            to_play=game.to_play,
-            candidates=candidates,
-            winrate=(search.value + 1) / 2,
-            score=search.score,
-            ownership=np.zeros((game.size, game.size), np.float32) if ownership is None else ownership,
-            visits=search.visits,
-            evaluations=search.evaluations - spent.evaluations_before,
-            seconds=spent.elapsed,
-        )
-
-    def _candidates(self) -> tuple[Candidate, ...]:
-        """The legal moves: the search's choice, then by visits, then by the network's opinion."""
-        moves = self._search.stats()
-        chosen = self._search.choose(0)
-        columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
-        found = [
-            Candidate(p, visits, (value + 1) / 2, score, prior, (lcb + 1) / 2, self._search.pv(p, _LINE))
-            for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
-        ]
-        return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))
+    ) -> SearchTask:
+        """The search of the position, for `stop` to end."""
+        task = SearchTask(self._search, self._position(), budget, on_progress=on_progress, until=until, every=every)
+        self._task_now = task
+        return task
 
     def _decide(self, result: SearchResult, cleanup: bool) -> SearchResult:
-        """The result with the move to play: variety, passing and resigning have their say."""
+        """The result with the move to play: style, passing and resignation are applied."""
         if self._restricted:
             return result
         game = self._position()
@@ -313,7 +257,7 @@ class Engine:
         return replace(result, move=move, resign=hopeless and move != game.size**2)
 
     def _draw(self, result: SearchResult) -> int:
-        """The first move of the search's preference, or one by chance where the style asks for it."""
+        """The best move of the search, or one drawn at random where the style says so."""
         game, style = self._position(), self.style
         if style.policy_temperature is not None and result.candidates:
             priors = np.array([c.prior for c in result.candidates]) + 1e-12
@@ -329,8 +273,7 @@ class Engine:
     def _pass_winrate(self) -> float:
         """The winrate of a pass for the side to move, by a short search of what follows.
 
-        It has a tree of its own: what it finds out must not weigh in the answer for the position, if that is asked for
-        again.
+        It has a tree of its own, so that it does not change the results for the position.
         """
         search = _new_search(
             self.evaluator,
@@ -341,17 +284,51 @@ class Engine:
         )
         search.set_root(self._position().copy().play("pass"))
         deadline = time.monotonic() + _PASS_SECONDS
-        # The first visit whatever time it takes: without it nothing is known.
+        # The first visit is made however long it takes: without it nothing is known.
         search.run(_PASS_VISITS, lambda: time.monotonic() < deadline or not search.visits)
         return (1 - search.value) / 2
 
     def _count_root(self, result: SearchResult) -> Count:
         game = self._position()
-        return self._counter.count(game, result.ownership if game.to_play == BLACK else -result.ownership)
+        ownership = result.ownership
+        if ownership is None:
+            return self._counter.count(game, by="playouts")
+        return self._counter.count(game, ownership if game.to_play == BLACK else -ownership)
+
+
+def load_engine(
+    network: str = "default",
+    *,
+    visits: int | None = None,
+    seconds: float | None = None,
+    threads: int = 0,
+    backend: Backend = "auto",
+    symmetry: Symmetry = "none",
+    batch: int = 8,
+    seed: int = 0,
+    params: SearchParams | None = None,
+    style: Style | None = None,
+) -> Engine:
+    """An engine with a network by name or file; "none" plays without one, by playouts and the rules alone.
+
+    `visits` (if neither it nor seconds is given 400, by playouts 10,000) and `seconds` bound a move where `think` is
+    given no limits; `threads` (0: all cores) compute the network, under its `symmetry`, or search by playouts.
+    Raises NetworkError for a network that cannot be loaded, RecipeError for a setting that cannot work.
+    """
+    if not 0 <= seed < 2**63:
+        raise RecipeError(f"seed must lie between 0 and 2**63 - 1, not {seed}")
+    if params is None:
+        params = playout_params() if network == "none" else SearchParams()
+    name = "uniform" if network == "none" else network
+    evaluator = load_evaluator(name, backend, threads=threads, symmetry=symmetry, seed=seed)
+    if visits is None and seconds is None:
+        visits = DEFAULT_VISITS if params.asks_network else DEFAULT_PLAYOUTS
+    limits = Limits(visits=visits, seconds=seconds)
+    return Engine(evaluator, params, batch, seed, style=style, limits=limits, threads=threads or core_count())
 
 
 def _new_search(evaluator: Evaluator, params: SearchParams, batch: int, seed: int, threads: int) -> TreeSearch:
-    """A search that keeps the ownership, which passing and counting rest on."""
+    """A search that keeps the ownership, which passing and counting use."""
     return TreeSearch(evaluator, _with_ownership(params), batch, seed, threads)
 
 
@@ -360,7 +337,7 @@ def _with_ownership(params: SearchParams) -> SearchParams:
 
 
 def _goes_on(before: Game, now: Game) -> bool:
-    """Whether a game has the earlier one's moves at its start."""
+    """Whether a game continues the earlier one."""
     played = before.moves
     same = (before.size, before.komi, before.setup_stones) == (now.size, now.komi, now.setup_stones)
     return same and now.moves[: len(played)] == played

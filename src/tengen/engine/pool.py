@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.engine.search import SearchView, plan
+from tengen.engine.search import MoveRestriction, SearchView, plan, set_root
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -74,14 +74,26 @@ class SearchPool:
         visits: Ints = self._native.root_visits()
         return visits
 
-    def set_root(self, i: int, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+    def set_root(
+        self,
+        i: int,
+        game: Game,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+    ) -> None:
         """The position that search i goes on with, as TreeSearch.set_root."""
         chosen = self.evaluator.on(game.size)
-        self._searches[i].set_root(game._native, list(allow), list(avoid))
+        set_root(self._searches[i], game, allow, avoid, restrictions)
         self._chosen[i] = chosen
         edge = max(game.size, chosen.only_size or self._edge)
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:
             self._inputs[chosen] = chosen.new_batch(len(self) * self.batch_per_game, edge)
+
+    def restart(self, i: int, seed: int) -> None:
+        """Make search i as if new with this seed, without a tree; it rests until its next root."""
+        self._searches[i].restart(seed)
+        self._chosen[i] = None
 
     def plan(self, i: int, simulations: int) -> None:
         """Say how many simulations will follow for search i, as TreeSearch.plan."""

@@ -108,7 +108,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fpu": "absolute",
         "root_fpu": "absolute",
         "simulate_to_end": True,
-        "forbid_pass": True,
+        "pass_policy": "no-legal-move",
         "prune_eyes": False,
         "temperature": 1.0,
     },

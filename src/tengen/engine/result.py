@@ -10,15 +10,20 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Candidate:
-    """One move that was considered; winrate (0..1), score (points) and lcb (0..1) are for the side to move."""
+    """One move that was considered; winrate (0..1), score (points) and lcb (0..1) are for the side to move.
+
+    `score` is None where neither network nor playouts know it. `pv` is the principal variation, which begins with
+    the move, and `pv_visits` are the visits of each of its moves.
+    """
 
     point: int
     visits: int
     winrate: float
-    score: float
+    score: float | None
     prior: float
     lcb: float
     pv: tuple[int, ...] = ()
+    pv_visits: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,9 @@ class SearchResult:
     """The outcome of a search, all of it for the side to move, `to_play` (0 black, 1 white).
 
     `move` is the point to play, pass included; `resign` says that the engine would rather give up. `candidates` are
-    the legal moves, best first. `ownership` is float32 [size, size], +1 what the side to move will own, zeros when
-    the evaluator does not tell. `evaluations` and `seconds` are this search's own; `visits` include a kept tree's.
+    the legal moves, best first. `score` (points) is None where neither network nor playouts know it; so is `ownership`,
+    float32 [size, size] with +1 for what the side to move will own, which is None before the first visit too.
+    `evaluations` and `seconds` are this search's own; `visits` include a kept tree's.
     """
 
     move: int
@@ -35,8 +41,8 @@ class SearchResult:
     to_play: int
     candidates: tuple[Candidate, ...]
     winrate: float
-    score: float
-    ownership: NDArray[np.float32]
+    score: float | None
+    ownership: NDArray[np.float32] | None
     visits: int
     evaluations: int
     seconds: float

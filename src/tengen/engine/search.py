@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.engine.params import SearchParams
 from tengen.errors import RecipeError
-from tengen.evaluators.evaluation import Floats, InputBatch
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
 
@@ -31,6 +31,33 @@ class RootStats:
     utility: Floats
     lcb: Floats
     prior: Floats
+
+
+@dataclass(frozen=True)
+class MoveRestriction:
+    """Moves that a player may not make, or with `allow` the only ones, until a depth of the tree (KataGo: untilDepth).
+
+    `points` are row-major, size * size is pass. The root has depth 0: `until_depth` 1 restricts the root alone.
+    """
+
+    color: int
+    points: Sequence[int]
+    until_depth: int = 1
+    allow: bool = False
+
+
+@dataclass(frozen=True)
+class RootEvaluation:
+    """What the network said of the root, for its side to move, without temperature and noise.
+
+    policy [size * size + 1] has pass last (0 without a pass logit). Score is 0 and ownership [size, size] None where
+    the network does not predict them.
+    """
+
+    policy: Floats
+    value: float
+    score: float
+    ownership: Floats | None
 
 
 class SearchView:
@@ -55,8 +82,16 @@ class SearchView:
         return float(self._native.root_score())
 
     @property
+    def has_score(self) -> bool:
+        """False once results came without score; `score` and the scores of the moves are 0 then."""
+        return bool(self._native.has_score())
+
+    @property
     def ownership(self) -> Floats | None:
-        """Mean ownership [size, size] of the positions evaluated since set_root; None where params do not keep it."""
+        """Mean ownership [size, size] of the positions evaluated since set_root.
+
+        None where params do not keep it and where the network does not predict it.
+        """
         return self._native.root_ownership()
 
     @property
@@ -85,7 +120,16 @@ class SearchView:
 
     def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
         """The most visited line that begins with this move; empty if it has no visit."""
-        return tuple(self._native.pv(point, length))
+        return tuple(move for move, _ in self._native.pv(point, length))
+
+    def pv_visits(self, point: int, length: int = 20) -> tuple[int, ...]:
+        """The visits of each move of `pv`."""
+        return tuple(visits for _, visits in self._native.pv(point, length))
+
+    def root_evaluation(self) -> RootEvaluation | None:
+        """The network's own output for the root; None where the root was kept from an earlier search or waits."""
+        found = self._native.root_evaluation()
+        return None if found is None else RootEvaluation(*found)
 
     def choose(self, temperature: float | None = None) -> int | None:
         """The move to play by the params, or with another temperature; None before any move has a visit."""
@@ -102,6 +146,18 @@ class SearchView:
     def text(self, depth: int = 2, min_visits: int = 1) -> str:
         """The tree as text, a line a move: visits, mean value for the player who makes it, prior."""
         return str(self._native.text(depth, min_visits))
+
+
+def set_root(
+    native: _native.Search,
+    game: Game,
+    allow: Sequence[int],
+    avoid: Sequence[int],
+    restrictions: Sequence[MoveRestriction],
+) -> None:
+    """Give a native search its root, as TreeSearch.set_root."""
+    tuples = [(r.color, list(r.points), r.until_depth, r.allow) for r in restrictions]
+    native.set_root(game._native, list(allow), list(avoid), tuples)
 
 
 def plan(native: _native.Search, simulations: int) -> None:
@@ -146,14 +202,21 @@ class TreeSearch(SearchView):
         self._chosen: BatchEvaluator | None = None  # of the board's size
         self._inputs: InputBatch | None = None
 
-    def set_root(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
+    def set_root(
+        self,
+        game: Game,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+    ) -> None:
         """Search this position from now on, with the tree that is known if the game went on from the last root.
 
-        `allow` (if not empty) and `avoid` restrict the moves at the root; raises ValueError when none is left, and
-        NetworkError for a board of a size that the evaluator cannot take.
+        `allow` (if not empty) and `avoid` restrict the moves at the root, `restrictions` those at any depth; a tree
+        with restrictions below the root is kept only for the same position and restrictions. Raises ValueError when no
+        move is left at the root, and NetworkError for a board of a size that the evaluator cannot take.
         """
         chosen = self.evaluator.on(game.size)
-        self._native.set_root(game._native, list(allow), list(avoid))
+        set_root(self._native, game, allow, avoid, restrictions)
         if self._inputs is None or self._inputs.edge != game.size:
             self._chosen, self._inputs = chosen, chosen.new_batch(self.batch, game.size)
 
@@ -181,12 +244,29 @@ class TreeSearch(SearchView):
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
-        batch = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
-        if len(batch):
+        rows = self.gather(self._inputs, self.batch if limit is None else min(limit, self.batch))
+        if rows:
             try:
-                self._chosen.scatter(self._native, self._chosen.infer(batch))
+                self.scatter(self._chosen.infer(self._inputs[:rows]))
             except BaseException:
-                self._native.forget_waiting()
+                self.forget_waiting()
                 raise
-            self.evaluations += len(batch)
-        return len(batch)
+        return rows
+
+    def gather(self, inputs: InputBatch, limit: int) -> int:
+        """The first half of a step, for searches that share a batch: write up to `limit` positions into `inputs`.
+
+        Returns how many were written. Either `scatter` with their results or `forget_waiting` comes next.
+        """
+        return len(inputs.gather(self._native, limit))
+
+    def scatter(self, result: Evaluation) -> None:
+        """The second half of a step: the results of the positions that were written, in their order."""
+        if self._chosen is None:
+            raise RuntimeError("the search has no root yet: call set_root first")
+        self._chosen.scatter(self._native, result)
+        self.evaluations += len(result)
+
+    def forget_waiting(self) -> None:
+        """Give up the positions of the last gather, as when their evaluation failed."""
+        self._native.forget_waiting()

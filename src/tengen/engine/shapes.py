@@ -1,8 +1,8 @@
-"""Chains, liberties, eyes and seki of one position, in Python: asked once a move, where clearness beats speed."""
+"""Chains, liberties and eyes of one position, in Python: used once a move, where speed does not matter."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,11 +19,12 @@ class Chain:
 
 
 class Shapes:
-    """A frozen look at the stones of a game; points are row-major, colours 0, 1 and 2 for empty."""
+    """The stones of a game at one moment; points are row-major, colours 0 and 1, 2 for empty."""
 
     def __init__(self, game: Game) -> None:
         self.size = game.size
         self.colors: list[int] = [int(c) for c in game.board.ravel()]
+        self._eyes = [frozenset(game._native.true_eyes(color)) for color in (0, 1)]
 
     def neighbors(self, point: int) -> Iterator[int]:
         row, col = divmod(point, self.size)
@@ -35,13 +36,6 @@ class Shapes:
             yield point - 1
         if col < self.size - 1:
             yield point + 1
-
-    def diagonals(self, point: int) -> Iterator[int]:
-        row, col = divmod(point, self.size)
-        for r in (row - 1, row + 1):
-            for c in (col - 1, col + 1):
-                if 0 <= r < self.size and 0 <= c < self.size:
-                    yield r * self.size + c
 
     @cached_property
     def chains(self) -> list[Chain]:
@@ -73,12 +67,8 @@ class Shapes:
         return len(free | {n for stone in stones for n in self.neighbors(stone) if n in captured})
 
     def fills_own_eye(self, point: int, color: int) -> bool:
-        """Whether a move here would give away an eye: own stones all around that cannot be cut from each other."""
-        if any(self.colors[n] != color for n in self.neighbors(point)):
-            return False
-        corners = list(self.diagonals(point))
-        hostile = sum(self.colors[d] == 1 - color for d in corners)
-        return hostile <= (1 if len(corners) == 4 else 0)
+        """Whether an empty point is a true eye of this colour, which a move there would give away."""
+        return point in self._eyes[color]
 
     def is_self_atari(self, point: int, color: int) -> bool:
         """Whether the move leaves its own chain a single liberty, or none, and captures nothing."""
@@ -98,11 +88,3 @@ class Shapes:
                     stones.add(n)
                     todo.append(n)
         return Chain(color, frozenset(stones), frozenset(liberties))
-
-
-def seki_stones(game: Game, dead: Collection[int]) -> set[int]:
-    """Stones that live in seki: they share liberties that neither side may fill, and do not live on their own.
-
-    The position is one that has been played out; `dead` are its dead stones. Counting by territory asks the same.
-    """
-    return set(game.seki_stones(dead))

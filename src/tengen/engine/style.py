@@ -1,22 +1,22 @@
-"""How the engine plays apart from how long it thinks: variety, weaker play, resigning."""
+"""Style of play: variety, weaker play, resignation."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tengen.errors import RecipeError
+from tengen.game import BLACK, WHITE
 
 
 @dataclass(frozen=True)
 class Style:
     """Settings of play. Raises RecipeError for values out of range.
 
-    `temperature` above 0 draws the opening's moves by visits to the power 1/temperature, for variety; the opening is
-    the first `opening` share of the board's points in moves. `policy_temperature` replaces the choice by a draw from
-    the network's own policy at this temperature, for weaker play that is honest: 1 plays like the games that it
-    learned from, more plays more freely. `resign` allows to give up when the winrate stayed under `resign_threshold`
-    for `resign_moves` own moves.
+    `temperature` above 0 draws the moves of the opening by visits to the power 1 / temperature; the opening lasts for
+    `opening` x the number of points moves. `policy_temperature` draws every move from the raw policy at this
+    temperature instead: 1 plays like the games that the network was trained on, higher values play more randomly. The
+    engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own moves.
     """
 
     temperature: float = 0.0
@@ -38,3 +38,28 @@ class Style:
     def _check(name: str, value: float, low: float, high: float) -> None:
         if not (math.isfinite(value) and low <= value <= high):
             raise RecipeError(f"{name} must lie between {low:g} and {high:g}, not {value:g}")
+
+
+# Moves before which no game is resigned, as a share of the board's points.
+EARLIEST_RESIGNATION = 0.2
+
+
+@dataclass
+class ResignJudge:
+    """Keeps the winrates at the engine's own moves of one game, by colour and move number."""
+
+    _seen: dict[int, dict[int, float]] = field(default_factory=lambda: {BLACK: {}, WHITE: {}})
+
+    def judge(self, style: Style, color: int, move_number: int, winrate: float, size: int, handicap: int = 0) -> bool:
+        """Record this winrate of `color`; returns whether to resign. A second search of a move replaces its winrate."""
+        seen = self._seen[color] = {n: w for n, w in self._seen[color].items() if n < move_number}
+        seen[move_number] = winrate
+        if not style.resign or move_number < EARLIEST_RESIGNATION * size * size:
+            return False
+        threshold = style.resign_threshold / (1 + handicap if color == WHITE else 1)  # White expects to be behind
+        recent = [seen.get(move_number - 2 * back) for back in range(style.resign_moves)]
+        return all(w is not None and w < threshold for w in recent)
+
+    def forget(self) -> None:
+        """Start another game."""
+        self._seen = {BLACK: {}, WHITE: {}}

@@ -67,13 +67,12 @@ class InputBatch:
 
     def encode(self, row: int, position: Position, symmetry: int = 0) -> None:
         """Write a position into a row. Raises ValueError for a board that is larger than the tensor."""
-        game = position._native if isinstance(position, Game) else position
         planes, scalars, mask = (array[row] for array in self.arrays)
-        _native.encode_game(self.plane_set, game, symmetry, self.edge, planes, scalars, mask)
+        find_plane_set(self.plane_set).write_game(position, planes, scalars, mask, symmetry)
 
     def gather(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, *limits: Any) -> InputBatch:
         """Let a native search write the positions that it needs evaluated; returns the rows that it wrote, as views."""
-        return self[: native.gather(self.plane_set, *self.arrays, *limits)]
+        return self[: find_plane_set(self.plane_set).gather(native, *self.arrays, *limits)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +135,17 @@ def softmax(logits: Floats) -> Floats:
 
 
 def evaluation_from_outputs(
-    mask: Floats, policy: Floats, value: Floats, score: Floats | None = None, ownership: Floats | None = None
+    mask: Floats,
+    policy: Floats,
+    value: Floats | None = None,
+    score: Floats | None = None,
+    ownership: Floats | None = None,
 ) -> Evaluation:
     """From the outputs of a network to probabilities and values.
 
     `policy` are logits [N, E * E + 1] with or [N, E * E] without pass; `value` are logits [N, 3] of win, draw and loss,
-    or values [N, 1] or [N] in [-1, 1]; `score` is [N] or [N, 1] in points, `ownership` [N, E, E] in [-1, 1].
+    values [N, 1] or [N] in [-1, 1], or None, which gives 0; `score` is [N] or [N, 1] in points, `ownership`
+    [N, E, E] in [-1, 1].
     """
     n, points = len(mask), mask[0].size if len(mask) else mask.shape[1] * mask.shape[2]
     logits = np.full((n, points + 1), -np.inf, np.float32)
@@ -149,7 +153,7 @@ def evaluation_from_outputs(
     np.copyto(logits[:, :points], policy[:, :points], where=on_board)
     if policy.shape[1] > points:
         logits[:, points] = policy[:, points]
-    outcome = value.astype(np.float32)
+    outcome = np.zeros(n, np.float32) if value is None else value.astype(np.float32)
     if outcome.ndim == 2 and outcome.shape[1] == 3:
         chances = softmax(outcome)
         outcome = chances[:, 0] - chances[:, 2]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tengen import _native
+from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
 from tengen.game import Game
@@ -115,20 +116,16 @@ class BatchEvaluator(Evaluator):
 
     def encoded(self, positions: Sequence[Position], edge: int | None = None) -> InputBatch:
         """The positions in this evaluator's encoding, on tensors of `edge`, that of the largest board unless given."""
-        batch = self.new_batch(len(positions), edge or max(position.size for position in positions))
-        for row, position in enumerate(positions):
-            batch.encode(row, position)
-        return batch
+        return InputBatch(self.plane_set, *plane_set(self.plane_set).encode_games(positions, edge))
 
     def scatter(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, result: Evaluation) -> None:
         """Hand results to the positions that a native search waits for; NetworkError when they cannot be right."""
-        n, edge = len(result), round((result.policy.shape[1] - 1) ** 0.5)
-        score = np.zeros(n, np.float32) if result.score is None else result.score
-        ownership = np.zeros((n, edge, edge), np.float32) if result.ownership is None else result.ownership
-        parts = (result.policy, result.value, score, ownership)
-        policy, value, score, ownership = (np.ascontiguousarray(part, np.float32) for part in parts)
+        policy = np.ascontiguousarray(result.policy if self.has_pass else result.policy[:, :-1], np.float32)
+        value = np.ascontiguousarray(result.value, np.float32)
+        score = None if result.score is None else np.ascontiguousarray(result.score, np.float32)
+        ownership = None if result.ownership is None else np.ascontiguousarray(result.ownership, np.float32)
         try:
-            native.scatter(policy, value, score, ownership, n)
+            native.scatter(policy, value, score, ownership, len(result))
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 

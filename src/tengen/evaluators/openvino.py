@@ -8,24 +8,20 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 import numpy as np
+import platformdirs
 
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
-from tengen.evaluators.evaluator import BatchEvaluator
-from tengen.evaluators.network_file import read_card
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 
 Precision = Literal["auto", "bf16", "f32"]
-OUTPUTS = ("policy", "value", "score", "ownership")
-_COMPILING = threading.Lock()  # two that compile one model fall over each other in the cache folder
-
-# OpenVINO 2026.4 can deadlock where two threads exchange arrays with it for the first time in a process: one holds the
-# guard of a static variable and waits for the GIL, the other holds the GIL and waits for the guard.
-_FIRST_RUN = threading.Lock()
+# Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
+_COMPILING = threading.Lock()
 
 
 def cache_folder() -> Path:
-    """Where compiled models wait for the next start: the user's cache folder, `XDG_CACHE_HOME` or `~/.cache`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tengen" / "openvino"
+    """Where compiled models are kept for the next start: `tengen/openvino` in the user's cache folder."""
+    return Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / "openvino"
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,7 @@ class _Request:
 
     request: Any
     inputs: dict[str, Floats]
+    outputs: list[str]
 
     def run(self, planes: Floats, scalars: Floats, mask: Floats) -> dict[str, Floats]:
         """Raw outputs for up to a bucket of rows; the rest of the bucket repeats row 0, so that it stays finite."""
@@ -42,10 +39,10 @@ class _Request:
             self.inputs[name][:rows] = part
             self.inputs[name][rows:] = part[0]
         self.request.infer(self.inputs, share_inputs=True)
-        return {name: self.request.get_tensor(name).data[:rows] for name in OUTPUTS}
+        return {name: self.request.get_tensor(name).data[:rows] for name in self.outputs}
 
 
-class OpenVinoEvaluator(BatchEvaluator):
+class OpenVinoEvaluator(NetworkFileEvaluator):
     """Runs an .onnx network file on the CPU.
 
     A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
@@ -69,11 +66,7 @@ class OpenVinoEvaluator(BatchEvaluator):
     ) -> None:
         import openvino
 
-        self.path = Path(path)
-        card = read_card(self.path)
-        self.name = card.name
-        self.plane_set = card.plane_set
-        self.advice = card.search
+        super().__init__(path, max_batch)
         self._core: Any = openvino.Core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
@@ -91,25 +84,20 @@ class OpenVinoEvaluator(BatchEvaluator):
             self._options["CACHE_DIR"] = _writable_cache()
         if threads:
             self._options["INFERENCE_NUM_THREADS"] = threads
-        self._max_batch = max_batch
         self._streams = streams
         self._requests: dict[tuple[int, int], SimpleQueue[_Request]] = {}
         self._lock = threading.Lock()
         model = self._read()
-        self._channels, self._scalars = self._input_widths(model)
-        edge = model.input("planes").get_partial_shape()[3]
-        self.only_size = edge.get_length() if edge.is_static else None
-
-    def infer(self, batch: InputBatch) -> Evaluation:
-        self._check(batch.planes, batch.scalars)
-        chunks = [batch[start : start + self._max_batch] for start in range(0, len(batch), self._max_batch)]
-        if not chunks:
-            return Evaluation.zeros(0, batch.edge)
-        return Evaluation.joined([self._infer(chunk) for chunk in chunks])
+        shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
+        self._describe(
+            {name: [n.get_length() if n.is_static else None for n in shape] for name, shape in shapes.items()},
+            [name for port in model.outputs for name in port.get_names()],
+        )
+        model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
+        self.has_pass = model.output("policy").get_partial_shape()[1].get_length() > self._edge**2
 
     def _infer(self, batch: InputBatch) -> Evaluation:
-        """Results for up to `max_batch` rows."""
-        requests = self._model(_bucket(len(batch)), batch.edge)
+        requests = self._model(bucket(len(batch)), batch.edge)
         request = requests.get()
         try:
             return evaluation_from_outputs(batch.mask, **request.run(*batch.arrays))
@@ -119,32 +107,20 @@ class OpenVinoEvaluator(BatchEvaluator):
     def warm_up(self, edge: int, batches: tuple[int, ...] = (1, 8)) -> None:
         """Compile the models for these batches now, so that the first move does not wait for it."""
         for batch in batches:
-            self._model(_bucket(min(batch, self._max_batch)), edge)
+            self._model(bucket(min(batch, self._max_batch)), edge)
 
     def _read(self) -> Any:
         try:
             return self._core.read_model(self.path)
         except RuntimeError as error:
-            raise NetworkError(f"{self.path} cannot be read as an ONNX network: {_first_line(error)}") from error
+            raise NetworkError(f"{self.path} cannot be read as an ONNX network: {last_line(error)}") from error
 
-    def _input_widths(self, model: Any) -> tuple[int, int]:
-        """The numbers of planes and scalars that the network takes."""
-        found = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
-        made = {name for port in model.outputs for name in port.get_names()}
-        if set(found) != {"planes", "scalars", "mask"} or not set(OUTPUTS) <= made:
-            raise NetworkError(
-                f"{self.path} has inputs {sorted(found)} and outputs {sorted(made)}; a network file of Tengen takes "
-                f"planes, scalars and mask and gives {', '.join(OUTPUTS)}"
-            )
-        return found["planes"][1].get_length(), found["scalars"][1].get_length()
-
-    def _check(self, planes: Floats, scalars: Floats) -> None:
-        got = (planes.shape[1], scalars.shape[1])
-        if got != (self._channels, self._scalars):
-            raise NetworkError(
-                f"network {self.name} takes {self._channels} planes and {self._scalars} scalars, got {got[0]} and "
-                f"{got[1]}: encode with plane set {self.plane_set!r}"
-            )
+    def _shapes(self, rows: int, edge: int) -> dict[str, tuple[int, ...]]:
+        return {
+            "planes": (rows, self._channels, edge, edge),
+            "scalars": (rows, self._scalars),
+            "mask": (rows, edge, edge),
+        }
 
     def _model(self, batch: int, edge: int) -> "SimpleQueue[_Request]":
         """The free requests of the model for one shape, compiled when it is first asked for."""
@@ -154,21 +130,16 @@ class OpenVinoEvaluator(BatchEvaluator):
             return self._requests[batch, edge]
 
     def _prepare(self, batch: int, edge: int) -> "SimpleQueue[_Request]":
-        shapes = {
-            "planes": (batch, self._channels, edge, edge),
-            "scalars": (batch, self._scalars),
-            "mask": (batch, edge, edge),
-        }
-        model = self._read()
+        shapes, model = self._shapes(batch, edge), self._read()
         requests: SimpleQueue[_Request] = SimpleQueue()
         try:
             model.reshape({name: list(shape) for name, shape in shapes.items()})
             compiled = self._compile(model)
             for _ in range(self._streams):
                 inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-                requests.put(_Request(compiled.create_infer_request(), inputs))
+                requests.put(_Request(compiled.create_infer_request(), inputs, self.outputs))
         except RuntimeError as error:
-            raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {_first_line(error)}") from error
+            raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return requests
 
     def _compile(self, model: Any) -> Any:
@@ -178,11 +149,6 @@ class OpenVinoEvaluator(BatchEvaluator):
                 return self._core.compile_model(model, "CPU", self._options)
             except RuntimeError:
                 return self._core.compile_model(model, "CPU", {**self._options, "CACHE_DIR": ""})
-
-
-def _bucket(rows: int) -> int:
-    """The smallest power of two that holds `rows`."""
-    return 1 << max(rows - 1, 0).bit_length()
 
 
 def _resolve(precision: Precision, core: Any) -> str:
@@ -201,8 +167,3 @@ def _writable_cache() -> str:
     except OSError:
         return ""
     return str(folder) if os.access(folder, os.W_OK) else ""
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__

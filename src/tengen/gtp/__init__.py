@@ -1,1 +1,1 @@
-"""The Go Text Protocol, version 2: parse a line, ask the engine, print the answer."""
+"""The Go Text Protocol, version 2: `server` for Tengen as an engine, `client` and `process` for other programs."""

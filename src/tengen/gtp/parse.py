@@ -1,4 +1,4 @@
-"""One line of GTP into a command: control characters, comments, spacing and ids as section 3 of the protocol has it."""
+"""One line of GTP to a command: control characters, comments, spacing and ids as in section 3 of the protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 @dataclass(frozen=True)
 class Command:
-    """A command line: its id as it was written, or None; its name; its arguments."""
+    """A command: its id as written, or None; its name; its arguments."""
 
     id: str | None
     name: str
@@ -26,7 +26,7 @@ class Command:
 
 
 def parse_line(line: str) -> Command | None:
-    """The command of one line; None for a line that holds none (empty, or a comment alone)."""
+    """The command of one line; None for an empty line or a comment."""
     words = "".join(" " if c == "\t" else c for c in line if c == "\t" or not _is_control(c)).split("#", 1)[0].split()
     if not words:
         return None
@@ -41,18 +41,18 @@ def _is_control(character: str) -> bool:
 
 @dataclass(frozen=True)
 class Arguments:
-    """The words after a command's name, read one by one; each reader raises GtpError that names the bad word."""
+    """The words after the name of a command. Each reader raises GtpError with the bad word."""
 
     words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def expect(self, least: int, most: int | None = None) -> None:
-        """Check how many arguments there are: exactly `least`, or up to `most`."""
-        top = least if most is None else most
-        if len(self.words) < least:
-            raise GtpError(f"syntax error: {_arguments(least)} expected, got {len(self.words)}")
+    def expect(self, minimum: int, maximum: int | None = None) -> None:
+        """Check the number of arguments: `minimum`, or from `minimum` to `maximum`."""
+        top = minimum if maximum is None else maximum
+        if len(self.words) < minimum:
+            raise GtpError(f"syntax error: {_arguments(minimum)} expected, got {len(self.words)}")
         if len(self.words) > top:
             raise GtpError(f"syntax error: unexpected argument {self.words[top]}")
 

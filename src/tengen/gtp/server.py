@@ -1,24 +1,123 @@
-"""The loop of GTP: take a line, carry out its command, write the answer."""
+"""The GTP server: from the settings of the command line to the loop that reads commands and writes answers."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
-from tengen.errors import GtpError, TengenError
+from tengen.engine import Limits, Style, load_engine
+from tengen.engine.params import SearchParams, playout_params, set_params
+from tengen.errors import GtpError, RecipeError, TengenError
+from tengen.evaluators.load import Backend
+from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.parse import Command, parse_line
-from tengen.gtp.session import Session, Stream
+from tengen.gtp.session import GtpSession, Options, Stream
+from tengen.gtp.setup import acceptable_komi
+from tengen.gtp.streams import open_channel
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `tengen gtp`; its help explains each. `version` is the answer to the command `version`."""
+
+    version: str = "0"
+    net: str = "default"
+    playouts: str | None = None
+    preset: str | None = None
+    params: tuple[str, ...] = ()
+    visits: int | None = None
+    seconds: float | None = None
+    size: int = 19
+    komi: float = 7.5
+    rules: str = "chinese"
+    ponder: bool = False
+    resign: bool = True
+    temperature: float = 0.0
+    weaken: float | None = None
+    backend: Backend = "auto"
+    threads: int = 0
+    batch: int = 8
+    seed: int = 0
+    log: Path | None = None
+
+
+def run(settings: Settings) -> None:
+    """Serve GTP on standard input and output. Raises TengenError before the first answer for impossible settings."""
+    limits = Limits(visits=settings.visits, seconds=settings.seconds)
+    style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
+    game = Game(settings.size, settings.rules, acceptable_komi(settings.komi))
+    _start_log(settings.log)
+    lines, write = open_channel()
+    params = _params(settings)
+    engine = load_engine(
+        settings.net,
+        params=params,
+        backend=settings.backend,
+        threads=settings.threads,
+        batch=settings.batch,
+        seed=settings.seed,
+        style=style,
+    )
+    options = Options(
+        version=settings.version,
+        limits=limits,
+        visits_without_clock=engine.limits.visits,
+        ponder=settings.ponder,
+    )
+    try:
+        serve(GtpSession(engine, game, lines, options), write)
+    except BrokenPipeError:
+        logger.info("the reader of the answers has closed the pipe")
+    finally:
+        engine.close()
+
+
+def _params(settings: Settings) -> SearchParams:
+    """The search settings: those of the network, the playouts or the preset, then those of --set."""
+    alone = settings.net == "none"
+    if settings.playouts is not None and not alone:
+        raise RecipeError(
+            "--playouts needs --net none; to mix playouts with a network use --set playouts=N --set playout_weight=W"
+        )
+    if settings.preset is not None and alone:
+        raise RecipeError("--preset needs a network; with --net none use --playouts and --set")
+    if settings.backend != "auto" and alone:
+        raise RecipeError(f"--backend {settings.backend} needs a network; --net none has none")
+    if settings.batch != Settings.batch and alone:
+        raise RecipeError(f"--batch {settings.batch} needs a network; with --net none use --threads")
+    if settings.weaken is not None and alone:
+        raise RecipeError(f"--weaken {settings.weaken:g} needs a network; with --net none use few --visits")
+    if alone:
+        params = playout_params(settings.playouts or "local")
+    else:
+        params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
+    pairs = [setting.partition("=") for setting in settings.params]
+    for name, equals, _ in pairs:
+        if not equals:
+            raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")
+    return set_params(params, {name: value for name, _, value in pairs})
+
+
+def _start_log(file: Path | None) -> None:
+    logging.basicConfig(
+        filename=file,
+        level=logging.DEBUG if file else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+
 
 logger = logging.getLogger(__name__)
 
 Write = Callable[[str], None]
 
 
-def serve(session: Session, write: Write) -> None:
-    """Answer the lines of `session.lines` until `quit` or their end.
+def serve(session: GtpSession, write: Write) -> None:
+    """Answer the commands of `session.lines` until `quit` or the end of the input.
 
-    `write` gets whole answers, or the parts of an answer that grows; it raises BrokenPipeError when nobody reads.
+    `write` gets whole answers, or the parts of a `Stream`. It raises BrokenPipeError when the reader has gone.
     """
     while not session.finished:
         line = session.lines.get()
@@ -30,7 +129,7 @@ def serve(session: Session, write: Write) -> None:
             _answer(session, command, write)
 
 
-def _answer(session: Session, command: Command, write: Write) -> None:
+def _answer(session: GtpSession, command: Command, write: Write) -> None:
     mark = command.id or ""
     try:
         reply = _carry_out(session, command)
@@ -47,11 +146,11 @@ def _answer(session: Session, command: Command, write: Write) -> None:
         raise
     except Exception:
         logger.exception("the command %s failed", command.name)
-        write(f"?{mark} internal error in {command.name}: the log says more\n\n")
+        write(f"?{mark} internal error in {command.name}: see the log\n\n")
     session.after_command()
 
 
-def _carry_out(session: Session, command: Command) -> str | Stream:
+def _carry_out(session: GtpSession, command: Command) -> str | Stream:
     handler = COMMANDS.get(command.name)
     if handler is None:
         raise GtpError("unknown command")
@@ -59,5 +158,5 @@ def _carry_out(session: Session, command: Command) -> str | Stream:
 
 
 def _body(text: str) -> str:
-    """An answer without the empty lines that would end it."""
+    """An answer without empty lines, which would end it."""
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""What a GTP session holds between commands: the game, its clocks, the engine and the lines still to come."""
+"""The state of a GTP session between commands: the game, its clocks, the engine and the input."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tengen.engine.params import SearchParams
 from tengen.engine.positions import with_turn
 from tengen.engine.result import Count, SearchResult
 from tengen.game import BLACK, WHITE, Game
-from tengen.gtp.lines import Lines
+from tengen.gtp.streams import InputQueue
 
 Emit = Callable[[str], None]
-Restriction = tuple[Sequence[int], Sequence[int]]  # moves to allow alone, if any, and moves to avoid
+Restriction = tuple[Sequence[int], Sequence[int]]  # points to search alone, if any, and points not to search
 
 
-class Player(Protocol):
-    """What GTP asks of an engine; `tengen.engine.Engine` keeps this contract, and so does a script in the tests."""
+class GtpEngine(Protocol):
+    """The part of `tengen.engine.Engine` that GTP uses."""
 
     params: SearchParams
 
@@ -57,14 +57,18 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class Stream:
-    """An answer that grows: `run` gets a function that prints a line, and returns the last one or nothing."""
+    """An answer in several parts: `run` gets a function that prints a line, and returns the last line or nothing."""
 
     run: Callable[[Emit], str]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line settles for a session: identity, bounds of a move, whether to think in the other's time."""
+    """Options of the command line.
+
+    version: what the program answers to `version`. limits: of every move. visits_without_clock: of a move that nothing
+    else limits. ponder: whether to search in the opponent's time.
+    """
 
     version: str = "0"
     limits: Limits = field(default_factory=Limits)
@@ -73,12 +77,12 @@ class Options:
 
 
 @dataclass
-class Session:
-    """The state that commands read and change. A command checks all of its input before it changes anything."""
+class GtpSession:
+    """The state that commands read and change. A command checks all its input before it changes anything."""
 
-    engine: Player
+    engine: GtpEngine
     game: Game
-    lines: Lines = field(default_factory=Lines)
+    lines: InputQueue = field(default_factory=InputQueue)
     options: Options = field(default_factory=Options)
     now: Callable[[], float] = time.monotonic
     control: TimeControl | None = None
@@ -87,17 +91,17 @@ class Session:
     ponder_next: bool = False
 
     def set_time(self, control: TimeControl | None) -> None:
-        """Both sides start with this time; None for no limit."""
+        """Start both clocks; None for no time limit."""
         self.control = control
         self.clocks = {} if control is None else {BLACK: control.start(), WHITE: control.start()}
 
     def new_game(self, game: Game) -> None:
-        """Take the place of the game; clocks start again."""
+        """Replace the game and start the clocks again."""
         self.game = game
         self.set_time(self.control)
 
     def limits_for(self, color: int) -> Limits:
-        """The bounds of a move of this colour: the session's own, and the clock that runs for it."""
+        """The limits of a move of this colour: those of the command line, and its clock."""
         clock = self.clocks.get(color)
         limits = replace(self.options.limits, clock=clock, early_stop=True)
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
@@ -112,7 +116,7 @@ class Session:
         cleanup: bool = False,
         restricted: Restriction = ((), ()),
     ) -> SearchResult:
-        """Think about a move of this colour within its limits, and charge its clock."""
+        """Search a move of this colour within its limits, and charge its clock."""
         started = self.now()
         self.lines.search_begins()
         self.engine.set_position(with_turn(self.game, color), *restricted)
@@ -124,7 +128,7 @@ class Session:
         return result
 
     def after_command(self) -> None:
-        """Think in the other side's time if the command that was answered made a move and nothing is waiting."""
+        """Ponder if the command made a move and no input is waiting."""
         if self.ponder_next and self.options.ponder and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game)
             self.engine.ponder()

@@ -1,19 +1,27 @@
-"""Commands that set up a game: size, komi, an empty board; and the board as text."""
+"""Commands that set up a game: size, komi, rules, handicap stones and records."""
 
 from __future__ import annotations
 
-from tengen.errors import GtpError, IllegalMove
-from tengen.game import Game
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tengen import coords
+from tengen.errors import GtpError, IllegalMove, SgfError, TengenError
+from tengen.game import EMPTY, WHITE, Game
 from tengen.gtp.parse import Arguments
-from tengen.gtp.session import Session
+from tengen.gtp.session import GtpSession
+from tengen.handicap import fixed_handicap as fixed_points
+from tengen.handicap import free_handicap
 from tengen.rules import Rules
+from tengen.sgf import SgfInfo, read_game, write_game
 
 KOMI_RANGE = 400
 MIN_SIZE, MAX_SIZE = 5, 19
 
 
-def boardsize(session: Session, args: Arguments) -> str:
-    """SIZE: a new game on a board of this size; rules and komi stay."""
+def boardsize(session: GtpSession, args: Arguments) -> str:
+    """SIZE: start a new game on this board size. Rules and komi stay."""
     args.expect(1)
     size = args.integer(0)
     if not MIN_SIZE <= size <= MAX_SIZE:
@@ -22,39 +30,39 @@ def boardsize(session: Session, args: Arguments) -> str:
     return ""
 
 
-def clear_board(session: Session, args: Arguments) -> str:
+def clear_board(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
     session.new_game(Game(session.game.size, session.game.rules, session.game.komi))
     return ""
 
 
-def komi(session: Session, args: Arguments) -> str:
-    """KOMI: a whole or half number; the moves played so far stay."""
+def komi(session: GtpSession, args: Arguments) -> str:
+    """KOMI: a whole or half number. The moves played so far stay."""
     args.expect(1)
     session.game.komi = acceptable_komi(args.number(0))
     return ""
 
 
 def acceptable_komi(value: float) -> float:
-    """The same komi. Raises GtpError unless a game here can have it."""
+    """Check a komi and return it. Raises GtpError for a value out of range."""
     if abs(value) > KOMI_RANGE or not (2 * value).is_integer():
-        told = str(value).removesuffix(".0")
-        raise GtpError(f"unacceptable komi {told}: a whole or half number up to {KOMI_RANGE} expected")
+        shown = str(value).removesuffix(".0")
+        raise GtpError(f"unacceptable komi {shown}: a whole or half number up to {KOMI_RANGE} expected")
     return value
 
 
-def get_komi(session: Session, args: Arguments) -> str:
+def get_komi(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
     return f"{session.game.komi:g}"
 
 
-def showboard(session: Session, args: Arguments) -> str:
+def showboard(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
     return f"\n{session.game}"
 
 
 def replayed(game: Game, rules: Rules) -> Game:
-    """The same game under other rules. Raises GtpError if they forbid one of its moves."""
+    """The same game under other rules. Raises GtpError if the rules forbid one of its moves."""
     fresh = Game(game.size, rules, game.komi)
     stones: tuple[list[int], list[int]] = ([], [])
     for color, point in game.setup_stones:
@@ -66,3 +74,193 @@ def replayed(game: Game, rules: Rules) -> Game:
         except IllegalMove as error:
             raise GtpError(f"move {number} of the game is illegal under these rules: {error}") from error
     return fresh
+
+
+# Rules.
+
+KGS_NAMES = ("chinese", "aga", "japanese", "new_zealand")
+_BONUSES = {"none": "0", "n": "N", "n-1": "N-1"}
+_ALIASES = {
+    "tromp_taylor": "tromp-taylor",
+    "chinese-ogs": "chinese,ko=positional",
+    "chinese-kgs": "chinese,ko=positional",
+}
+
+
+def kgs_rules(session: GtpSession, args: Arguments) -> str:
+    """chinese | aga | japanese | new_zealand."""
+    args.expect(1)
+    if args.text(0).lower() not in KGS_NAMES:
+        raise GtpError(f"unknown rules {args.text(0)}: one of {', '.join(KGS_NAMES)} expected")
+    _use(session, parse_rules(args.text(0)))
+    return ""
+
+
+def get_rules(session: GtpSession, args: Arguments) -> str:
+    args.expect(0)
+    return json.dumps(to_json(session.game.rules))
+
+
+def set_rules(session: GtpSession, args: Arguments) -> str:
+    """A name, or a JSON object with the fields of `kata-get-rules`."""
+    args.expect(1, 1000)
+    text = " ".join(args.words)
+    _use(session, from_json(_object(text)) if text.startswith("{") else parse_rules(text))
+    return ""
+
+
+def set_rule(session: GtpSession, args: Arguments) -> str:
+    """FIELD VALUE: change one field of the rules."""
+    args.expect(2)
+    fields = to_json(session.game.rules)
+    if args.text(0) not in fields:
+        raise GtpError(f"unknown field {args.text(0)}: one of {', '.join(fields)} expected")
+    word = args.text(1)
+    fields[args.text(0)] = args.boolean(1) if isinstance(fields[args.text(0)], bool) else word
+    _use(session, from_json(fields))
+    return ""
+
+
+def parse_rules(text: str) -> Rules:
+    try:
+        return Rules.parse(_ALIASES.get(text.lower(), text))
+    except TengenError as error:
+        raise GtpError(str(error)) from error
+
+
+def to_json(rules: Rules) -> dict[str, object]:
+    """The rules as KataGo's fields. Fields that Tengen does not have get the value that applies."""
+    return {
+        "friendlyPassOk": rules.text != "tromp-taylor",
+        "hasButton": False,
+        "ko": rules.ko.upper(),
+        "scoring": rules.scoring.upper(),
+        "suicide": rules.suicide,
+        "tax": "NONE",
+        "whiteHandicapBonus": _BONUSES[rules.bonus],
+    }
+
+
+def from_json(fields: dict[str, object]) -> Rules:
+    """Rules from KataGo's fields; missing fields are those of tromp-taylor. Raises GtpError for bad fields."""
+    known = to_json(Rules.parse("tromp-taylor"))
+    for key, value in fields.items():
+        if key not in known:
+            raise GtpError(f"unknown field {key}: one of {', '.join(known)} expected")
+        if key in ("hasButton", "tax") and str(value).upper() not in ("FALSE", "NONE"):
+            raise GtpError(f"{key} {value} is not supported")
+    parts = {**known, **fields}
+    bonus = {text: name for name, text in _BONUSES.items()}.get(str(parts["whiteHandicapBonus"]).upper())
+    if bonus is None or not isinstance(parts["suicide"], bool):
+        raise GtpError("whiteHandicapBonus is one of 0, N, N-1; suicide is true or false")
+    ko, scoring = str(parts["ko"]).lower(), str(parts["scoring"]).lower()
+    return parse_rules(f"ko={ko},scoring={scoring},suicide={str(parts['suicide']).lower()},bonus={bonus}")
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise GtpError(f"invalid JSON: {error}") from error
+    assert isinstance(value, dict)
+    return value
+
+
+def _use(session: GtpSession, rules: Rules) -> None:
+    session.game = replayed(session.game, rules)
+
+
+# Handicap.
+
+
+def fixed_handicap(session: GtpSession, args: Arguments) -> str:
+    """NUMBER: place stones on the points of the protocol; answers the points."""
+    return _place_number(session, args, fixed_points)
+
+
+def place_free_handicap(session: GtpSession, args: Arguments) -> str:
+    """NUMBER: place stones where the engine chooses; answers the points."""
+    return _place_number(session, args, free_handicap)
+
+
+def set_free_handicap(session: GtpSession, args: Arguments) -> str:
+    """VERTEX VERTEX ...: place stones on these points."""
+    size = session.game.size
+    args.expect(2, size * size - 1)
+    _expect_empty(session)
+    points = [args.vertex(index, size) for index in range(len(args))]
+    if size * size in points:
+        raise GtpError("bad vertex list: pass is not a point")
+    if len(set(points)) < len(points):
+        raise GtpError("bad vertex list: a vertex is repeated")
+    _place(session, points)
+    return ""
+
+
+def _expect_empty(session: GtpSession) -> None:
+    if session.game.moves or (session.game.board != EMPTY).any():
+        raise GtpError("board not empty")
+
+
+def _place_number(session: GtpSession, args: Arguments, points_for: Callable[[int, int], list[int]]) -> str:
+    args.expect(1)
+    _expect_empty(session)
+    try:
+        return _place(session, points_for(session.game.size, args.integer(0)))
+    except IllegalMove as error:
+        raise GtpError(f"invalid number of stones: {error}") from error
+
+
+def _place(session: GtpSession, points: list[int]) -> str:
+    game = Game(session.game.size, session.game.rules, session.game.komi)
+    session.game = game.setup(black=points, to_play=WHITE)
+    return " ".join(coords.to_gtp(point, game.size) for point in points)
+
+
+# Records.
+
+
+def loadsgf(session: GtpSession, args: Arguments) -> str:
+    """FILE [NUMBER]: load the main line of a record, up to the position before move NUMBER.
+
+    Rules and komi stay as they are where the record has none. If those rules forbid a move of the record, the rules are
+    guessed from the record.
+    """
+    args.expect(1, 1000)
+    words = list(args.words)
+    number = args.integer(len(words) - 1) if len(words) > 1 and words[-1].isdigit() else None
+    name = " ".join(words[:-1] if number is not None else words)
+    try:
+        game = _read(Path(name), session.game)
+    except (OSError, TengenError) as error:
+        raise GtpError(f"cannot load file: {_reason(error)}") from error
+    while number is not None and len(game.moves) >= max(number, 1):
+        game.undo()
+    session.new_game(game)
+    return ""
+
+
+def printsgf(session: GtpSession, args: Arguments) -> str:
+    """[FILE]: print the game as SGF, or write it into the file."""
+    args.expect(0, 1000)
+    record = write_game(session.game, SgfInfo())
+    if not args.words:
+        return record.decode("utf-8")
+    try:
+        Path(" ".join(args.words)).write_bytes(record)
+    except OSError as error:
+        raise GtpError(f"cannot write file: {_reason(error)}") from error
+    return ""
+
+
+def _read(path: Path, current: Game) -> Game:
+    """The game of a record, with the rules and komi of the current game where it has none."""
+    record = path.read_bytes()
+    try:
+        return read_game(record, rules=current.rules.text, komi=current.komi)[0]
+    except SgfError:
+        return read_game(record, komi=current.komi)[0]
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

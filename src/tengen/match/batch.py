@@ -1,222 +1,225 @@
-"""Many games at once between two players: raw policies or searches, batched, without processes or protocol.
-
-Whoever asks which of two networks is the stronger one asks this: gates, ratings, policy gradients.
-"""
+"""The games of a match in this process, many at once: each player is asked for its moves in all games together."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from types import TracebackType
+from typing import Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
+from tengen.engine.clock import TimeControl
+from tengen.errors import TengenError
+from tengen.match.game import FAILURES, Conditions, MatchGame, Outcome
+from tengen.match.openings import Openings, Pair, open_openings
+from tengen.match.player import Player, Reply
+from tengen.match.players import open_player
+from tengen.match.schedule import Fixture, fixture
+from tengen.match.settings import MatchSettings
+from tengen.match.spec import PlayerSpec
 
-from tengen.data.record import GameRecord
-from tengen.evaluators.evaluator import Evaluator
-from tengen.game import BLACK, WHITE, Game
-from tengen.match.batch_player import Player, RawPolicies, Searches
-from tengen.match.game_end import Ending, ending_of
-from tengen.match.move_choice import draw_moves, legal_moves
-from tengen.rules import Rules
-from tengen.statistics import Tally
-
-_OPENING, _RAW, _SEARCH = range(3)  # what a stream of random numbers is for
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What is played: `size` 5 to 19, rules by name or parts, komi for White.
-
-    A game ends after two passes, after `most_moves` (2 x size x size unless given) and, with `settle` under area
-    scoring, when every point is pass-alive area and so belongs to its owner. Stones in the opponent's pass-alive
-    territory are dead, as searches count, unless the board counts `as_it_stands`, as with simulate_to_end: then
-    players that never pass take them first.
-    """
-
-    size: int = 9
-    rules: str = "tromp-taylor"
-    komi: float = 7.5
-    most_moves: int | None = None
-    settle: bool = True
-    as_it_stands: bool = False
-
-    @property
-    def limit(self) -> int:
-        """Moves after which a game ends."""
-        return 2 * self.size**2 if self.most_moves is None else self.most_moves
-
-    @property
-    def settles(self) -> bool:
-        return self.settle and Rules.parse(self.rules).scoring == "area"
-
-    def game(self) -> Game:
-        """A new game; RecipeError where one of the terms is out of range."""
-        return Game(self.size, self.rules, self.komi).limit_moves(self.limit)
+GAMES_AT_ONCE = 512
+_PATIENCE = 3  # games in a row that a player may fail to start
 
 
 @dataclass(frozen=True)
-class Opening:
-    """How games are made to differ: the first `moves` are drawn from a raw policy, the same ones for a pair of games.
+class Played:
+    """A finished game."""
 
-    The two games of a pair swap the colours. The policy is that of `evaluator`; without one, player A's is asked for
-    Black's moves and B's for White's, and in every other pair the other way round. Moves are drawn by probability ^ (1
-    / temperature), and nobody passes while there is a legal point.
+    outcome: Outcome
+    game: MatchGame
+
+    def sgf(self) -> bytes:
+        return self.game.sgf(self.outcome)
+
+
+class OpenPlayer(Protocol):
+    """Opens a player for at most `games` games at once."""
+
+    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player: ...
+
+
+Check = Callable[[], None]
+
+
+def go_on() -> None:
+    """The default check: never stop."""
+
+
+class BatchMatch:
+    """Plays the games of a match by their numbers, up to `at_once` of them side by side.
+
+    Each game is a function of the conditions, its number and the players, whatever is played beside it. Players are
+    opened by `open_player` when they are first needed. `threads` are those of searches, and copies of a program that
+    compute at once. `check` is called before each step and may raise, to stop. Raises TengenError where openings do not
+    exist.
     """
-
-    moves: int = 0
-    temperature: float = 1.0
-    evaluator: Evaluator | None = None
-
-
-@dataclass(frozen=True)
-class DuelResult:
-    """What came of it, game by game; A was Black in those of even number. `black`, `white`: A's result as that colour.
-
-    A game without result (a long cycle under simple ko) counts as a draw. `evaluations` counts positions of both.
-    """
-
-    black: Tally
-    white: Tally
-    records: list[GameRecord] = field(repr=False)
-    evaluations: int
-    seconds: float
-
-    @property
-    def tally(self) -> Tally:
-        """A's wins, draws and losses with both colours."""
-        one, two = self.black, self.white
-        return Tally(one.wins + two.wins, one.draws + two.draws, one.losses + two.losses)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Moves of each game."""
-        return np.array([len(record.moves) for record in self.records], np.int64)
-
-
-def duel(
-    a: Player,
-    b: Player,
-    terms: Terms = Terms(),
-    games: int = 400,
-    seed: int = 0,
-    *,
-    opening: Opening = Opening(),
-    at_once: int = 512,
-    threads: int = 1,
-) -> DuelResult:
-    """Play `games`, of which A is Black in every other one, beginning with the first.
-
-    All games go on side by side, `at_once` of them at a time: each player's searches or policy see one batch from all
-    games in which it is to move. Game i is a function of (seed, i, players, terms, opening) alone, and goes as it would
-    go alone; `threads` gather and scatter searches natively. Without opening moves, temperature or noise all games of
-    a colour are the same one. Raises ValueError for numbers that cannot work, RecipeError for wrong terms.
-    """
-    if seed < 0 or games < 1 or at_once < 1 or opening.moves < 0:
-        raise ValueError(
-            f"seed {seed}, {games} games, {at_once} at once, {opening.moves} opening moves: give 0, 1, 1, 0 or more"
-        )
-    terms.game()
-    if terms.as_it_stands:
-        a, b = replace(a, to_the_end=True), replace(b, to_the_end=True)
-    started = time.perf_counter()
-    at_once += at_once % 2  # a pair shares its opening
-    records: list[GameRecord] = []
-    evaluations = 0
-    for first in range(0, games, at_once):
-        part = _Part((a, b), terms, opening, range(first, min(first + at_once, games)), seed, threads)
-        records += part.play(f"duel {seed}")
-        evaluations += part.evaluations
-    return DuelResult(*_tallies(records), records, evaluations, time.perf_counter() - started)
-
-
-def _tallies(records: Sequence[GameRecord]) -> tuple[Tally, Tally]:
-    """A's results as Black, in the games of even number, and as White."""
-    tallies = []
-    for mine, part in ((BLACK, records[::2]), (WHITE, records[1::2])):
-        wins = sum(record.winner == mine for record in part)
-        losses = sum(record.winner == 1 - mine for record in part)
-        tallies.append(Tally(wins, len(part) - wins - losses, losses))
-    return tallies[0], tallies[1]
-
-
-class _Part:
-    """The games of some numbers, side by side; here they are counted from 0."""
 
     def __init__(
-        self, players: tuple[Player, Player], terms: Terms, opening: Opening, numbers: range, seed: int, threads: int
+        self,
+        settings: MatchSettings,
+        at_once: int = GAMES_AT_ONCE,
+        threads: int | None = None,
+        open_player: OpenPlayer = open_player,
+        check: Check = go_on,
     ) -> None:
-        self.terms, self.opening, self.numbers, self.seed = terms, opening, numbers, seed
-        self.players = players
-        self.games = [terms.game() for _ in numbers]
-        self.ends: list[Ending | None] = [None for _ in numbers]
-        self.sides = [self._side(place, threads) for place in (0, 1)]
-        self.opening_evaluations = 0
+        if at_once < 1:
+            raise ValueError(f"{at_once} games at once are impossible: give 1 or more")
+        self.settings = settings
+        self.check = check
+        self._at_once = at_once
+        self._threads = threads
+        self._open_player = open_player
+        self._specs = {spec.name: spec for spec in settings.players}
+        self._controls: Mapping[str, TimeControl] = {
+            spec.name: spec.control for spec in settings.players if spec.control is not None
+        }
+        self._openings: Openings = open_openings(settings.conditions, open_player)
+        self._opened: dict[int, list[int]] = {}  # opening by pair, until the second game of the pair has started
+        self.players: dict[str, Player] = {}
+        self._failed: Counter[str] = Counter()
+        self._outside = ThreadPoolExecutor(len(self._specs), "external players")
+        self._playing: list[MatchGame] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     @property
-    def evaluations(self) -> int:
-        return self.opening_evaluations + sum(side.evaluations for side in self.sides)
+    def conditions(self) -> Conditions:
+        return self.settings.conditions
 
-    def play(self, source: str) -> list[GameRecord]:
-        """Play all games to their ends."""
-        if self.opening.moves:
-            self._open()
-        while playing := [i for i, end in enumerate(self.ends) if end is None]:
-            by_side = [[i for i in playing if self._to_move(i) == place] for place in (0, 1)]
-            for side, mine in zip(self.sides, by_side, strict=True):
-                if mine:
-                    self._make_moves(mine, side.moves([self.games[i] for i in mine], mine))
-        return [
-            end.record(game._native, f"{source}, game {number}")
-            for game, end, number in zip(self.games, self.ends, self.numbers, strict=True)
-            if end is not None
-        ]
+    @property
+    def at_once(self) -> int:
+        """Games that go on side by side: no more than the players that are open can play."""
+        limits = (player.max_games for player in self.players.values())
+        return min([self._at_once, *(limit for limit in limits if limit is not None)])
 
-    def _side(self, place: int, threads: int) -> RawPolicies | Searches:
-        player, first, stop = self.players[place], self.numbers.start, self.numbers.stop
-        if player.visits > 1:
-            seeds = _random(self.seed, _SEARCH, place).integers(0, 1 << 62, stop)[first:]
-            return Searches(player, seeds.tolist(), threads)
-        plies = self.terms.limit if player.temperature > 0 else 0
-        return RawPolicies(player, _random(self.seed, _RAW, place).random((stop, plies))[first:])
+    def start(self, names: Iterable[str] | None = None) -> None:
+        """Open these players, all unless given; TengenError names one that does not exist or refuses the conditions."""
+        for name in self._specs if names is None else names:
+            player = self._player(name)
+            try:
+                player.start_game(-1, self.conditions.new_game(), seed=0)
+            except TengenError as error:
+                if str(error).startswith(f"{name}: "):
+                    raise
+                raise TengenError(f"{name}: {error}") from error
+            finally:
+                player.end_game(-1)
 
-    def _to_move(self, i: int) -> int:
-        """0 where A is to move, 1 where B is; an even game has an even number in every part."""
-        return (i + self.games[i].to_play) % 2
+    def play(self, indices: Iterable[int]) -> Iterator[list[Played]]:
+        """Play these games; those that end at the same step come together, in the order of their numbers.
 
-    def _make_moves(self, chosen: Sequence[int], points: Sequence[int]) -> None:
-        for i, point in zip(chosen, points, strict=True):
-            game = self.games[i].play(point)
-            self.ends[i] = ending_of(game._native, self.terms.settles, self.terms.as_it_stands)
+        The next number is asked for when a game has ended and the caller has seen it. Raises TengenError when a player
+        fails to start several games in a row.
+        """
+        waiting = iter(indices)
+        while True:
+            self.check()
+            done = self.start_games(waiting)
+            if not self._playing and not done:
+                return
+            done += self._step()
+            if done:
+                for played in done:
+                    played.game.close()
+                    self._watch(played.outcome)
+                yield sorted(done, key=lambda played: played.outcome.index)
 
-    def _open(self) -> None:
-        """Draw the opening of each pair in its first game and play it in both."""
-        pairs = range(0, len(self.games), 2)
-        uniform = _random(self.seed, _OPENING, 0).random((self.numbers.stop // 2 + 1, self.opening.moves))
-        uniform = uniform[self.numbers.start // 2 :]
-        for ply in range(self.opening.moves):
-            playing = [i for i in pairs if self.ends[i] is None]
-            by_opener = [[i for i in playing if self._opener(i) == place] for place in (0, 1)]
-            for place, mine in enumerate(by_opener):
-                if mine:
-                    self._make_moves(mine, self._opening_moves(mine, place, uniform[[i // 2 for i in mine], ply]))
-        for i in pairs:
-            if i + 1 < len(self.games):
-                self.games[i + 1] = self.games[i].copy()
-                self.ends[i + 1] = self.ends[i]
+    def play_all(self, games: int) -> list[Played]:
+        """The games 0 to `games` - 1 in the order of their numbers."""
+        played = [one for batch in self.play(range(games)) for one in batch]
+        return sorted(played, key=lambda one: one.outcome.index)
 
-    def _opener(self, i: int) -> int:
-        """Whose policy makes the opening move: A's (0) for Black in even pairs and for White in odd ones, else B's."""
-        return ((self.numbers.start + i) // 2 + self.games[i].to_play) % 2
+    def start_games(self, waiting: Iterator[int]) -> list[Played]:
+        """Fill the free places with new games; those that end with their start are returned."""
+        fixtures: list[Fixture] = []
+        while len(self._playing) + len(fixtures) < self.at_once and (index := next(waiting, None)) is not None:
+            fixtures.append(fixture(self.settings.pairings, index))
+            for name in fixtures[-1].pairing:
+                self._player(name)
+        self._draw_openings(fixtures)
+        done = []
+        for each in fixtures:
+            game = MatchGame(self.conditions, each, self.players, self._controls)
+            outcome = game.start(self._opening(each))
+            if outcome is None:
+                self._playing.append(game)
+            else:
+                done.append(Played(outcome, game))
+        return done
 
-    def _opening_moves(self, chosen: Sequence[int], place: int, uniform: NDArray[np.float64]) -> list[int]:
-        games = [self.games[i]._native for i in chosen]
-        policy = (self.opening.evaluator or self.players[place].evaluator).evaluate(games).policy
-        self.opening_evaluations += len(games)
-        allowed = legal_moves(games)
-        allowed[:, -1] = ~allowed[:, :-1].any(axis=1)
-        return list(map(int, draw_moves(policy, allowed, self.opening.temperature, uniform)))
+    def close(self) -> None:
+        """Close all players, also while they compute; games under way are given up."""
+        self._playing.clear()
+        for player in self.players.values():
+            player.close()
+        self.players.clear()
+        self._outside.shutdown()
 
+    def _player(self, name: str) -> Player:
+        if name not in self.players:
+            self.players[name] = self._open_player(self._specs[name], self._at_once, self._threads)
+        return self.players[name]
 
-def _random(seed: int, purpose: int, place: int) -> np.random.Generator:
-    return np.random.default_rng([seed, purpose, place])
+    def _draw_openings(self, fixtures: Sequence[Fixture]) -> None:
+        new = {each.pair: each for each in fixtures if each.pair not in self._opened}
+        pairs = [Pair(each.round, self._players_of(each)) for each in new.values()]
+        self._opened.update(zip(new, self._openings.moves(pairs), strict=True) if pairs else ())
+
+    def _players_of(self, each: Fixture) -> tuple[Player, Player]:
+        first, second = each.pairing
+        return self.players[first], self.players[second]
+
+    def _opening(self, each: Fixture) -> list[int]:
+        return self._opened.pop(each.pair) if each.index % 2 else self._opened[each.pair]
+
+    def _step(self) -> list[Played]:
+        """One move in every game; the games that it ended."""
+        by_player: dict[str, list[MatchGame]] = defaultdict(list)
+        for game in self._playing:
+            by_player[game.to_move].append(game)
+        outside = {name: games for name, games in by_player.items() if self.players[name].external}
+        if len(by_player) == 1:
+            outside = {}  # nothing would compute beside it
+        # Programs think in threads while the players of this process compute.
+        answers = {name: self._outside.submit(self._ask, name, games) for name, games in outside.items()}
+        done: list[Played] = []
+        for name, games in by_player.items():
+            if name not in outside:
+                done += self._take(games, *self._ask(name, games))
+        for name, answer in answers.items():
+            done += self._take(outside[name], *answer.result())
+        ended = {id(played.game) for played in done}
+        self._playing = [game for game in self._playing if id(game) not in ended]
+        return done
+
+    def _ask(self, name: str, games: Sequence[MatchGame]) -> tuple[list[Reply], float]:
+        """The replies of a player in all its games, and the seconds of each."""
+        started = perf_counter()
+        replies = self.players[name].choose([game.turn() for game in games])
+        return replies, (perf_counter() - started) / len(games)
+
+    def _take(self, games: Sequence[MatchGame], replies: Sequence[Reply], seconds: float) -> list[Played]:
+        outcomes = [game.answer(reply, seconds) for game, reply in zip(games, replies, strict=True)]
+        return [Played(outcome, game) for game, outcome in zip(games, outcomes, strict=True) if outcome is not None]
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Raise TengenError for a player that can no longer start: lost games would say nothing about its strength."""
+        if outcome.moves or outcome.reason not in FAILURES or outcome.loser is None:
+            for name in (outcome.black, outcome.white):
+                self._failed[name] = 0
+            return
+        self._failed[outcome.loser] += 1
+        if self._failed[outcome.loser] >= _PATIENCE:
+            raise TengenError(
+                f"{outcome.loser} could not begin {_PATIENCE} games one after the other: {outcome.detail}; the same "
+                "command goes on with the games left"
+            )

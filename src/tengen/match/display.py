@@ -1,4 +1,4 @@
-"""What a match shows while it goes on: the standing, how sure it is, and when it ends."""
+"""Progress of a match in the terminal: the score, its interval and the time left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.engine.clock import show_seconds
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Progress
 from tengen.match.summary import game_line, games_of, pairing_line, tally
@@ -32,7 +32,7 @@ class Display:
         self._all = len(settings.indices())
         self._at_most = "at most " if settings.sprt or settings.within else ""
         self._earlier = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._printed = time.monotonic()
         self._test: Progress | None = None
         self._live = Live(
             console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True, screen=False
@@ -46,12 +46,12 @@ class Display:
     ) -> None:
         self._live.stop()
 
-    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         self._outcomes = list(earlier)
         self._earlier = len(earlier)
-        self._begun = self._told = time.monotonic()
+        self._begun = self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
-        self._print(f"{self._at_most}{self._all} games{there}, {workers} at once: {self._who()}")
+        self._print(f"{self._at_most}{self._all} games{there}, {at_once} at once: {self._who()}")
         if self._console.is_terminal:
             self._live.start()
 
@@ -60,8 +60,8 @@ class Display:
         self._test = test
         if outcome.disputed:
             self._print(f"{game_line(outcome)}, and name different winners: {outcome.counts}")
-        if not self._console.is_terminal and time.monotonic() > self._told + _QUIET_SECONDS:
-            self._told = time.monotonic()
+        if not self._console.is_terminal and time.monotonic() > self._printed + _QUIET_SECONDS:
+            self._printed = time.monotonic()
             self._print(f"{self._progress()}: {self._standing()}")
 
     def panel(self) -> RenderableType:
@@ -86,11 +86,11 @@ class Display:
 
     def _progress(self) -> str:
         done = len(self._outcomes)
-        told = f"{done} of {self._all} games"
+        progress = f"{done} of {self._all} games"
         if done > self._earlier:
             left = (time.monotonic() - self._begun) / (done - self._earlier) * (self._all - done)
-            told += f", {self._at_most}{show_seconds(round(left))} left"
-        return told
+            progress += f", {self._at_most}{show_seconds(round(left))} left"
+        return progress
 
     def _standing(self) -> str:
         if len(self._settings.pairings) > 1:

@@ -7,7 +7,7 @@ SGF is written before the line.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +17,7 @@ from filelock import BaseFileLock
 
 from tengen.disk import try_lock, write_whole
 from tengen.errors import TengenError
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 
 VERSION = 2
 
@@ -25,9 +25,13 @@ VERSION = 2
 _MAY_CHANGE = frozenset({"games"})
 
 
+class OtherMatchError(TengenError):
+    """The folder holds another match."""
+
+
 @dataclass(frozen=True)
 class About:
-    """What `match.json` says: who plays whom, how and how often. A player's fields begin with `name`."""
+    """The content of `match.json`: players, schedule, conditions and games. A player's fields begin with `name`."""
 
     schedule: dict[str, Any]
     players: tuple[dict[str, Any], ...]
@@ -42,7 +46,7 @@ class About:
 
 
 def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
-    """The match in this folder and its finished games by number. Raises TengenError when there is none that we know."""
+    """The match in this folder and its finished games by number. Raises TengenError when it holds none."""
     path = folder / "match.json"
     try:
         fields = dict(json.loads(path.read_bytes()))
@@ -61,8 +65,8 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
     return about, [outcomes[i] for i in sorted(outcomes)]
 
 
-class Journal:
-    """The folder of a match, if there is one already; it is made by `begin`. Use it as a context manager.
+class MatchFolder:
+    """The folder of a match; `begin` makes it. Use it as a context manager.
 
     Raises TengenError for a folder of something else.
     """
@@ -77,7 +81,7 @@ class Journal:
         self.outcomes: dict[int, Outcome] = {}
         self._read()
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> MatchFolder:
         return self
 
     def __exit__(
@@ -92,23 +96,23 @@ class Journal:
             self.outcomes.update({outcome.index: outcome for outcome in outcomes})
 
     def check(self, about: Mapping[str, Any]) -> None:
-        """Raise TengenError when the folder holds another match than this."""
+        """Raise OtherMatchError when the folder holds another match than this."""
         if self.about is None:
             return
         before = {**asdict(self.about), **self.about.more}
         for key, value in json.loads(json.dumps(about)).items():
             was = json.loads(json.dumps(before.get(key)))
             if key not in _MAY_CHANGE and was != value:
-                raise TengenError(
+                raise OtherMatchError(
                     f"{self.folder} holds a match with {_difference(key, was, value)}; "
                     "choose another folder with --out, or the same settings to go on"
                 )
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Make the folder and write down who plays and how; nothing is written before.
+        """Make the folder and write match.json; nothing is written before.
 
-        Raises TengenError where another process plays this match: the system frees the lock when that ends. What was
-        played since the folder was looked at counts, and so does what it was made for meanwhile.
+        The folder is locked and read once more, so that games of another process since the first look count. Raises
+        TengenError where another process plays this match.
         """
         (self.folder / "games").mkdir(parents=True, exist_ok=True)
         self._lock = try_lock(self.folder / ".lock")
@@ -121,20 +125,23 @@ class Journal:
             complete = self._lines.read_bytes()
             _write(self._lines, complete[: complete.rfind(b"\n") + 1])
 
-    def add(self, outcome: Outcome, sgf: bytes) -> None:
-        """Keep a finished game."""
-        _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
+    def add(self, played: Iterable[tuple[Outcome, bytes]]) -> None:
+        """Write finished games, an outcome and an SGF record each: the records first, then all lines at once."""
+        lines = []
+        for outcome, sgf in played:
+            _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
+            lines.append(json.dumps(asdict(outcome)).encode() + b"\n")
+            self.outcomes[outcome.index] = outcome
         with self._lines.open("ab") as file:
-            file.write(json.dumps(asdict(outcome)).encode() + b"\n")
-        self.outcomes[outcome.index] = outcome
+            file.write(b"".join(lines))
 
     def finish(self, figures: dict[str, Any]) -> None:
-        """Write the figures of the whole match beside its games."""
+        """Write the figures of the whole match to summary.json."""
         _write(self.folder / "summary.json", json.dumps(figures, indent=2).encode() + b"\n")
 
 
 def _foreign(folder: Path) -> str | None:
-    """What lies in a folder without a match where a match would write, or says that a run lies there."""
+    """The name of a file that a match would overwrite or that belongs to a run, in a folder without a match."""
     if (folder / "match.json").exists():
         return None
     for name in ("games.jsonl", "games", "report.html", "summary.json", "recipe.yaml"):
@@ -145,7 +152,7 @@ def _foreign(folder: Path) -> str | None:
 
 
 def _difference(key: str, was: Any, value: Any) -> str:
-    """Where two settings differ, as deep as they are alike: `conditions: komi = 7.5, not 6.5`."""
+    """The innermost difference of two settings: `conditions: komi = 7.5, not 6.5`."""
     if isinstance(was, dict) and isinstance(value, dict):
         inner = next(k for k in (*value, *was) if was.get(k) != value.get(k))
         return f"{key}: {_difference(inner, was.get(inner), value.get(inner))}"
@@ -156,7 +163,7 @@ def _difference(key: str, was: Any, value: Any) -> str:
 
 
 def _read_lines(path: Path) -> dict[int, Outcome]:
-    """The finished games by number; a line that was cut off while it was written does not count."""
+    """The finished games by number, without a line that was cut off while it was written."""
     if not path.exists():
         return {}
     text = path.read_bytes()
@@ -173,6 +180,6 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing; many a second, so the disk may take its time."""
+    """Write a whole file or nothing, without waiting for the disk: there are many a second."""
     with write_whole(path, durable=False) as temporary:
         temporary.write_bytes(content)

@@ -1,122 +1,314 @@
-"""One game between two players under the referee: every way it can end is an outcome with a reason."""
+"""One game of a match under the referee: conditions, clocks, the outcome and its reason, the record."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from time import perf_counter
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
-from tengen.errors import IllegalMove
+from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.client import ProgramError
 from tengen.match import referee
-from tengen.match.conditions import Conditions
-from tengen.match.openings import Drawn, Openings
-from tengen.match.outcome import Outcome, Reason
-from tengen.match.player import Choice, Player
+from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
+from tengen.rules import Rules
+from tengen.sgf import Result, SgfInfo, write_game
+
+OPENING = 4
+"""Default number of moves of an opening that is drawn."""
+
+Counting = Literal["agreement", "pass-alive", "as-it-stands"]
+
+Reason = Literal[
+    "count",
+    "sure",
+    "settled",
+    "resign",
+    "cycle",
+    "limit",
+    "illegal",
+    "time",
+    "died",
+    "timeout",
+    "refused",
+    "nonsense",
+    "not found",
+]
+"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (`referee.sure_margin`); `settled`: every
+point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
+of the player that lost: `time` is that of its clock, `timeout` that no answer came at all."""
+
+FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
+"""Reasons for which a program is not trusted with another game: it is started afresh."""
+
+
+class Conditions(BaseModel):
+    """What holds for every game of a match. The games of a pair share their opening.
+
+    `openings` are drawn from the `policy` of a player, from those of both `players` in turn (see `openings.Drawn`) or
+    from that of the network in `policy:NETWORK`, or are `random`, or come from a list: the path of SGF files or of
+    lines of moves. `opening` is the number of moves: 4 where they are drawn; from a list all unless it is given.
+    `opening_temperature` sharpens (below 1) or flattens the policy. `seed` decides the openings, their order, and the
+    random numbers of the players.
+
+    The first `lag` seconds of a move, which may be the machine's, are not charged to a player's clock.
+
+    `counting` is how a game that is over is counted. `agreement`: with the dead stones on which the players agree, else
+    by playouts, and a game also ends when pass-alive area alone decides it. `pass-alive`, as in self-play: stones in
+    the opponent's pass-alive territory are dead, and with `settle` a game under area scoring also ends when all area is
+    pass-alive. `as-it-stands`: no stone is dead. `max_moves` end a game: 3 x size x size by agreement, else 2 x size x
+    size unless given.
+
+    With `turns` above 0 a game ends when each side has had so many turns, passes included, and not before; the board is
+    then counted as it stands. With `numbered` the players' seed is 1 in the first round, 2 in the second and so on;
+    otherwise it is made of `seed` and the number of the game.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    size: int = Field(19, ge=5, le=19)
+    komi: float = 7.5
+    rules: str = "chinese"
+    openings: str = "policy"
+    opening: int | None = Field(None, ge=0)
+    opening_temperature: float = Field(1.0, gt=0, le=100)
+    seed: int = Field(1, ge=0)
+    lag: float = Field(0.1, ge=0)
+    counting: Counting = "agreement"
+    settle: bool = True
+    max_moves: int | None = Field(None, ge=1)
+    turns: int = Field(0, ge=0)
+    numbered: bool = False
+
+    @field_validator("rules")
+    @classmethod
+    def _known(cls, rules: str) -> str:
+        Rules.parse(rules)
+        return rules
+
+    def check_opening(self) -> None:
+        """Raise RecipeError for a drawn opening that leaves no game; those of a list may have any length."""
+        is_drawn = self.openings in ("policy", "players", "random") or self.openings.startswith("policy:")
+        if is_drawn and self.drawn > (limit := self.size**2 // 3):
+            board = f"{self.size}x{self.size}"
+            raise RecipeError(
+                f"an opening on {board} has at most {limit} moves, a third of its points, not {self.drawn}"
+            )
+
+    @property
+    def limit(self) -> int:
+        """Moves after which a game is stopped and counted."""
+        return 2 * self.turns or self.max_moves or (3 if self.counting == "agreement" else 2) * self.size**2
+
+    @property
+    def drawn(self) -> int:
+        """Moves of an opening that is drawn."""
+        return OPENING if self.opening is None else self.opening
+
+    @property
+    def settles(self) -> bool:
+        """Whether a game ends when all area is pass-alive."""
+        return self.settle and Rules.parse(self.rules).scoring == "area"
+
+    def new_game(self) -> Game:
+        game = Game(self.size, self.rules, self.komi)
+        # Searches count a game at its limit as we do, but for dead stones on which players agree.
+        return game if self.counting == "agreement" else game.limit_moves(self.limit)
+
+    def player_seed(self, fixture: Fixture) -> int:
+        """The seed of both players of this game."""
+        return fixture.round + 1 if self.numbered else (self.seed * 1_000_003 + fixture.index) % 2**63
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended: a row of games.jsonl. Players go by the names that they have in the match.
+
+    `index` is the number of the game in the schedule, `pair` that of the two games which share an opening, `round`
+    counts how often all pairings of the schedule have met before. `winner` is None for a draw or a void game; `result`
+    is as SGF writes it (B+3.5, W+R, Draw, Void). `score` is Black minus White, komi included, None when not counted;
+    `counts` holds the scores by each player's dead stones and, where these were not enough, by `playouts`; `disputed`:
+    the players' counts name different winners. `seconds` are the total by player, `visits` the mean of a search.
+    """
+
+    index: int
+    round: int
+    pair: int
+    black: str
+    white: str
+    winner: str | None
+    result: str
+    reason: Reason
+    moves: int
+    score: float | None = None
+    counts: dict[str, float] = field(default_factory=dict)
+    disputed: bool = False
+    detail: str = ""
+    last_words: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    visits: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def loser(self) -> str | None:
+        """None for a draw or a void game."""
+        if self.winner is None:
+            return None
+        return self.white if self.winner == self.black else self.black
+
+    @property
+    def counts_differ(self) -> bool:
+        """Whether the opinions about the dead stones lead to different scores."""
+        return len(set(self.counts.values())) > 1
 
 
 @dataclass
-class Contest:
-    """A game in progress, with what each player spent and said.
+class MatchGame:
+    """A game under way. `players` go by the names of the fixture; `controls` are the times of those that have one.
 
-    `players` go by the names of the fixture, `controls` are the times of those who are held to one. `openings` are
-    drawn by the conditions unless they are given.
+    `start`, then `turn` and `answer` in turn until there is an outcome. All three return the outcome once the game has
+    one, else None.
     """
 
     conditions: Conditions
     fixture: Fixture
-    players: dict[str, Player]
+    players: Mapping[str, Player]
     controls: Mapping[str, TimeControl] = field(default_factory=dict)
-    openings: Openings | None = None
     game: Game = field(init=False)
     comments: list[str] = field(default_factory=list)  # one a move
+    ending: referee.Ending | None = None
     _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by colour
     _visits: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:
         self.game = self.conditions.new_game()
+        self._settles = self.conditions.settles
+        self.names = (self.fixture.black, self.fixture.white)
         self.clocks: list[Clock | None] = [
             self.controls[name].start() if name in self.controls else None for name in self.names
         ]
 
     @property
-    def names(self) -> tuple[str, str]:
-        """Black's and White's."""
-        return self.fixture.black, self.fixture.white
-
-    @property
     def to_move(self) -> str:
-        """Whose turn it is."""
-        return self.names[self.game.to_play]
+        """The name of the player to move."""
+        return self.names[self.game._native.to_play]
 
-    def play(self) -> Outcome:
-        """Play to the end."""
-        outcome = self.begin() or self.ended()
-        while outcome is None:
-            outcome = self.turn() or self.ended()
-        return outcome
-
-    def begin(self) -> Outcome | None:
-        """Tell the players of the game and play its opening; the outcome if one of them cannot play."""
+    def start(self, opening: Sequence[int] = ()) -> Outcome | None:
+        """Start the game of both players and play its opening."""
         for name in self.fixture.pairing:
             try:
-                self.players[name].begin(self.game, seed=self.conditions.player_seed(self.fixture))
+                seed = self.conditions.player_seed(self.fixture)
+                self.players[name].start_game(self.fixture.index, self.game, seed)
             except ProgramError as error:
                 return self._forfeit(self.names.index(name), error)
-        openings = self.openings or Drawn(self.conditions)
-        for point in openings.moves(self.fixture.round, [self.players[name] for name in self.fixture.pairing]):
+        for point in opening:
             self.game.play(point)
             self.comments.append("opening")
-        return None
+        return self._ended()
 
-    def ended(self) -> Outcome | None:
-        """The outcome if the game is over, or too long, or decided for good; None while it goes on."""
-        if self.conditions.turns:
-            return self._scored(self.game.score(), "limit") if self._is_longest() else None
-        if self.game.is_over or self._is_longest():
+    def turn(self) -> Turn:
+        """The position for the player to move."""
+        return Turn(self.fixture.index, self.game, self.clocks[self.game._native.to_play])
+
+    def answer(self, reply: Reply, seconds: float) -> Outcome | None:
+        """Take the reply of the player to move, which took `seconds` unless the reply says otherwise."""
+        color = self.game._native.to_play
+        if isinstance(reply, ProgramError):
+            self._seconds[color] += seconds
+            return self._forfeit(color, reply)
+        seconds = seconds if reply.seconds is None else reply.seconds
+        self._seconds[color] += seconds
+        if reply.visits:
+            self._visits[color].append(reply.visits)
+        if self._is_late(color, seconds):
+            detail = f"{self.names[color]} took {seconds:.2f} s for a move, more than its clock had"
+            return self._won(1 - color, "T", "time", detail=detail)
+        if reply.resign:
+            return self._won(1 - color, "R", "resign")
+        try:
+            self.game.play(reply.point)
+        except IllegalMove as error:
+            return self._won(1 - color, "F", "illegal", detail=f"{self.names[color]}: {error}")
+        self.comments.append(reply.comment)
+        return self._ended()
+
+    def play(self, opening: Sequence[int] = ()) -> Outcome:
+        """Play the whole game, asking one player after the other."""
+        outcome = self.start(opening)
+        while outcome is None:
+            started, name = perf_counter(), self.to_move
+            (reply,) = self.players[name].choose([self.turn()])
+            outcome = self.answer(reply, perf_counter() - started)
+        self.close()
+        return outcome
+
+    def close(self) -> None:
+        """Tell the players that the game is over."""
+        for name in self.fixture.pairing:
+            self.players[name].end_game(self.fixture.index)
+
+    def record(self, source: str) -> GameRecord:
+        """The game as a row of a store. `ownership` is known where the rules alone ended the game."""
+        ending = self.ending
+        winner, score = (None, None) if ending is None else (ending.winner, ending.score)
+        return GameRecord(
+            size=self.game.size,
+            moves=self.game._native.move_codes(),
+            rules=self.game._native.rules,
+            komi=self.game.komi,
+            winner=winner,
+            score=score,
+            ending="void" if winner is None else "draw" if winner == 2 else "count",
+            source=source,
+            ownership=None if ending is None else ending.owners,
+        )
+
+    def sgf(self, outcome: Outcome) -> bytes:
+        """The game as an SGF file."""
+        remarks = [f"{outcome.result}: {outcome.reason}", outcome.detail, *outcome.last_words]
+        info = SgfInfo(
+            black=outcome.black,
+            white=outcome.white,
+            komi=self.game.komi,
+            rules=self.game.rules.text,
+            result=_result(outcome),
+            event=f"match, game {outcome.index}",
+            comment="\n".join(filter(None, remarks)),
+            application="Tengen",
+        )
+        return write_game(self.game, info, comments=self.comments)
+
+    def _ended(self) -> Outcome | None:
+        """The outcome if the game is over, has too many moves, or is decided for good."""
+        conditions, game = self.conditions, self.game
+        at_limit = game._native.move_count >= conditions.limit
+        if conditions.turns:
+            return self._scored(game.score(), "limit") if at_limit else None
+        if conditions.counting != "agreement":
+            return self._ended_by_rules()
+        if game.is_over or at_limit:
             return self._count()
-        if (margin := referee.sure_margin(self.game)) is not None:
+        if (margin := referee.sure_margin(game)) is not None:
             detail = f"unconditionally alive points alone win by {abs(margin):g}"
             return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
         return None
 
-    def _is_longest(self) -> bool:
-        return len(self.game.moves) >= self.conditions.longest
-
-    def turn(self) -> Outcome | None:
-        """Ask the player to move; the outcome if that ended the game."""
-        color = self.game.to_play
-        start = time.perf_counter()
-        try:
-            choice = self.players[self.names[color]].choose(self.game, self.clocks[color])
-        except ProgramError as error:
-            self._seconds[color] += time.perf_counter() - start
-            return self._forfeit(color, error)
-        return self.answer(choice, time.perf_counter() - start)
-
-    def answer(self, choice: Choice, seconds: float) -> Outcome | None:
-        """Take the choice of the player to move, who thought for so long; the outcome if that ended the game."""
-        color = self.game.to_play
-        self._seconds[color] += seconds
-        if choice.visits:
-            self._visits[color].append(choice.visits)
-        if self._is_late(color, seconds):
-            detail = f"{self.names[color]} took {seconds:.2f} s for a move, more than its clock had"
-            return self._won(1 - color, "T", "time", detail=detail)
-        if choice.resign:
-            return self._won(1 - color, "R", "resign")
-        try:
-            self.game.play(choice.point)
-        except IllegalMove as error:
-            return self._won(1 - color, "F", "illegal", detail=f"{self.names[color]}: {error}")
-        self.comments.append(choice.comment)
-        return None
+    def _ended_by_rules(self) -> Outcome | None:
+        conditions = self.conditions
+        as_it_stands = conditions.counting == "as-it-stands"
+        self.ending = referee.ending_of(self.game._native, self._settles, as_it_stands)
+        if self.ending is None:
+            return None
+        if self.ending.score is None:
+            return self._outcome(None, "Void", "cycle", detail="the same moves again and again")
+        reason: Reason = "settled" if self.ending.settled else "count" if self.game.passes >= 2 else "limit"
+        return self._scored(self.ending.score, reason)
 
     def _is_late(self, color: int, seconds: float) -> bool:
         """Charge the clock of a player, if it has one, for a move; whether its time is up."""
@@ -128,12 +320,13 @@ class Contest:
 
     def _count(self) -> Outcome:
         if self.game.is_no_result:
-            return self._outcome(None, "Void", "cycle", detail="the same moves over and over")
+            return self._outcome(None, "Void", "cycle", detail="the same moves again and again")
         opinions: dict[str, referee.Opinion] = {}
         for name in self.fixture.pairing:
+            player, index = self.players[name], self.fixture.index
             try:
-                dead = self.players[name].dead(self.game)
-                opinions[name] = self.players[name].score(self.game) if dead is None else dead
+                dead = player.dead(index, self.game)
+                opinions[name] = player.score(index, self.game) if dead is None else dead
             except ProgramError as error:
                 opinions[name] = None
                 self.comments[-1] += f" {name} cannot count: {error.detail}"
@@ -163,7 +356,7 @@ class Contest:
             winner=winner,
             result=result,
             reason=reason,
-            moves=len(self.game.moves),
+            moves=self.game._native.move_count,
             seconds={name: round(seconds, 3) for name, seconds in zip(self.names, self._seconds, strict=True)},
             visits={
                 name: round(float(np.mean(visits)), 1)
@@ -172,3 +365,14 @@ class Contest:
             },
             **more,
         )
+
+
+# The ending of a record by the reason of an outcome without score; all others are forfeits.
+_ENDINGS = {"resign": "resign", "time": "time", "timeout": "time", "cycle": "void", "sure": "count"}
+
+
+def _result(outcome: Outcome) -> Result:
+    winner = {"B": BLACK, "W": WHITE}.get(outcome.result[0], 2)
+    if outcome.score is not None:
+        return Result(winner, outcome.score, "draw" if winner == 2 else "count")
+    return Result(winner, None, _ENDINGS.get(outcome.reason, "forfeit"))

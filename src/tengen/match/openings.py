@@ -1,8 +1,9 @@
-"""The first moves of a game, the same for both games of a pair: drawn by a policy or at random, or from a list."""
+"""The first moves of a pair of games: drawn from a policy, random, or from a list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Protocol
@@ -11,75 +12,110 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.errors import IllegalMove, RecipeError, SgfError
-from tengen.match.conditions import Conditions
+from tengen.game import Game
+from tengen.match.game import Conditions
+from tengen.match.moves import move_weights
 from tengen.match.player import Player
-from tengen.match.players import open_player
 from tengen.match.spec import PlayerSpec
 from tengen.sgf import read_game, split_trees
 
-_EDGE = 2  # a random opening keeps off the two outermost lines of a large board
-_ORDER = 7  # what a seed is for: the order of a list
+_EDGE = 2  # outermost lines of a large board that random openings avoid
+_ORDER = 7  # purpose of a seed: the order of a list
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two games that share an opening: their round, and the players, first the one with Black in the first game."""
+
+    round: int
+    players: tuple[Player, Player]
 
 
 class Openings(Protocol):
     """Where the first moves of a pair come from."""
 
-    def moves(self, number: int, players: Sequence[Player]) -> list[int]:
-        """The first moves of the pairs with this number, from 0, always the same; `players` are those of the pair."""
+    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """The first moves of each of these pairs, a function of the pair alone."""
 
 
-def open_openings(conditions: Conditions) -> Openings:
-    """What the conditions ask for. Raises TengenError where a network or a list is not there or does not fit."""
+def open_openings(conditions: Conditions, open_player: Callable[[PlayerSpec], Player]) -> Openings:
+    """The openings of the conditions. Raises TengenError where a network or a list does not exist or does not fit."""
     source = conditions.openings
-    if source in ("policy", "random"):
+    if source in ("policy", "players", "random"):
         return Drawn(conditions)
     if source.startswith("policy:"):
         opener = open_player(PlayerSpec(name="openings", player=f"raw:{source.removeprefix('policy:')}"))
-        opener.begin(conditions.new_game(), seed=0)
+        opener.start_game(0, conditions.new_game(), seed=0)
         return Drawn(conditions, opener)
     return Listed(conditions)
 
 
 def list_path(openings: str) -> Path:
-    """Where a list of openings is. Raises RecipeError when it is not there."""
+    """The path of a list of openings. Raises RecipeError when it does not exist."""
     if not Path(openings).exists():
         raise RecipeError(
-            f"openings {openings!r} are not there: give policy, policy:NETWORK, random, or the path of SGF files or of "
-            "a list of moves"
+            f"openings {openings!r} do not exist: give policy, policy:NETWORK, players, random, or the path of SGF "
+            "files or of a list of moves"
         )
     return Path(openings)
 
 
 class Drawn:
-    """Openings drawn by a policy, by the seed of the match.
+    """Openings drawn from a policy by the seed of the match, all pairs at once. Nobody passes in an opening.
 
-    It is the `opener`'s where one is given, else that of the first player of the pair that has one; without any, or
-    where the conditions say `random`, they are random points off the edge.
+    The policy is that of the `opener` if there is one. Otherwise, for `policy`, that of the first player of the pair
+    that has one; for `players`, the first player's for Black and the second one's for White, and the other way round in
+    every other round. Without a policy, and for `random`, the moves are random points off the edge.
     """
 
     def __init__(self, conditions: Conditions, opener: Player | None = None) -> None:
         self._conditions = conditions
         self._opener = opener
 
-    def moves(self, number: int, players: Sequence[Player]) -> list[int]:
-        rng = np.random.default_rng((self._conditions.seed, number))
-        game = self._conditions.new_game()
-        asked = players if self._opener is None else [self._opener]
-        if self._conditions.openings == "random":
-            asked = []
-        for _ in range(self._conditions.drawn):
-            policy = next((p for p in (player.policy(game) for player in asked) if p is not None), None)
-            weights = _inner(game.size) if policy is None else policy.astype(np.float64)
-            legal = game.legal_points()
-            if not legal:
-                break
-            share = weights[legal]
-            game.play(int(rng.choice(legal, p=share / share.sum() if share.any() else None)))
-        return [point for _, point in game.moves]
+    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        conditions = self._conditions
+        games = [conditions.new_game() for _ in pairs]
+        uniform = [np.random.default_rng((conditions.seed, pair.round)).random(conditions.drawn) for pair in pairs]
+        for ply in range(conditions.drawn):
+            playing = [i for i, game in enumerate(games) if not game.is_over and game.legal_points()]
+            for asked, chosen in self._by_policy(pairs, games, playing):
+                weights = self._weights(asked, [games[i] for i in chosen])
+                for i, row in zip(chosen, weights, strict=True):
+                    games[i].play(_draw(games[i], row, conditions.opening_temperature, uniform[i][ply]))
+        return [[point for _, point in game.moves] for game in games]
+
+    def _by_policy(
+        self, pairs: Sequence[Pair], games: Sequence[Game], playing: Sequence[int]
+    ) -> list[tuple[tuple[Player, ...], list[int]]]:
+        """The numbers of pairs with the players whose policies they ask for the next move, in this order."""
+        groups: dict[tuple[int, ...], tuple[tuple[Player, ...], list[int]]] = {}
+        for i in playing:
+            asked: tuple[Player, ...] = pairs[i].players
+            if self._opener is not None:
+                asked = (self._opener,)
+            elif self._conditions.openings == "random":
+                asked = ()
+            elif self._conditions.openings == "players":
+                asked = (asked[(pairs[i].round + games[i].to_play) % 2],)
+            groups.setdefault(tuple(map(id, asked)), (asked, []))[1].append(i)
+        return list(groups.values())
+
+    def _weights(self, asked: Sequence[Player], games: Sequence[Game]) -> NDArray[np.float64]:
+        for player in asked:
+            if (policy := player.opening_policy(games)) is not None:
+                return policy.astype(np.float64)
+        return np.tile(_off_edge(games[0].size), (len(games), 1))
+
+
+def _draw(game: Game, policy: NDArray[np.float64], temperature: float, uniform: float) -> int:
+    """A legal point drawn by policy ** (1 / temperature), all with the same probability where none has any."""
+    legal = game.legal_points()
+    weights = move_weights(policy[legal][None], np.ones((1, len(legal)), bool), temperature)[0].cumsum()
+    return legal[int(np.searchsorted(weights, min(uniform * weights[-1], np.nextafter(weights[-1], 0)), "right"))]
 
 
 class Listed:
-    """Openings of a list in a seeded order; when all have been used they come again.
+    """Openings of a list in a seeded order; after the last one the first comes again.
 
     The list is a folder of SGF files, an SGF file of one or more games, or a text file with a line of moves for each
     opening, such as `D4 Q16 Q4`, where `#` begins a comment. RecipeError names an opening that is illegal here.
@@ -97,8 +133,8 @@ class Listed:
         """Openings that differ."""
         return len(self._lines)
 
-    def moves(self, number: int, players: Sequence[Player]) -> list[int]:
-        return list(self._lines[self._order[number % len(self)]])
+    def moves(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        return [list(self._lines[self._order[pair.round % len(self)]]) for pair in pairs]
 
 
 Line = tuple[int | str, ...]
@@ -106,7 +142,7 @@ Line = tuple[int | str, ...]
 
 
 def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
-    """Every opening with the place where it stands."""
+    """Every opening with its place in the list."""
     if path.is_dir():
         for file in sorted(path.rglob("*.sgf")):
             yield from _read(file, conditions)
@@ -148,7 +184,7 @@ def _checked(conditions: Conditions, where: str, moves: Line) -> tuple[int, ...]
     return tuple(point for _, point in game.moves)
 
 
-def _inner(size: int) -> NDArray[np.float64]:
+def _off_edge(size: int) -> NDArray[np.float64]:
     """Equal weights [size * size + 1] for the points that lie off the edge, none for pass."""
     edge = _EDGE if size >= 9 else 0
     board = np.zeros((size, size))

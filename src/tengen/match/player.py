@@ -1,60 +1,102 @@
-"""What a player of a match is, and what it says at its turn."""
+"""The interface of a player: it plays many games at once, and one game is a batch of one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.engine.clock import Clock
 from tengen.game import COLOR_NAMES, Game
+from tengen.gtp.client import ProgramError
 
 Probabilities = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
+class Turn:
+    """A position in which a player is to move. `id` is that of `start_game`.
+
+    `game` has all moves so far and must not be changed. `clock` is what the side to move has left, where the player is
+    held to a time.
+    """
+
+    id: int
+    game: Game
+    clock: Clock | None = None
+
+
+@dataclass(frozen=True)
 class Choice:
-    """What a player does at its turn; `comment` goes into the record of the game, `visits` count its search."""
+    """A move, or a resignation.
+
+    `comment` is written into the record of the game, `visits` count the search. `seconds` are the time that this move
+    took; None stands for an even share of the batch.
+    """
 
     point: int
     resign: bool = False
     comment: str = ""
     visits: int = 0
+    seconds: float | None = None
 
 
-class Player(Protocol):
-    """Plays one game after the other; may raise ProgramError, which loses the game that it plays.
+Reply: TypeAlias = Choice | ProgramError
+"""A player's answer to a turn. A ProgramError loses that game; the other games go on."""
 
-    `name` is what the match calls it.
+
+class Player:
+    """Base class of all players. A subclass must override `choose`; the other methods have defaults.
+
+    name: what the match calls the player.
+    external: the player computes outside this process. Its `choose` may run in a thread while other players compute.
+    max_games: games that the player can play at once, None for any number.
+    evaluations: positions that a network has evaluated for the player.
     """
 
-    name: str
+    name: str = ""
+    external: bool = False
+    max_games: int | None = None
 
-    def begin(self, game: Game, seed: int) -> None:
-        """A new game: `game` has no moves yet and is not kept. Raises TengenError when its conditions are refused."""
+    @property
+    def evaluations(self) -> int:
+        return 0
 
-    def choose(self, game: Game, clock: Clock | None = None) -> Choice:
-        """A move for the side to move; `game` has all moves so far and is not changed.
+    def start_game(self, id: int, game: Game, seed: int) -> None:
+        """Begin the game `id`, which no other game under way has. `game` has no moves yet and must not be kept.
 
-        `clock` is what the side to move has left, where the player is held to a time.
+        All chance in the player's moves must follow from `seed`. Raises ProgramError when a program fails, which loses
+        the game, and TengenError when the conditions are refused.
         """
 
-    def policy(self, game: Game) -> Probabilities | None:
-        """Probabilities [size * size + 1] of an opening move; None from a player that has none to give."""
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        """A reply for each of these turns, at least one, of different games on boards of one size."""
+        raise NotImplementedError
 
-    def dead(self, game: Game) -> frozenset[int] | None:
-        """The dead stones of a finished game as this player sees them; None when it cannot say."""
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
+        """Probabilities [games, size * size + 1] of the next opening move; None from a player without a policy."""
+        return None
 
-    def score(self, game: Game) -> float | None:
-        """Black minus White of a finished game by a player that cannot name dead stones; None when it cannot say."""
+    def dead(self, id: int, game: Game) -> frozenset[int] | None:
+        """The dead stones of a finished game, None when the player cannot say. May raise ProgramError."""
+        return None
 
-    def close(self) -> None: ...
+    def score(self, id: int, game: Game) -> float | None:
+        """Black minus White of a finished game by a player that cannot name dead stones. May raise ProgramError."""
+        return None
+
+    def end_game(self, id: int) -> None:
+        """The game is over and will not be asked about again. It may never have started."""
+
+    def close(self) -> None:
+        """Free everything, also while games are under way. May be called again."""
 
 
 def comment_of(color: int, winrate: float, score: float | None, visits: int | None) -> str:
-    """What a player thinks of its move, in the words of a record; winrate 0..1 and score are this colour's."""
+    """The comment on a move: winrate (0..1) and score (points) of this colour, and visits."""
     parts = [f"{COLOR_NAMES[color]} wins {winrate:.1%}"]
     if score is not None:
         parts.append(f"score {score:+.1f}")

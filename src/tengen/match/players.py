@@ -1,36 +1,350 @@
-"""From what a player is called to one that is ready."""
+"""The players that compute in this process: random moves, policies and searches."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.engine import Engine, Limits, SearchResult
+from tengen.engine.clock import Clock
+from tengen.engine.count import Counter
+from tengen.engine.pool import SearchPool
+from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import TengenError
-from tengen.match.player import Player
+from tengen.evaluators import SymmetricEvaluator, load_evaluator
+from tengen.evaluators.evaluator import Evaluator
+from tengen.game import Game
+from tengen.match.moves import Passing, allowed_moves, draw_moves
+from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
 from tengen.match.program_player import ProgramPlayer
-from tengen.match.random_player import RandomPlayer
-from tengen.match.spec import PlayerSpec
+from tengen.match.spec import PLAYERS, PlayerSpec
 
 
-def open_player(spec: PlayerSpec) -> Player:
-    """Start a player. Raises TengenError, by the player's name, when it is not there or does not come up."""
+def open_player(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+    """Open a player for at most `games` games at once.
+
+    `threads` is the number of native threads of a search in many games and of copies of a program that compute at the
+    same time; the spec's own number unless given. Raises TengenError, with the player's name, when it does not exist or
+    cannot start.
+    """
     try:
-        return _open(spec)
+        return _open(spec, games, threads or spec.threads)
     except TengenError as error:
         if str(error).startswith(f"{spec.name}: "):
             raise
         raise TengenError(f"{spec.name}: {error}") from error
 
 
-def _open(spec: PlayerSpec) -> Player:
+def _open(spec: PlayerSpec, games: int, threads: int) -> Player:
     match spec.kind:
         case "random":
-            return RandomPlayer(spec)
+            return RandomPlayer(spec.name)
         case "program":
-            return ProgramPlayer(spec)
-        case "raw":
-            from tengen.evaluators import load_evaluator
-            from tengen.match.raw_player import RawPlayer
-
-            return RawPlayer(load_evaluator(spec.subject, spec.backend, threads=spec.threads), spec.name)
+            return ProgramPlayer(spec, min(games, PROGRAM_COPIES), threads)
+        case "plugin":
+            player = PLAYERS[spec.plugin](spec, games)
+            player.name = spec.name
+            return player
         case _:
-            from tengen.match.engine_player import EnginePlayer
+            network = "uniform" if spec.kind == "playouts" else spec.subject
+            return evaluator_player(spec, load_evaluator(network, spec.backend, threads=spec.threads), games, threads)
 
-            return EnginePlayer(spec)
+
+PROGRAM_COPIES = 8
+"""Copies of a GTP program that play at once in a batch, one game each."""
+
+
+def evaluator_player(spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> Player:
+    """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator."""
+    if spec.kind == "raw":
+        return PolicyPlayer(evaluator, spec.name, draws_first=True)
+    if spec.passing == "engine":
+        return EnginePlayer(spec, evaluator)
+    if spec.kind == "policy":
+        return PolicyPlayer(evaluator, spec.name, spec.temperature, spec.passing)
+    return SearchPlayer(spec, evaluator, games, threads)
+
+
+class RandomPlayer(Player):
+    """Plays any legal move that does not fill an own eye, all with the same probability, and passes without one."""
+
+    def __init__(self, name: str = "random") -> None:
+        self.name = name
+        self._draws = _Draws()
+
+    def start_game(self, id: int, game: Game, seed: int) -> None:
+        self._draws.start(id, game, seed)
+
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        allowed = allowed_moves([turn.game._native for turn in turns], "filled")
+        return [Choice(int(found)) for found in draw_moves(allowed, allowed, 1.0, self._draws.of(turns))]
+
+    def dead(self, id: int, game: Game) -> frozenset[int]:
+        return frozenset()
+
+    def end_game(self, id: int) -> None:
+        self._draws.end(id)
+
+
+class PolicyPlayer(Player):
+    """Plays the policy of a network without search.
+
+    With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature). With
+    `draws_first` the player's first move of a game is drawn from the policy over the legal points, and all others are
+    the most probable, and the player names no dead stones. `passing` is as in `PlayerSpec`, without `engine`. The
+    player never resigns.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        name: str = "",
+        temperature: float = 0.0,
+        passing: Passing = "free",
+        draws_first: bool = False,
+    ) -> None:
+        self.name = name or f"{evaluator.name}, raw policy"
+        self._evaluator = evaluator
+        self._temperature = temperature
+        self._passing = passing
+        self._draws_first = draws_first
+        self._counter = Counter(evaluator)
+        self._draws = _Draws()
+        self._first: dict[int, int] = {}  # id, seed of the games in which the player has not moved
+        self._evaluations = 0
+
+    @property
+    def evaluations(self) -> int:
+        return self._evaluations
+
+    def start_game(self, id: int, game: Game, seed: int) -> None:
+        self._evaluator.on(game.size)
+        if self._temperature > 0:
+            self._draws.start(id, game, seed)
+        if self._draws_first:
+            self._first[id] = seed
+
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        games = [turn.game._native for turn in turns]
+        found = self._evaluator.evaluate(games)
+        self._evaluations += len(games)
+        allowed = allowed_moves(games, self._passing)
+        uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
+        points = draw_moves(found.policy, allowed, self._temperature, uniform)
+        replies: list[Reply] = []
+        for i, turn in enumerate(turns):
+            seed = self._first.pop(turn.id, None)
+            point = int(points[i]) if seed is None else _drawn_point(turn.game, found.policy[i], seed)
+            winrate, score = float(found.value[i] + 1) / 2, None if found.score is None else float(found.score[i])
+            replies.append(Choice(point, comment=comment_of(turn.game.to_play, winrate, score, None)))
+        return replies
+
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities:
+        self._evaluations += len(games)
+        return self._evaluator.evaluate(games).policy
+
+    def dead(self, id: int, game: Game) -> frozenset[int] | None:
+        return None if self._draws_first else frozenset(self._counter.count(game).dead)
+
+    def end_game(self, id: int) -> None:
+        self._draws.end(id)
+        self._first.pop(id, None)
+
+
+class SearchPlayer(Player):
+    """Searches exactly the visits of its spec in many games at once, in one pool.
+
+    The move has most visits, or is drawn by visits ** (1 / temperature). `passing` is as in `PlayerSpec`, without
+    `engine`. The player never resigns. Settings of search that a network file advises are not used.
+    """
+
+    def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> None:
+        self.name = spec.name
+        self.max_games = games
+        self._spec = spec
+        self._evaluator = evaluator
+        self._counter = Counter(evaluator)
+        self._threads = threads
+        self._pool: SearchPool | None = None
+        self._free = list(range(games))[::-1]  # slots of the pool
+        self._slots: dict[int, int] = {}  # id, slot
+        self._trees: dict[int, TreeSearch] = {}  # id, search by playouts, which has no positions for a batch
+        self._evaluations = 0
+
+    @property
+    def evaluations(self) -> int:
+        return self._evaluations + (self._pool.evaluations if self._pool is not None else 0)
+
+    def start_game(self, id: int, game: Game, seed: int) -> None:
+        self._evaluator.on(game.size)
+        if not self._spec.params.asks_network:
+            self._trees[id] = TreeSearch(self._evaluator, self._spec.params, 1, seed)
+            return
+        if self._pool is None:
+            self._pool = SearchPool(self._evaluator, self._spec.params, self.max_games or 1, 1, 0, self._threads)
+        self._slots[id] = self._free.pop()
+        self._pool.restart(self._slots[id], seed)
+
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        avoid: list[list[int]] = [[] for _ in turns]
+        if self._spec.passing != "free":
+            allowed = allowed_moves([turn.game._native for turn in turns], self._spec.passing)
+            avoid = [np.flatnonzero(~row).tolist() for row in allowed]
+        visits = self._spec.visits or 1
+        if self._pool is None:
+            return [self._by_playouts(turn, banned, visits) for turn, banned in zip(turns, avoid, strict=True)]
+        slots = [self._slots[turn.id] for turn in turns]
+        for slot, turn, banned in zip(slots, turns, avoid, strict=True):
+            self._pool.set_root(slot, turn.game, avoid=banned)
+        limits = np.zeros(len(self._pool), np.int64)
+        limits[slots] = visits
+        self._pool.run(limits)
+        return [self._choice(self._pool[slot], turn) for slot, turn in zip(slots, turns, strict=True)]
+
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
+        if not self._spec.params.asks_network:
+            return None
+        self._evaluations += len(games)
+        return self._evaluator.evaluate(games).policy
+
+    def dead(self, id: int, game: Game) -> frozenset[int]:
+        return frozenset(self._counter.count(game).dead)
+
+    def end_game(self, id: int) -> None:
+        self._trees.pop(id, None)
+        slot = self._slots.pop(id, None)
+        if slot is not None and self._pool is not None:
+            self._pool.restart(slot, 0)
+            self._free.append(slot)
+
+    def _by_playouts(self, turn: Turn, avoid: Sequence[int], visits: int) -> Choice:
+        started, tree = time.perf_counter(), self._trees[turn.id]
+        tree.set_root(turn.game, avoid=avoid)
+        tree.run(visits)
+        return replace(self._choice(tree, turn), seconds=time.perf_counter() - started)
+
+    def _choice(self, view: SearchView, turn: Turn) -> Choice:
+        point = view.choose(self._spec.temperature or None)
+        comment = comment_of(turn.game.to_play, (view.value + 1) / 2, view.score, view.visits)
+        return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
+
+
+@dataclass
+class _EngineGame:
+    engine: Engine
+    random: np.random.Generator
+
+
+class EnginePlayer(Player):
+    """Searches with an Engine of its own for each game: time limits, early stopping, passing and resigning.
+
+    At given visits the moves of a game follow from its seed alone, whatever was played before.
+    """
+
+    def __init__(self, spec: PlayerSpec, evaluator: Evaluator) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._evaluator = evaluator
+        self._games: dict[int, _EngineGame] = {}
+        self._warm: set[int] = set()  # board sizes
+        self._evaluations = 0
+
+    @property
+    def evaluations(self) -> int:
+        return self._evaluations
+
+    def start_game(self, id: int, game: Game, seed: int) -> None:
+        self._evaluator.on(game.size)
+        spec = self._spec
+        evaluator = self._evaluator
+        if spec.symmetries:
+            evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="random", seed=seed))
+        engine = Engine(evaluator, spec.params, seed=seed, style=spec.style, threads=spec.threads)
+        if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
+            engine.warm_up(game.size)
+            self._warm.add(game.size)
+        engine.set_position(game)
+        self._games[id] = _EngineGame(engine, np.random.default_rng(seed))
+
+    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        return [self._choose(turn) for turn in turns]
+
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
+        if not self._spec.params.asks_network:
+            return None
+        self._evaluations += len(games)
+        return self._evaluator.evaluate(games).policy
+
+    def dead(self, id: int, game: Game) -> frozenset[int]:
+        return frozenset(self._games[id].engine.count(game).dead)
+
+    def end_game(self, id: int) -> None:
+        if (found := self._games.pop(id, None)) is not None:
+            found.engine.close()
+
+    def close(self) -> None:
+        for id in list(self._games):
+            self.end_game(id)
+
+    def _choose(self, turn: Turn) -> Choice:
+        started, playing = time.perf_counter(), self._games[turn.id]
+        playing.engine.set_position(turn.game)
+        result = playing.engine.think(self._limits(turn.clock))
+        self._evaluations += result.evaluations
+        point = result.move
+        if self._spec.diversity and not result.resign:
+            point = varied_move(result, turn.game.size, playing.random)
+        comment = comment_of(result.to_play, result.winrate, result.score, result.visits)
+        return Choice(point, result.resign, comment, result.visits, time.perf_counter() - started)
+
+    def _limits(self, clock: Clock | None) -> Limits:
+        spec = self._spec
+        visits = 1 if spec.kind == "policy" else spec.visits
+        # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
+        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=not spec.diversity)
+
+
+def varied_move(result: SearchResult, size: int, random: np.random.Generator) -> int:
+    """The best move, or half of the time the second one where it has more than half of the best one's visits."""
+    best, second = second_best(result)
+    if second is None or result.move != best or size**2 in (best, second):
+        return result.move
+    return second if random.random() < 0.5 else best
+
+
+def second_best(result: SearchResult) -> tuple[int, int | None]:
+    """The move with most visits, and the next one if it has more than half as many."""
+    ranked = sorted(result.candidates, key=lambda candidate: -candidate.visits)
+    near = len(ranked) > 1 and 2 * ranked[1].visits > ranked[0].visits
+    return ranked[0].point, ranked[1].point if near else None
+
+
+class _Draws:
+    """A random number in [0, 1) for each move of each game, a function of the game's seed and the move number alone."""
+
+    def __init__(self) -> None:
+        self._uniform: dict[int, NDArray[np.float64]] = {}
+
+    def start(self, id: int, game: Game, seed: int) -> None:
+        self._uniform[id] = np.random.default_rng(seed).random(4 * game.size**2)
+
+    def of(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
+        drawn = (self._uniform[turn.id] for turn in turns)
+        return np.array([row[turn.game._native.move_count % len(row)] for row, turn in zip(drawn, turns, strict=True)])
+
+    def end(self, id: int) -> None:
+        self._uniform.pop(id, None)
+
+
+def _drawn_point(game: Game, policy: Probabilities, seed: int) -> int:
+    """A legal point by its probability; pass where no point is legal."""
+    legal = game.legal_points()
+    if not legal:
+        return game.size**2
+    weights = policy[legal].astype(np.float64) + 1e-12  # never all 0
+    return int(np.random.default_rng(seed).choice(legal, p=weights / weights.sum()))

@@ -1,104 +1,159 @@
-"""A match: games under equal conditions, several at once, interrupted and resumed at will, ended by itself if asked."""
+"""A match from its settings to its figures, whether it goes on from before, ends early or is stopped."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from tengen.errors import RecipeError
-from tengen.match.folder import Journal
-from tengen.match.outcome import Outcome
-from tengen.match.settings import MatchSettings
+from tengen.evaluators.network_file import find_network
+from tengen.machine import core_count
+from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
+from tengen.match.folder import MatchFolder
+from tengen.match.game import Outcome
+from tengen.match.players import open_player
+from tengen.match.settings import FindNetwork, MatchSettings
 from tengen.match.sprt import Progress, pair_scores
 from tengen.match.summary import summarize
-from tengen.match.workers import Crew
+from tengen.match.workers import WorkerPool
+
+Games = Iterator[Sequence[tuple[Outcome, bytes]]]
 
 
-class Watcher(Protocol):
-    """Whoever wants to see a match as it goes."""
+class MatchObserver(Protocol):
+    """Receives events while a match runs."""
 
-    def started(self, earlier: Sequence[Outcome], workers: int) -> None:
+    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         """The players are ready; `earlier` are the games that the folder held already."""
 
     def played(self, outcome: Outcome, test: Progress | None) -> None:
-        """A game has ended; `test` is how far the sequential test is, if there is one."""
+        """A game has ended; `test` is the state of the sequential test, if there is one."""
+
+
+class NullObserver:
+    """Ignores all events."""
+
+    def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
+        pass
+
+    def played(self, outcome: Outcome, test: Progress | None) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class InWorkers:
+    """Plays a match in `workers` processes, a game at a time in each: as many as the cores bear unless given."""
+
+    workers: int | None = None
+
+
+@dataclass(frozen=True)
+class InBatch:
+    """Plays a match in this process, `at_once` games side by side. The other fields are those of `BatchMatch`.
+
+    `find_network` gives the file of a network that a player names, so that games of another network do not mix in.
+    """
+
+    at_once: int = GAMES_AT_ONCE
+    threads: int | None = None
+    open_player: OpenPlayer = open_player
+    find_network: FindNetwork = find_network
+    check: Check = go_on
 
 
 def play_match(
-    settings: MatchSettings, folder: Path, workers: int | None = None, watcher: Watcher | None = None
+    settings: MatchSettings,
+    folder: Path,
+    execution: InWorkers | InBatch = InWorkers(),
+    observer: MatchObserver | None = None,
 ) -> dict[str, Any]:
-    """Play the games that `folder` does not hold yet, and return the figures of all.
+    """Play the games that `folder` does not hold yet, and return the figures of all (see `summarize`).
 
     Players start first: one that does not exist or refuses the conditions raises TengenError before anything is
-    written. `workers` games go on at once, as many as `games_at_once` says. A sequential test that is decided ends the
-    match, and a pairing whose score is known as well as was asked plays no more. The figures (see `summarize`) and the
-    report lie in the folder when the last game has ended, and after an interruption too.
+    written, OtherMatchError where the folder holds another match. A sequential test that is decided ends the match, and
+    a pairing whose score is known as well as was asked plays no more. The figures lie in the folder when the last game
+    has ended, and after an interruption too; they are empty where there are no games.
     """
-    at_once = games_at_once(settings, workers)
-    with Journal(folder) as journal:
-        about = settings.about()
-        journal.check(about)
-        missing = sum(1 for _ in settings.left(journal.outcomes))
-        if not missing or _decided(settings, journal.outcomes):
-            return _finish(settings, journal)
-        with Crew(settings, min(at_once, missing)) as crew:
-            journal.begin(about)
+    observer = observer or NullObserver()
+    find = execution.find_network if isinstance(execution, InBatch) else find_network
+    at_once = execution.at_once if isinstance(execution, InBatch) else games_at_once(settings, execution.workers)
+    with MatchFolder(folder) as files:
+        about = settings.about(find)
+        files.check(about)
+        missing = sum(1 for _ in settings.left(files.outcomes))
+        if not missing or _is_decided(settings, files.outcomes):
+            return _finish(settings, files)
+        at_once = min(at_once, missing)
+        with _executor(settings, execution, at_once) as play:
+            files.begin(about)
             try:
-                if watcher is not None:
-                    watcher.started(list(journal.outcomes.values()), min(at_once, missing))
-                _play(settings, journal, crew, watcher)
+                observer.started(list(files.outcomes.values()), at_once)
+                _play(settings, files, play(settings.left(files.outcomes)), observer)
             finally:
-                figures = _finish(settings, journal)
+                figures = _finish(settings, files)
     return figures
 
 
 def games_at_once(settings: MatchSettings, workers: int | None = None, cores: int | None = None) -> int:
-    """How many games go on at once: as many as the cores bear, unless `workers` says otherwise.
+    """The number of worker processes: as many as the cores bear, unless `workers` is given.
 
-    Where a player's time is limited it is never more than that, or the players would take time from each other. Raises
-    RecipeError for less than one.
+    Players under a time limit never get more than that, or they would take time from each other. Raises RecipeError for
+    less than one.
     """
     if workers is not None and workers < 1:
         raise RecipeError(f"workers must be 1 or more, not {workers}")
-    bearable = max(1, (cores or len(os.sched_getaffinity(0))) // settings.threads)
+    bearable = max(1, (cores or core_count()) // settings.threads)
     if workers is None:
         return bearable
     return min(workers, bearable) if settings.timed else workers
 
 
-def _play(settings: MatchSettings, journal: Journal, crew: Crew, watcher: Watcher | None) -> None:
-    for outcome, sgf in crew.play(settings.left(journal.outcomes)):
-        journal.add(outcome, sgf)
-        test = _test(settings, journal.outcomes)
-        if watcher is not None:
-            watcher.played(outcome, test)
+class _Play(Protocol):
+    def __call__(self, indices: Iterable[int]) -> Games: ...
+
+
+@contextmanager
+def _executor(settings: MatchSettings, execution: InWorkers | InBatch, at_once: int) -> Iterator[_Play]:
+    """A function that plays games by their numbers, once all players are ready."""
+    if isinstance(execution, InWorkers):
+        with WorkerPool(settings, at_once) as pool:
+            yield pool.play
+        return
+    with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
+        match.start()
+        yield lambda indices: ([(one.outcome, one.sgf()) for one in batch] for batch in match.play(indices))
+
+
+def _play(settings: MatchSettings, files: MatchFolder, games: Games, observer: MatchObserver) -> None:
+    for batch in games:
+        files.add(batch)
+        test = _test(settings, files.outcomes)
+        for outcome, _ in batch:
+            observer.played(outcome, test)
         if test is not None and test.accepted:
             return
 
 
 def _test(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> Progress | None:
-    """How far the sequential test is, if there is one."""
+    """The state of the sequential test, if there is one."""
     if settings.sprt is None:
         return None
     return settings.sprt.judge(pair_scores(outcomes.values(), settings.players[0].name))
 
 
-def _decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:
+def _is_decided(settings: MatchSettings, outcomes: Mapping[int, Outcome]) -> bool:
     test = _test(settings, outcomes)
     return test is not None and test.accepted is not None
 
 
-def _finish(settings: MatchSettings, journal: Journal) -> dict[str, Any]:
-    """Write down what the games so far show; nothing where there are none."""
-    from tengen.ratings.report import write_report  # the first drawing takes a second
-
-    outcomes = [journal.outcomes[index] for index in settings.indices() if index in journal.outcomes]
+def _finish(settings: MatchSettings, files: MatchFolder) -> dict[str, Any]:
+    """Write the figures of the games so far; nothing where there are none."""
+    outcomes = [files.outcomes[index] for index in settings.indices() if index in files.outcomes]
     if not outcomes:
         return {}
-    test = _test(settings, journal.outcomes)
-    figures = summarize(settings, outcomes, test)
-    journal.finish(figures)
-    write_report(journal.folder)
+    figures = summarize(settings, outcomes, _test(settings, files.outcomes))
+    files.finish(figures)
     return figures

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.network_file import default_by_size, find_network
-from tengen.match.conditions import Conditions
+from tengen.match.game import Conditions, Outcome
 from tengen.match.openings import list_path
-from tengen.match.outcome import Outcome
-from tengen.match.remaining import games_enough, left
 from tengen.match.schedule import Schedule
 from tengen.match.spec import PlayerSpec, distinct
 from tengen.match.sprt import Sprt
+from tengen.statistics import Z95, Tally, wilson
 
 _GAMES = 60  # of a pairing, where nothing else is said
 _NETWORKS = frozenset({"network", "policy", "raw"})
+
+Pairing: TypeAlias = tuple[str, str]
+FindNetwork: TypeAlias = Callable[[str], Path]
 
 
 class MatchSettings(BaseModel):
@@ -57,7 +61,7 @@ class MatchSettings(BaseModel):
         known = [field for field in PlayerSpec.model_fields if field not in ("player", "name")]
         for field in defaults:
             if field not in known:
-                raise RecipeError(unknown_name("field of defaults", field, known))
+                raise RecipeError(unknown_name("field of players in defaults:", field, known))
         return defaults
 
     @field_validator("players", mode="before")
@@ -131,7 +135,7 @@ class MatchSettings(BaseModel):
         return list(self.left({}))
 
     def left(self, outcomes: Mapping[int, Outcome]) -> Iterator[int]:
-        """The numbers of the games still to play after these, which may grow meanwhile (`ending.left`)."""
+        """The numbers of the games still to play after these, which may grow meanwhile (see `left`)."""
         return left(self.pairings, self.games, self.within, outcomes)
 
     @property
@@ -144,8 +148,8 @@ class MatchSettings(BaseModel):
         """Cores that a game needs: the players think in turn."""
         return max(spec.threads for spec in self.players)
 
-    def about(self) -> dict[str, Any]:
-        """What the match's folder says of it, ready for JSON; all but `games` must stay as it is."""
+    def about(self, find: FindNetwork = find_network) -> dict[str, Any]:
+        """The content of match.json; all but `games` must stay the same. `find` gives the file of a network."""
         return {
             "schedule": self.schedule.model_dump(),
             "players": [{"name": spec.name, **spec.model_dump()} for spec in self.players],
@@ -153,20 +157,20 @@ class MatchSettings(BaseModel):
             "games": self.games,
             "sprt": None if self.sprt is None else self.sprt.model_dump(),
             "within": self.within,
-            "files": self._files(),
+            "files": self._files(find),
         }
 
-    def _files(self) -> dict[str, str]:
+    def _files(self, find: FindNetwork) -> dict[str, str]:
         """The first digits of SHA-256 of all networks and openings, so that games of others do not mix in."""
-        networks = {spec.subject for spec in self.players if spec.kind in _NETWORKS} - {"none"}
+        networks = {spec.subject for spec in self.players if spec.kind in _NETWORKS} - {"none", "uniform"}
         source = self.conditions.openings
         if source.startswith("policy:"):
             networks.add(source.removeprefix("policy:"))
-        paths = {network: find_network(network) for network in sorted(networks)}
+        paths = {network: find(network) for network in sorted(networks)}
         if "default" in paths:
             paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
         found = {name: _digest([path]) for name, path in paths.items()}
-        if source not in ("policy", "random") and not source.startswith("policy:"):
+        if source not in ("policy", "players", "random") and not source.startswith("policy:"):
             path = list_path(source)
             found[source] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
         return found
@@ -178,3 +182,71 @@ def _digest(paths: Sequence[Path]) -> str:
         if path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def left(
+    pairings: Sequence[Pairing], games: int, within: float | None, outcomes: Mapping[int, Outcome]
+) -> Iterator[int]:
+    """The numbers of the games to play, in order; each pairing meets at most `games` times.
+
+    With `within`, in percentage points, a pairing ends as soon as the 95% interval of its score reaches no further
+    than that to either side; a pair of games that was begun is finished. `outcomes` are the games played so far; they
+    may grow meanwhile, and are read again for every number.
+    """
+    begun = {outcome.pair for outcome in outcomes.values()}
+    watches = [ScoreWatch(pairings, place, within, outcomes) for place in range(len(pairings))]
+    for index in range(games // 2 * 2 * len(pairings)):
+        pair = index // 2
+        if index not in outcomes and (pair in begun or not watches[pair % len(pairings)].is_known()):
+            begun.add(pair)
+            yield index
+
+
+class ScoreWatch:
+    """Whether the score of the pairing at this place is known well enough.
+
+    Rounds count in their order up to the first incomplete one, and those after the deciding one do not count, so that
+    neither games that end out of order nor an interruption change the result.
+    """
+
+    def __init__(
+        self, pairings: Sequence[Pairing], place: int, within: float | None, outcomes: Mapping[int, Outcome]
+    ) -> None:
+        self._pairings = len(pairings)
+        self._first = pairings[place][0]
+        self._pair = place  # of the next round to look at
+        self._within = within
+        self._outcomes = outcomes
+        self._wins = self._draws = self._losses = 0
+        self._is_known = False
+
+    def is_known(self) -> bool:
+        """Whether it is known by now, from the rounds completed since the last call too."""
+        while self._within is not None and not self._is_known:
+            both = [self._outcomes.get(2 * self._pair), self._outcomes.get(2 * self._pair + 1)]
+            winners = [outcome.winner for outcome in both if outcome is not None]
+            if len(winners) < 2:
+                break
+            self._wins += winners.count(self._first)
+            self._draws += winners.count(None)
+            self._losses += 2 - winners.count(self._first) - winners.count(None)
+            self._pair += self._pairings
+            self._is_known = reach(Tally(self._wins, self._draws, self._losses)) <= self._within / 100
+        return self._is_known
+
+
+def games_enough(within: float) -> int:
+    """Games after which the score of any pairing is known within so many percentage points, even without draws.
+
+    Slightly more than between equals: the interval of a share near one half is not centred on it.
+    """
+    games = 2 * math.ceil(max(0.0, Z95**2 / (4 * (within / 100) ** 2) - Z95**2) / 2)
+    while any(wilson(share * games, games)[1] - share > within / 100 for share in np.linspace(0.3, 0.5, 41)):
+        games += 2
+    return games
+
+
+def reach(tally: Tally) -> float:
+    """How far the 95% interval reaches from the score, on its wider side; 0..1."""
+    low, high = tally.interval()
+    return max(high - tally.score, tally.score - low)

@@ -1,60 +1,83 @@
-"""Who plays: one word of a command line or one line of YAML, checked before anything is started."""
+"""The description of a player: a word of a command line or a mapping in YAML, checked before anything starts."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import SearchParams, playout_params, set_params
+from tengen.engine.style import Style
 from tengen.errors import RecipeError, TengenError, unknown_name
 from tengen.evaluators.load import Backend
+from tengen.match.moves import Passing
+from tengen.match.player import Player
+from tengen.plugins import Registry
 
-Kind = Literal["random", "playouts", "policy", "raw", "network", "program"]
+Kind = Literal["random", "playouts", "policy", "raw", "network", "program", "plugin"]
 
 VISITS: dict[Kind, int] = {"network": 400, "playouts": 1000}
-"""Visits of those who search, where nothing else is said."""
+"""Default visits of players that search."""
+
+PLAYERS: Registry[Callable[[PlayerSpec, int], Player]] = Registry("player", "tengen.players", {}, RecipeError)
+"""Players of other packages. The word `NAME` or `NAME:REST` opens `PLAYERS[NAME](spec, games)`, where `spec.subject` is
+REST and `games` is the number of games at once."""
 
 _PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
 _NETWORK = frozenset({"threads", "backend"})
-_SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads"})
+_SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "passing", "temperature"})
 _TAKES: dict[Kind, frozenset[str]] = {
     "random": frozenset({"time"}),
     "playouts": _SEARCH,
-    "policy": _NETWORK | {"time", "symmetries"},
+    "policy": _NETWORK | {"time", "symmetries", "passing", "temperature"},
     "raw": _NETWORK | {"time"},
     "network": _SEARCH | _NETWORK | {"symmetries"},
     "program": frozenset({"seconds", "time", "move_seconds", "startup_seconds"}),
+    "plugin": frozenset({*_LIMITS, "temperature", "threads"}),
 }
-_USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # of GNU Go's options, in a match by area rules
-_LONGEST_NAME = 60
+_ENGINE_ONLY = ("seconds", "diversity", "symmetries")  # fields that need passing = engine
+_PASSING = {"settled": "passes when settled", "filled": "passes when filled", "free": "passes freely"}
+_USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # GNU Go's options in a match under area scoring
+_MAX_NAME = 60  # characters
 
 
 class PlayerSpec(BaseModel):
-    """A player and its limits. Raises ValidationError for what cannot be; `parse` and `of` raise RecipeError instead.
+    """A player and its limits. Raises ValidationError for values out of range; `parse` and `of` raise RecipeError.
 
-    `player` is `random`; `playouts` or `playouts:POLICY`, a search that needs no network; `policy:NETWORK`, the best
-    move of a network without search; `raw:NETWORK`, its bare policy (see RawPlayer); `gtp:COMMAND LINE`; or a
-    network's name or file, which searches.
+    `player` is one of: `random`, any legal move but own eyes; `playouts` or `playouts:POLICY`, a search without a
+    network; `policy:NETWORK`, the best move of a network without search; `raw:NETWORK`, the same with the first move
+    drawn from the policy, passes where the policy passes; `gtp:COMMAND LINE`; a player of another package (`PLAYERS`);
+    or the name or file of a network, which searches.
 
     The first of `visits`, `seconds` (a move) and `time` (a control as `TimeControl.parse` reads it) that is reached
-    ends a search; without any a network has 400 visits and playouts 1,000. A GTP program is told of `seconds` or
-    `time`, and all players may be held to a `time`. `diversity` plays the second move half of the time when it has more
+    ends a search. The defaults are 400 visits for a network and 1,000 for playouts. A GTP program is sent `seconds` or
+    `time`; every player can be held to a `time`. `diversity` plays the second move half of the time when it has more
     than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
-    network sees each position under a symmetry drawn by the seed of the game. `preset` and `search` change the search
-    (docs/search.md), `threads` are a player's own, `backend` is of `load_evaluator`. A program has `startup_seconds`
-    for each command before its first move, and, but for a clock, `move_seconds` for all commands of a move.
+    network sees each position under a symmetry drawn from the seed of the game.
 
-    `name` is what the player goes by in a match; it is made of the rest where it is not given.
+    `passing` says who decides when to pass and resign:
+
+    - `engine`: the engine, by the rules of the game (docs/rules.md). It also resigns, and stops a search when no other
+      move can overtake. The default of networks, playouts and `policy`.
+    - `free`: the search or policy; exact visits, no resignation. The next two are the same with fewer passes.
+    - `settled`: passes only when nothing is left but own eyes and pass-alive area.
+    - `filled`: passes only when nothing is left but own eyes, as `random` does.
+
+    `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
+    search, which must then not pass by the `engine`. `preset` and `search` change the search (docs/search.md),
+    `threads` are the player's own, `backend` is that of `load_evaluator`. A program has `startup_seconds` for each
+    command before its first move and, unless it has a clock, `move_seconds` for all commands of a move.
+
+    `name` is the player's name in a match, made from the other fields where it is not given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
@@ -63,11 +86,13 @@ class PlayerSpec(BaseModel):
     seconds: float | None = Field(None, gt=0)
     time: str | None = None
     visits: int | None = Field(None, ge=1, validate_default=True)
-    name: str = Field("", validate_default=True)
     diversity: bool = False
     symmetries: bool = False
     preset: str | None = None
     search: dict[str, str | int | float | bool] = {}
+    temperature: float = Field(0.0, ge=0, le=100)
+    passing: Passing = "engine"
+    name: str = Field("", validate_default=True)
     threads: int = Field(1, ge=1)
     backend: Backend = "auto"
     move_seconds: float = Field(180.0, gt=0)
@@ -112,13 +137,23 @@ class PlayerSpec(BaseModel):
 
     @property
     def is_named(self) -> bool:
-        """Whether its name is another than the one that would be made for it."""
+        """Whether the name is not the default one."""
         return self.name != _default_name(self.model_dump())
 
     @property
     def subject(self) -> str:
-        """The network, the policy of the playouts, or the command line; empty for `random`."""
+        """The network, the policy of the playouts, the command line or what follows a plugin's name."""
         return _split(self.player)[1]
+
+    @property
+    def plugin(self) -> str:
+        """The name in `PLAYERS` of a player of kind `plugin`."""
+        return self.player.partition(":")[0]
+
+    @property
+    def style(self) -> Style:
+        """How the engine chooses the move, for `passing = engine`."""
+        return Style(policy_temperature=self.temperature or None)
 
     @cached_property
     def control(self) -> TimeControl | None:
@@ -140,7 +175,7 @@ class PlayerSpec(BaseModel):
         kind, subject = _split(player)
         if kind == "program":
             _words(subject)
-        elif not subject and kind != "random":
+        elif not subject and kind not in ("random", "plugin"):
             raise ValueError(f"{player!r} names no player")
         elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith("linear:"):
             raise ValueError(f"{player!r} names no playouts: visits follow an @, as in playouts@{number[0]}")
@@ -161,6 +196,13 @@ class PlayerSpec(BaseModel):
             return VISITS.get(_split(found["player"])[0])
         return visits
 
+    @field_validator("passing", mode="before")
+    @classmethod
+    def _known_passing(cls, passing: Any) -> Any:
+        if passing not in get_args(Passing):
+            raise RecipeError(unknown_name("passing", str(passing), get_args(Passing)))
+        return passing
+
     @field_validator("name")
     @classmethod
     def _named(cls, name: str, info: ValidationInfo) -> str:
@@ -169,7 +211,7 @@ class PlayerSpec(BaseModel):
             raise ValueError("no player can be called 'playouts': so the referee's count is called; write playouts@400")
         if not name.isprintable():
             raise ValueError(f"{name!r} cannot be a player's name: choose another, of printable letters")
-        whole = {"player", "seconds", "time", "visits"} <= info.data.keys()
+        whole = {"player", "seconds", "time", "visits", "passing", "temperature"} <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")
 
     @model_validator(mode="after")
@@ -182,11 +224,20 @@ class PlayerSpec(BaseModel):
                 )
         if self.kind in VISITS:
             _ = self.params
+        if self.passing == "engine":
+            if self.temperature and self.kind in VISITS:
+                raise ValueError(f"{self.player}: temperature needs passing = free, settled or filled")
+            return self
+        for field in _ENGINE_ONLY:
+            if getattr(self, field):
+                raise ValueError(f"{self.player}: {field} needs passing = engine, not {self.passing}")
+        if self.kind in VISITS and (self.visits or 0) < 2:
+            raise ValueError(f"{self.player}: passing = {self.passing} needs 2 visits or more")
         return self
 
 
 def distinct(specs: Sequence[PlayerSpec]) -> tuple[PlayerSpec, ...]:
-    """The same players under names that differ: those that nobody chose are numbered where they clash.
+    """The same players under distinct names: equal default names are numbered.
 
     Raises RecipeError when two players were given one name.
     """
@@ -206,14 +257,14 @@ def distinct(specs: Sequence[PlayerSpec]) -> tuple[PlayerSpec, ...]:
 
 
 def _fields(word: str) -> dict[str, Any]:
-    """The fields that one argument tells."""
+    """The fields of one argument."""
     fields: dict[str, Any] = {}
     if found := _NAME.fullmatch(word):
         fields["name"], word = found["name"], found["word"]
         if not fields["name"].strip():
             raise RecipeError("the name before = is empty")
     player, at, tail = word.rpartition("@")
-    # What follows the last @ of a command line is a limit if it looks like one: it may be an address just as well.
+    # The text after the last @ of a command line is a limit only if it looks like one: it may be part of an address.
     if not at or (word.startswith("gtp:") and not re.fullmatch(r"\d\S*", tail)):
         return {**fields, "player": word}
     return {**fields, "player": player, **_limit(tail)}
@@ -234,6 +285,8 @@ def _split(player: str) -> tuple[Kind, str]:
     word, colon, rest = player.partition(":")
     if player == "random":
         return "random", ""
+    if word in PLAYERS:
+        return "plugin", rest
     if word == "playouts":
         return "playouts", rest if colon else "local"
     if colon and word in _PREFIXES:
@@ -252,7 +305,7 @@ def _words(command_line: str) -> list[str]:
 
 
 def _default_name(fields: Mapping[str, Any]) -> str:
-    """Whom the fields stand for, short enough for a table."""
+    """A name made from the fields, short enough for a table."""
     kind, subject = _split(fields["player"])
     match kind:
         case "random":
@@ -261,20 +314,31 @@ def _default_name(fields: Mapping[str, Any]) -> str:
             who = "playouts" if subject == "local" else f"playouts ({subject})"
         case "program":
             who = program_name(subject)
+        case "plugin":
+            who = fields["player"]
         case _:
             who = Path(subject).stem if subject.endswith(".onnx") else subject
-    how = {"policy": "policy", "raw": "raw policy"}.get(kind)
+    passing, temperature = fields["passing"], fields["temperature"]
+    parts = [who]
+    if kind == "raw":
+        parts.append("raw policy, first move drawn")
+    elif kind == "policy":
+        parts.append("policy" if passing == "engine" else "raw policy")
     if fields["visits"]:
-        how = f"{fields['visits']} visits"
+        parts.append(f"{fields['visits']} visits")
     if fields["seconds"]:
-        how = f"{how}, {fields['seconds']:g} s" if how else f"{fields['seconds']:g} s"
+        parts.append(f"{fields['seconds']:g} s")
     if fields["time"]:
-        how = f"{how}, {fields['time']}" if how else fields["time"]
-    return f"{who}, {how}" if how else who
+        parts.append(fields["time"])
+    if temperature:
+        parts.append(f"temperature {temperature:g}")
+    if passing in _PASSING and (kind, passing) != ("policy", "free"):
+        parts.append(_PASSING[passing])
+    return ", ".join(parts)
 
 
 def identity(player: str, digest: str | None) -> str:
-    """Whom a player's word stands for, however it is spelled; `digest` is of its network's file, where it is known."""
+    """The player of a word, independent of its spelling; `digest` is that of its network file, where it is known."""
     kind, subject = _split(player)
     if digest is not None:
         return f"{kind} {digest}"
@@ -282,9 +346,9 @@ def identity(player: str, digest: str | None) -> str:
 
 
 def program_name(command_line: str) -> str:
-    """`GNU Go level 10` and what else its command line says beyond the usual; else the command line without folders."""
+    """`GNU Go level 10` with its unusual options; for other programs the command line without folders."""
     name = _whole_name(command_line)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."
 
 
 def _whole_name(command_line: str) -> str:
@@ -299,7 +363,7 @@ def _whole_name(command_line: str) -> str:
 
 
 def _explain(error: ValidationError) -> str:
-    """What is wrong first, in one line."""
+    """The first error, in one line."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][:1])
     if first["type"] == "extra_forbidden":

@@ -1,4 +1,4 @@
-"""What a match showed, as figures for programs and as lines for people."""
+"""The figures of a match, for programs and as lines of text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tengen.match.outcome import Outcome
-from tengen.match.remaining import reach
-from tengen.match.settings import MatchSettings
+from tengen.match.game import Outcome
+from tengen.match.settings import MatchSettings, reach
 from tengen.match.sprt import Progress
 from tengen.statistics import Tally
 
 
 def tally(outcomes: Iterable[Outcome], player: str) -> Tally:
-    """All these games as the player's wins, draws and losses; a game without result counts as a draw."""
+    """The player's wins, draws and losses in these games; a game without result counts as a draw."""
     winners = [outcome.winner for outcome in outcomes]
     wins, draws = winners.count(player), winners.count(None)
     return Tally(wins, draws, len(winners) - wins - draws)
@@ -42,7 +41,7 @@ def summarize(settings: MatchSettings, outcomes: Sequence[Outcome], test: Progre
         "within": settings.within,
         "endings": dict(sorted(endings.items())),
         "counted": sum(bool(outcome.counts) for outcome in outcomes),
-        "counted_apart": [outcome.index for outcome in outcomes if outcome.counted_apart],
+        "counts_differ": [outcome.index for outcome in outcomes if outcome.counts_differ],
         "disputed": [outcome.index for outcome in outcomes if outcome.disputed],
         "mean_moves": round(_mean([outcome.moves for outcome in outcomes]), 1),
     }
@@ -109,7 +108,7 @@ def pairing_line(a: str, b: str, whole: Tally) -> str:
 
 def game_line(outcome: Outcome) -> str:
     """A game in one line: `game 12: B+R (resign), one - two, 243 moves, 98 s`, Black first."""
-    more = " - the players' counts differ" if outcome.counted_apart else ""
+    more = " - the players' counts differ" if outcome.counts_differ else ""
     return (
         f"game {outcome.index}: {outcome.result} ({outcome.reason}), {outcome.black} - {outcome.white}, "
         f"{outcome.moves} moves, {sum(outcome.seconds.values()):.0f} s{more}"
@@ -132,11 +131,11 @@ def report(figures: Mapping[str, Any]) -> str:
     if figures["sprt"] is not None:
         lines.append(figures["sprt"]["words"])
     if figures["within"] is not None:
-        lines.append(_known(figures["pairings"], figures["within"]))
+        lines.append(_within(figures["pairings"], figures["within"]))
     lines += [
         "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
         f"{_counted(figures['counted'])}; the opinions about dead stones led to different scores in "
-        f"{_games(figures['counted_apart'])}, to different winners in {_games(figures['disputed'])}",
+        f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}",
     ]
     return "\n".join(lines)
 
@@ -145,8 +144,8 @@ def _counted(games: int) -> str:
     return "1 game was counted" if games == 1 else f"{games} games were counted"
 
 
-def _known(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
-    """Which pairings are known as well as was asked for."""
+def _within(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
+    """The pairings whose score is known as well as was asked."""
     reaches = [(pairing, reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings]
     wide = [
         f"{pairing['a']} - {pairing['b']} within {100 * there:.1f} after {pairing['games']} games"
@@ -163,8 +162,8 @@ def ranked(players: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _games(indices: Sequence[int]) -> str:
-    """`none`, or how many with the first few numbers."""
+    """`none`, or the number of games with the first few indices."""
     if not indices:
         return "none"
-    told = ", ".join(map(str, indices[:5])) + (", ..." if len(indices) > 5 else "")
-    return f"{len(indices)} (game {told})"
+    first = ", ".join(map(str, indices[:5])) + (", ..." if len(indices) > 5 else "")
+    return f"{len(indices)} (game {first})"

@@ -1,4 +1,8 @@
-"""Several tables at once, each in a process of its own that ends with its parent, however that ends."""
+"""The games of a match in worker processes, which end with their parent.
+
+concurrent.futures was tried: its processes outlive a parent that is killed, cannot be ended while they compute, and
+cannot be told apart, so that players could not be started in them one by one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -14,17 +17,16 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from tengen.errors import TengenError
-from tengen.match.outcome import Outcome
+from tengen.machine import when_parent_ends
+from tengen.match.batch import BatchMatch
+from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
-from tengen.match.worker import Table
-
-Played = tuple[Outcome, bytes]
 
 _PATIENCE = 30.0  # seconds in which a worker ends its programs, each of which may take three
 
 
-class Crew:
-    """Worker processes that play games by number. Opening it waits until every player is ready in one of them.
+class WorkerPool:
+    """Worker processes that play games by number. To open it waits until every player is ready in one of them.
 
     Raises TengenError when a player cannot start, or when a worker dies.
     """
@@ -36,7 +38,7 @@ class Crew:
         try:
             for i in range(workers):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(settings, names[i::workers], theirs), daemon=True)
+                process = context.Process(target=_run_worker, args=(settings, names[i::workers], theirs), daemon=True)
                 process.start()
                 theirs.close()
                 self._processes[ours] = process
@@ -46,8 +48,8 @@ class Crew:
             self.close()
             raise
 
-    def play(self, indices: Iterable[int]) -> Iterator[Played]:
-        """Play these games; they come as they end, not in their order.
+    def play(self, indices: Iterable[int]) -> Iterator[list[tuple[Outcome, bytes]]]:
+        """Play these games, an outcome and an SGF record each, in the order in which they end.
 
         A number is asked for when a worker is free, after the caller has seen all games that ended before.
         """
@@ -55,13 +57,13 @@ class Crew:
         busy = {connection for connection in self._processes if self._send(connection, waiting)}
         while busy:
             for connection in [c for c in wait(list(busy)) if isinstance(c, Connection)]:
-                played: Played = self._receive(connection)
-                yield played
+                played: tuple[Outcome, bytes] = self._receive(connection)
+                yield [played]
                 if not self._send(connection, waiting):
                     busy.discard(connection)
 
     def _send(self, connection: Connection, waiting: Iterator[int]) -> bool:
-        """Give a worker the next game; whether there was one."""
+        """Send a worker the next game; False if there is none."""
         index = next(waiting, None)
         if index is not None:
             try:
@@ -82,7 +84,7 @@ class Crew:
             connection.close()
         self._processes.clear()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(
@@ -91,7 +93,7 @@ class Crew:
         self.close()
 
     def _receive(self, connection: Connection) -> Any:
-        """What a worker sends: None when its players are ready, then games; its error is raised here."""
+        """The next message of a worker: None when its players are ready, then games; its error is raised here."""
         try:
             answer = connection.recv()
         except (EOFError, ConnectionError):
@@ -108,35 +110,25 @@ class Crew:
         )
 
 
-def _work(settings: MatchSettings, names: Sequence[str], parent: Connection) -> None:
-    """The life of a worker: these players ready, then a game for every number that comes, until the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+def _run_worker(settings: MatchSettings, names: Sequence[str], parent: Connection) -> None:
+    """A worker's main function: start these players, then play a game for each number until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
     signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    table: Table | None = None
+    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
     try:
-        table = Table(settings)
-        table.check(names)
-        parent.send(None)
-        while True:
-            parent.send(table.play(parent.recv()))
+        with BatchMatch(settings, at_once=1) as match:
+            match.start(names)
+            parent.send(None)
+            while True:
+                for (played,) in match.play([parent.recv()]):
+                    parent.send((played.outcome, played.sgf()))
     except TengenError as error:
         parent.send(TengenError(str(error)))
     except (EOFError, ConnectionError):
         pass
-    finally:
-        if table is not None:
-            table.close()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
     # The parent's end sends the signal once more, and must not disturb the end of our programs.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)

@@ -13,10 +13,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from tengen.match.outcome import FAILURES, Outcome
+from tengen.match.game import FAILURES, Outcome
 from tengen.match.sprt import Sprt
 from tengen.ratings.standings import Standings
-from tengen.runs.report import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
+from tengen.runs.plots import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
 ENDINGS = {
     "counted": {"count", "limit"},

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tengen.errors import SgfError
+from tengen.match.game import Outcome
 from tengen.ratings.pool import Lot, Pool
 from tengen.sgf.main_line import Moves, read_record
 
@@ -49,6 +51,16 @@ def digest(moves: Moves) -> bytes:
     return hashlib.blake2b(moves.tobytes(), digest_size=8).digest()
 
 
+def distinct_games(folder: Path, outcomes: Iterable[Outcome]) -> int:
+    """The number of different games, by their moves, of these games of a match folder."""
+    return len({_digest_of(folder, outcome) for outcome in outcomes})
+
+
+def _digest_of(folder: Path, outcome: Outcome) -> bytes:
+    """Raises OSError or SgfError where the record cannot be read."""
+    return digest(read_record((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes()).moves)
+
+
 def _games(pool: Pool) -> Iterator[tuple[Lot, str, str, bytes]]:
     """Black, White and the digest of the moves of every game whose record is known."""
     for lot in pool.lots:
@@ -56,9 +68,8 @@ def _games(pool: Pool) -> Iterator[tuple[Lot, str, str, bytes]]:
             if moves:
                 yield lot, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
     for lot, outcome in pool.outcomes[:_MOST_READ]:
-        path = lot.source / "games" / f"{outcome.index:05d}.sgf"
         try:
-            moves = digest(read_record(path.read_bytes()).moves)
+            moves = _digest_of(lot.source, outcome)
         except (OSError, SgfError):
             continue
         yield lot, outcome.black, outcome.white, moves

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.disk import write_whole
-from tengen.match.outcome import Outcome
+from tengen.match.game import Outcome
 from tengen.ratings.pool import Lot, Pool
 
 

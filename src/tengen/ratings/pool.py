@@ -12,13 +12,19 @@ from typing import Any
 from tengen.errors import RecipeError, TengenError
 from tengen.match import spec
 from tengen.match.folder import About, read_folder
-from tengen.match.outcome import Outcome
-from tengen.match.remaining import left
+from tengen.match.game import Outcome
 from tengen.match.schedule import Schedule
+from tengen.match.settings import left
 from tengen.ratings.elo import Score
 
 # What makes two players of one name two players; threads and patience do not.
-_STRENGTH = ("player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search")
+_STRENGTH = (
+    "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "passing",
+)  # fmt: skip
+_SINCE = {"passing": "engine"}  # values of fields that older folders do not have
+
+RUN_MATCHES = "matches/rating-*/match.json"
+"""The matches of a self-play run that count for ratings; its gates do not, whose players meet nobody else."""
 
 
 @dataclass(frozen=True, order=True)
@@ -141,15 +147,16 @@ def match_lot(folder: Path) -> Lot:
 
 
 def match_lots(folder: Path) -> list[Lot]:
-    """The match of this folder, or those of the folders in it; empty if there are none."""
+    """The match of this folder, those of the folders in it, or the rating matches of a self-play run."""
     if (folder / "match.json").exists():
         return [match_lot(folder)]
-    return [match_lot(path.parent) for path in sorted(folder.glob("*/match.json"))]
+    found = sorted(folder.glob("*/match.json")) or sorted(folder.glob(RUN_MATCHES))
+    return [match_lot(path.parent) for path in found]
 
 
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """What of a player's fields decides how strong it is, as text; `files` are the digests of networks."""
-    known = {name: player[name] for name in _STRENGTH if player.get(name)}
+    known = {name: player[name] for name in _STRENGTH if player.get(name) and player[name] != _SINCE.get(name)}
     if word := str(player.get("player", "")):
         known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
     return json.dumps(known, sort_keys=True)

@@ -1,36 +1,29 @@
-"""report.html, report.png and games.csv of a match, or of all that `tengen rate` was given. Nothing else is needed."""
+"""report.html, report.png and games.csv of a match, or of all games given to `tengen rate`."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from tengen.match.outcome import Outcome
+from markupsafe import Markup
+
+from tengen.match.game import Outcome
 from tengen.match.sprt import Progress, Sprt, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.games_csv import write_games
 from tengen.ratings.pool import Lot, Pool, match_lot
-from tengen.ratings.report_games import sample_games
 from tengen.ratings.standings import ANCHOR, Standings, standings
-from tengen.runs import boards
-from tengen.runs.report import Draw, Plot, page, plot, save_picture, section, table, tile, tiles, warning, write_page
-from tengen.statistics import Tally
+from tengen.runs.plots import Draw, Plot, plot, save_picture
+from tengen.runs.report import Tile, write_page
 
 _ROW = 0.34  # inches that a player takes in a chart
-_LOWEST = 1.9  # inches of a chart
-_NAMES = 0.48  # of a chart's width for names, at most
-_STYLE = """
-h1.size{margin-top:3.5rem}.plots.wide figure{grid-column:1/-1;margin-bottom:1rem}
-.plots.pairs{grid-template-columns:repeat(auto-fill,minmax(min(29rem,100%),1fr));align-items:start}
-"""
-_FIRST_MOVE = (
-    '<p class="state"><small>Ratings take into account what the first move is worth, which moves them a little from '
-    "the Elo of a score.</small></p>"
-)
-_MOST_ROWS = 40  # players whose bars are drawn
+_MIN_HEIGHT = 1.9  # inches of a chart
+_MAX_NAMES = 0.48  # of a chart's width for names
+_MAX_ROWS = 40  # players whose bars are drawn
+_UNFOLDED = 24  # rows up to which a list is unfolded
 
 
 def write_report(folder: Path) -> Path | None:
@@ -56,14 +49,16 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
     out.mkdir(parents=True, exist_ok=True)
     sizes = {one.size for one in found}
     pool = replace(pool, lots=tuple(lot for lot in pool.lots if lot.terms.size in sizes))
-    body = [boards.DEFINITIONS, f"<h1>{html.escape(title)}</h1>", _state(pool)]
-    for one in found:
-        if len(found) > 1:
-            body.append(f'<h1 class="size">{one.size}x{one.size}</h1>')
-        body.append(_size(one, pool.at(one.size), out))
-    body.append(section("Players and conditions", _about(pool)))
-    style = boards.STYLE + report_tables.STYLE + _STYLE
-    path = write_page(out / "report.html", page(f"{title}: ratings", "".join(body), style=style))
+    path = write_page(
+        out / "report.html",
+        "ratings.html",
+        title=title,
+        what="ratings",
+        state=_state(pool),
+        sizes=[_size(one, pool.at(one.size), out) for one in found],
+        about=_about(pool),
+        unfolded=_UNFOLDED,
+    )
     largest = max(found, key=lambda one: one.games)
     save_picture(out / "report.png", _picture_title(title, largest), *_picture(largest, pool.at(largest.size)))
     write_games(pool, out / "games.csv")
@@ -71,19 +66,19 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
 
 
 def _state(pool: Pool) -> str:
-    """What was played by, and which matches are not over."""
-    told = []
+    """The rules of the games, and the matches that are not over."""
+    stopped = []
     for lot in pool.lots:
-        if (more := lot.left) and not any(test.accepted for _, test, _ in _tests(lot)):
-            most = "at most " if lot.match and lot.match.more.get("within") else ""
-            whole = f"{most}{len(lot.outcomes) + more}"
-            told.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {whole} games")
+        if (more := lot.left) and not any(progress.accepted for _, progress, _ in _tests(lot)):
+            bound = "at most " if lot.match and lot.match.more.get("within") else ""
+            whole = f"{bound}{len(lot.outcomes) + more}"
+            stopped.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {whole} games")
     terms = "; ".join(str(terms) for terms in pool.terms)
-    return f'<p class="state">{html.escape(". ".join([terms, *told]))}.</p>'
+    return f"{'. '.join([terms, *stopped])}."
 
 
 def _tests(lot: Lot) -> list[tuple[Sprt, Progress, list[float]]]:
-    """The sequential test of a match, if it has one, how far it is, and the scores of its pairs."""
+    """The sequential test of a match, if it has one, its progress, and the scores of its pairs."""
     if lot.match is None or not lot.match.more.get("sprt"):
         return []
     test = Sprt.model_validate(lot.match.more["sprt"])
@@ -91,108 +86,85 @@ def _tests(lot: Lot) -> list[tuple[Sprt, Progress, list[float]]]:
     return [(test, test.judge(scores), scores)]
 
 
-def _sequential(pool: Pool) -> str:
-    """What the sequential tests say, each with its curve."""
-    found = [(lot, *test) for lot in pool.lots for test in _tests(lot)]
-    words = "".join(
-        f'<p class="state">{html.escape(lot.match.names[0] if lot.match else "")}: {html.escape(str(progress))}.</p>'
-        for lot, _, progress, _ in found
-    )
-    curves = [
-        plot(
-            f"Log likelihood ratio, {lot.source.resolve().name}",
-            "pairs of games",
-            partial(charts.sequential_test, test=test, scores=scores),
-            left=0.12,
-        )
-        for lot, test, _, scores in found
-        if scores
-    ]
-    return words + (_pairs(curves) if curves else "")
-
-
-def _size(one: Standings, pool: Pool, out: Path) -> str:
+def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
+    """What the template shows of the games on boards of one size."""
     games = pool.outcomes
     outcomes = [outcome for _, outcome in games]
-    return "".join(
-        (
-            "".join(warning("note", text) for text in one.warnings),
-            tiles(_tiles(one, outcomes)),
-            section("Ratings", _ratings(one, outcomes)),
-            section("Sequential test", _sequential(pool)),
-            section("Who beat whom", report_tables.matrix(one) + report_tables.pairs(one)),
-            section(
-                "How they played", f'<div class="plots pairs">{"".join(map(_figure, _charts(one, outcomes)))}</div>'
-            ),
-            section("Lost by failure", report_tables.failures(games, out)),
-            section("Counted differently", report_tables.disagreements(games, out)),
-            section("Final positions", sample_games(games, out)),
-            section("Games", report_tables.list_of_games(games, out)),
-        )
-    )
+    tests = [(lot, *test) for lot in pool.lots for test in _tests(lot)]
+    return {
+        "size": one.size,
+        "players": one.players,
+        "warnings": one.warnings,
+        "tiles": _tiles(one, outcomes),
+        "chart": [_wide(one)] if 2 < len(one.ratings.players) <= _MAX_ROWS else [],
+        "ratings": report_tables.ratings(one, outcomes),
+        "first_move": one.ratings.first_move is not None,
+        "tests": [f"{lot.match.names[0] if lot.match else ''}: {progress}." for lot, _, progress, _ in tests],
+        "test_plots": [
+            plot(
+                f"Log likelihood ratio, {lot.source.resolve().name}",
+                "pairs of games",
+                partial(charts.sequential_test, test=test, scores=scores),
+                left=0.12,
+            )
+            for lot, test, _, scores in tests
+            if scores
+        ],
+        "dense": len(one.players) > report_tables.DENSE,
+        "matrix": report_tables.matrix(one),
+        "pairs": report_tables.pairs(one),
+        "charts": _charts(one, outcomes),
+        "failures": report_tables.failures(games, out),
+        "disagreements": report_tables.disagreements(games, out),
+        "samples": report_tables.sample_games(games, out),
+        "games": report_tables.games_by_pairing(games, out),
+        "listed": len(games),
+    }
 
 
-def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
-    shown = [tile("games", f"{one.games:,}", f"{len(one.players)} players")]
+def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
+    shown = [Tile("games", f"{one.games:,}", f"{len(one.players)} players")]
     if len(one.pairs) == 1:
         shown += _duel(one)
     black = one.black.interval()
-    shown.append(tile("Black's share", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
+    shown.append(Tile("Black's winrate", f"{one.black.score:.1%}", f"{black[0]:.0%} to {black[1]:.0%}"))
     if (advantage := one.ratings.first_move) is not None:
         elo, low, high = (f"{round(end):+}" for end in (advantage.elo, advantage.low, advantage.high))
-        shown.append(tile("first move", f"{elo} Elo", f"{low} to {high}"))
+        shown.append(Tile("first move", f"{elo} Elo", f"{low} to {high}"))
     if outcomes:
         moves = sum(outcome.moves for outcome in outcomes) / len(outcomes)
         failed = sum(charts.is_failure(outcome) for outcome in outcomes)
-        shown.append(tile("moves a game", f"{moves:.0f}"))
-        shown.append(tile("lost by failure", str(failed), "crash, time, illegal move"))
+        shown.append(Tile("moves a game", f"{moves:.0f}"))
+        shown.append(Tile("lost by failure", str(failed), "crash, time, illegal move"))
         counted = sum(bool(outcome.counts) for outcome in outcomes)
-        apart = sum(outcome.counted_apart for outcome in outcomes)
+        apart = sum(outcome.counts_differ for outcome in outcomes)
         disputed = sum(outcome.disputed for outcome in outcomes)
         if counted:
-            shown.append(tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))
+            shown.append(Tile("counts differ", f"{apart} of {counted}", f"{disputed} on the winner"))
     return shown
 
 
-def _duel(one: Standings) -> list[str]:
+def _duel(one: Standings) -> list[Tile]:
     """Two players: what the match says of the better one."""
     pair = one.pairs[0]
-    tally: Tally = pair.tally
+    tally = pair.tally
     low, high = tally.interval()
     elo, elo_low, elo_high = tally.elo()
     return [
-        tile("score", f"{tally.score:.1%}", f"{pair.first}: {low:.1%} to {high:.1%}"),
-        tile("Elo of the score", f"{elo:+.0f}", f"{elo_low:+.0f} to {elo_high:+.0f}"),
-        tile("is stronger", f"{tally.superiority():.1%}", "probability"),
+        Tile("score", f"{tally.score:.1%}", f"{pair.first}: {low:.1%} to {high:.1%}"),
+        Tile("Elo of the score", f"{elo:+.0f}", f"{elo_low:+.0f} to {elo_high:+.0f}"),
+        Tile("is stronger", f"{tally.superiority():.1%}", "probability"),
     ]
 
 
-def _ratings(one: Standings, outcomes: Sequence[Outcome]) -> str:
-    shown = len(one.ratings.players)
-    chart = ""
-    if 2 < shown <= _MOST_ROWS:
-        chart = f'<div class="plots wide">{_figure(_wide(one))}</div>'
-    note = "" if one.ratings.first_move is None else _FIRST_MOVE
-    return chart + report_tables.ratings(one, outcomes) + note
-
-
-def _wide(one: Standings) -> str:
+def _wide(one: Standings) -> Markup:
     names = [rating.player for rating in one.ratings.players]
     title = f"Elo with 95% intervals; {charts.shortened(one.ratings.anchor)} is 0"
     return _plot(title, partial(charts.ratings, standings=one), names, width=11.0)
 
 
-def _pairs(svgs: Sequence[str]) -> str:
-    """Charts two in a row."""
-    return f'<div class="plots pairs">{"".join(map(_figure, svgs))}</div>'
-
-
-def _figure(svg: str) -> str:
-    return f"<figure>{svg}</figure>"
-
-
-def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
-    names = one.players[:_MOST_ROWS]
+def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
+    names = one.players[:_MAX_ROWS]
     shown = [_plot("Score by colour", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
     if not outcomes:
         return shown
@@ -208,15 +180,15 @@ def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[str]:
     return [*shown, plot("Length of games", "moves", partial(charts.lengths, outcomes=outcomes), left=0.12)]
 
 
-def _spread(title: str, found: dict[str, list[float]], names: Sequence[str]) -> str:
+def _spread(title: str, found: dict[str, list[float]], names: Sequence[str]) -> Markup:
     return _plot(f"{title}, median and 80% of the games", partial(charts.spread, figures=found, names=names), names)
 
 
-def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = 5.4, below: float = 0.0) -> str:
+def _plot(title: str, draw: Draw, names: Sequence[str], *, width: float = 5.4, below: float = 0.0) -> Markup:
     """A chart with a row a player: as high as they need, with room for their names and `below` inches for a legend."""
-    height = max(_LOWEST, _ROW * len(names) + 0.7) + below
+    height = max(_MIN_HEIGHT, _ROW * len(names) + 0.7) + below
     longest = max((len(charts.shortened(name)) for name in names), default=0)
-    left = min(_NAMES, (0.25 + 0.085 * longest) / width)
+    left = min(_MAX_NAMES, (0.25 + 0.085 * longest) / width)
     return plot(title, "", draw, size=(width, height), left=left, bottom=(0.3 + below) / height)
 
 
@@ -238,8 +210,8 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     return shown, max(2.4, _ROW * len(names) + 0.8)
 
 
-def _about(pool: Pool) -> str:
-    """Every player's word and every match's conditions."""
+def _about(pool: Pool) -> list[tuple[str, str]]:
+    """The specification of every player and the conditions of every match."""
     rows: dict[str, str] = {}
     for lot in pool.lots:
         if lot.match is None:
@@ -251,4 +223,4 @@ def _about(pool: Pool) -> str:
     for lot in pool.lots:
         if lot.match is not None:
             rows[lot.source.resolve().name] = ", ".join(f"{key} {value}" for key, value in lot.match.conditions.items())
-    return table(rows.items()) if rows else ""
+    return list(rows.items())

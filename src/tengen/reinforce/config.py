@@ -10,7 +10,7 @@ from tengen.training.config import LossWeights, OptimizerConfig, Positive, Preci
 
 
 class RlGameConfig(Strict):
-    """What is played, as in `tengen.match.batch.Terms`.
+    """What is played, as in `tengen.match.game.Conditions`.
 
     With `never_pass`, in the games to learn from and in those that judge, a side passes only when it has no sensible
     move left: games are then played out, and nothing is won because somebody stopped early.

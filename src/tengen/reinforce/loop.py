@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +21,19 @@ from rich.progress import Progress, TaskID
 
 import tengen
 from tengen.data.planes import plane_set
+from tengen.data.record import GameRecord
 from tengen.disk import locked, write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.match.batch import DuelResult, Opening, Terms, duel
-from tengen.match.batch_player import Player
+from tengen.game import BLACK, WHITE
+from tengen.match.batch import BatchMatch, Played
+from tengen.match.game import Conditions
+from tengen.match.moves import Passing
+from tengen.match.players import PolicyPlayer
+from tengen.match.settings import MatchSettings
+from tengen.match.summary import tally
 from tengen.networks.export import export
 from tengen.networks.load import load_module
 from tengen.reinforce.config import RlConfig
@@ -40,9 +46,34 @@ from tengen.runs.folder import check_kind
 from tengen.runs.log import read_log
 from tengen.runs.progress import new_bar
 from tengen.sgf import Result, SgfInfo, write_game
+from tengen.statistics import Tally
 from tengen.training.finish import check_agreement
 
-_OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # what a seed is for
+_OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
+_POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
+
+
+@dataclass(frozen=True)
+class Games:
+    """Games of the current policy, which has Black in those of even number, against another policy."""
+
+    played: list[Played]
+    evaluations: int
+    seconds: float
+
+    @property
+    def tally(self) -> Tally:
+        return tally((one.outcome for one in self.played), _POLICY)
+
+    def tally_as(self, color: int) -> Tally:
+        return tally((one.outcome for one in self.played[color::2]), _POLICY)
+
+    @property
+    def mean_moves(self) -> float:
+        return sum(one.outcome.moves for one in self.played) / len(self.played)
+
+    def records(self) -> list[GameRecord]:
+        return [one.game.record(f"game {one.outcome.index}") for one in self.played]
 
 
 def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -> Path:
@@ -80,15 +111,14 @@ def _resume(config: RlConfig, folder: Path, progress: bool) -> Path:
 class _Judged(NamedTuple):
     """What came of the games with the parent: by the best move after drawn openings, and with every move drawn."""
 
-    best: DuelResult
-    drawn: DuelResult
+    best: Games
+    drawn: Games
 
 
 class _Run:
     def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, journal: Journal, hours: float) -> None:
         self.config, self.files, self.learner, self.journal = config, files, learner, journal
-        game = config.game
-        self.terms = Terms(game.size, game.rules, game.komi, game.most_moves, game.settle)
+        self._passing: Passing = "settled" if config.game.never_pass else "free"
         self.parent = read_card(files.parent)
         self.evaluations = {entry["step"]: entry for entry in read_log(journal.path) if entry["event"] == "evaluation"}
         self._earlier, self._started = hours, time.perf_counter()
@@ -120,10 +150,10 @@ class _Run:
         config, number = self.config, self.learner.updates
         opponent = self._draw_opponent()
         began = time.perf_counter()
-        mine, other = self._player(self.learner.evaluator("current")), self._player(self._opponent(opponent))
-        played = duel(mine, other, self.terms, config.games, self._seed(_GAMES, number))
+        current = self.learner.evaluator("current")
+        played = self._play(current, self._opponent(opponent), config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
-        steps = trajectories(played.records, mine.evaluator, config.game.never_pass)
+        steps = trajectories(played.records(), current, config.game.never_pass)
         figures = self.learner.update(steps)
         ended = time.perf_counter()
         values = {
@@ -131,7 +161,7 @@ class _Run:
             "lr": self.learner.rate,
             "opponent": opponent,
             "score": round(played.tally.score, 4),
-            "length": round(float(played.lengths.mean()), 1),
+            "length": round(played.mean_moves, 1),
             "positions": len(steps),
             "evaluations": played.evaluations,
             "play_seconds": round(learning - began, 2),
@@ -169,9 +199,42 @@ class _Run:
             self._opponents[number] = module_evaluator(module, path.stem, read_card(path).plane_set, self.config)
         return self._opponents[number]
 
-    def _player(self, evaluator: Evaluator, temperature: float | None = None) -> Player:
+    def _play(
+        self,
+        current: Evaluator,
+        other: Evaluator,
+        games: int,
+        seed: int,
+        temperature: float | None = None,
+        opening: int = 0,
+        opening_temperature: float = 1.0,
+    ) -> Games:
+        """Play games between two raw policies, all in one batch."""
+        started, game = time.perf_counter(), self.config.game
         drawn = self.config.temperature if temperature is None else temperature
-        return Player(evaluator, temperature=drawn, never_pass=self.config.game.never_pass)
+        players = {
+            name: PolicyPlayer(evaluator, name, drawn, self._passing)
+            for name, evaluator in ((_POLICY, current), (_OTHER, other))
+        }
+        conditions = Conditions(
+            size=game.size,
+            rules=game.rules,
+            komi=game.komi,
+            counting="pass-alive",
+            settle=game.settle,
+            max_moves=game.most_moves,
+            openings="players",
+            opening=opening,
+            opening_temperature=opening_temperature,
+            seed=seed,
+        )
+        settings = MatchSettings.of(
+            *({"player": f"policy:{name}", "name": name} for name in players), conditions=conditions
+        )
+        with BatchMatch(settings, open_player=lambda spec, games=1, threads=None: players[spec.name]) as match:
+            played = match.play_all(games)
+        evaluations = sum(player.evaluations for player in players.values())
+        return Games(played, evaluations, time.perf_counter() - started)
 
     def _seed(self, purpose: int, number: int) -> int:
         return int(np.random.default_rng([self.config.seed, purpose, number]).integers(1 << 62))
@@ -188,24 +251,15 @@ class _Run:
 
     def _judge(self, current: Evaluator, parent: Evaluator) -> _Judged:
         """Raw policies, no search; two of the games by the best move are kept."""
-        settings, updates = self.config.evaluation, self.learner.updates
-        openings = Opening(settings.opening_moves, settings.opening_temperature)
-        best, drawn = (
-            duel(
-                self._player(current, temperature),
-                self._player(parent, temperature),
-                self.terms,
-                settings.games,
-                self._seed(_EVALUATION, updates),
-                opening=opening,
-            )
-            for temperature, opening in ((0.0, openings), (1.0, Opening()))
-        )
+        settings, seed = self.config.evaluation, self._seed(_EVALUATION, self.learner.updates)
+        opening = settings.opening_moves, settings.opening_temperature
+        best = self._play(current, parent, settings.games, seed, 0.0, *opening)
+        drawn = self._play(current, parent, settings.games, seed, 1.0)
         self._keep_games(best)
         return _Judged(best, drawn)
 
     def _note(self, event: str, judged: _Judged) -> None:
-        """Log duels with the parent, and write ratings.json."""
+        """Log games against the parent, and write ratings.json."""
         updates, values = self.learner.updates, {**_figures(judged.best), "drawn": _figures(judged.drawn)}
         self.journal.write(event, updates, values)
         self.evaluations[updates] = {"step": updates, **values}
@@ -213,8 +267,8 @@ class _Run:
         write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
         write_rl_report(self.files.path, self.config, self.parent.name)
 
-    def _keep_games(self, result: DuelResult) -> None:
-        for which, record in zip("ab", result.records, strict=False):
+    def _keep_games(self, result: Games) -> None:
+        for which, record in zip("ab", result.records(), strict=False):
             names = (self.config.name, self.parent.name)
             black, white = names if which == "a" else names[::-1]
             info = SgfInfo(black, white, result=Result(record.winner, record.score, record.ending))
@@ -268,16 +322,16 @@ class _Run:
         return f"update {self.learner.updates}: entropy {values['entropy']:.2f}, KL {values['kl']:.3f}{judged}"
 
 
-def _figures(result: DuelResult) -> dict[str, Any]:
-    """A duel with the parent, as it is logged."""
+def _figures(result: Games) -> dict[str, Any]:
+    """Games against the parent, for the log."""
     low, high = result.tally.interval()
     return {
         **asdict(result.tally),
         "score": round(result.tally.score, 4),
         "low": round(low, 4),
         "high": round(high, 4),
-        "as_black": round(result.black.score, 4),
-        "as_white": round(result.white.score, 4),
-        "length": round(float(result.lengths.mean()), 1),
+        "as_black": round(result.tally_as(BLACK).score, 4),
+        "as_white": round(result.tally_as(WHITE).score, 4),
+        "length": round(result.mean_moves, 1),
         "seconds": round(result.seconds, 1),
     }

@@ -1,63 +1,88 @@
-"""report.html of a policy-gradient run: how the policy fares against its parent, and what its updates did."""
+"""report.html of a policy-gradient run: games against its parent and the pool, and what the updates did."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 
+from tengen.errors import SgfError
 from tengen.reinforce.config import RlConfig
-from tengen.runs.log import read_log
-from tengen.runs.report import ACCENT, FAINT, SECOND, figures, page, plot, smooth, tile, tiles, write_page
+from tengen.runs.boards import game_picture
+from tengen.runs.events import read_events
+from tengen.runs.plots import ACCENT, FAINT, SECOND, plot, smooth
+from tengen.runs.report import Board, Tile, read_recipe, write_page
+from tengen.sgf import read_game
 
-Entries = Sequence[dict[str, Any]]
+Events = Sequence[dict[str, Any]]
+
+_BOARDS = 4  # games shown, the newest
 
 
 def write_rl_report(folder: Path, config: RlConfig, parent: str) -> Path:
-    """Write FOLDER/report.html from the run's log; return its path."""
-    log = read_log(folder / "log.jsonl")
-    train = [entry for entry in log if entry["event"] == "train"]
-    judged = [entry for entry in log if entry["event"] in ("evaluation", "final")]
-    drawn = [{"step": entry["step"], **entry["drawn"]} for entry in judged if "drawn" in entry]  # older ones have none
-    plots = [
-        plot("Score against the parent, moves drawn", "updates", lambda axes: _scores(axes, drawn)),
-        plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, judged)),
-        plot("Score against the pool", "updates", lambda axes: _line(axes, train, "score")),
-        plot("Entropy of the policy, nats", "updates", lambda axes: _line(axes, train, "entropy")),
-        plot("Divergence of an update, nats", "updates", lambda axes: _line(axes, train, "kl")),
-        plot("Variance of results that the value explains", "updates", lambda axes: _line(axes, train, "explained")),
-        plot("Length of games", "updates", lambda axes: _line(axes, train, "length")),
-    ]
-    shown = [tile("updates", f"{train[-1]['step'] if train else 0:,}", f"of {config.iterations:,}")]
-    for how, entries in (("moves drawn", drawn), ("best moves", judged)):
-        if entries:
-            last = entries[-1]
+    """Write FOLDER/report.html from the run's log and evaluation games; return its path."""
+    train, best = read_events(folder, "train"), read_events(folder, "evaluation", "final")
+    drawn = [{"step": event["step"], **event["drawn"]} for event in best if "drawn" in event]  # older ones have none
+    return write_page(
+        folder / "report.html",
+        "reinforce.html",
+        title=config.name,
+        what="policy gradient",
+        description=config.description,
+        tiles=_tiles(config, parent, train, {"moves sampled": drawn, "best moves": best}),
+        plots=[
+            plot("Score against the parent, moves sampled", "updates", lambda axes: _scores(axes, drawn)),
+            plot("Score against the parent, best moves", "updates", lambda axes: _scores(axes, best)),
+            plot("Score against the opponent pool", "updates", lambda axes: _line(axes, train, "score")),
+            plot("Entropy of the policy (nats)", "updates", lambda axes: _line(axes, train, "entropy")),
+            plot("KL divergence of an update (nats)", "updates", lambda axes: _line(axes, train, "kl")),
+            plot("Explained variance of the value", "updates", lambda axes: _line(axes, train, "explained")),
+            plot("Length of games (moves)", "updates", lambda axes: _line(axes, train, "length")),
+        ],
+        boards=_boards(folder),
+        recipe=read_recipe(folder),
+    )
+
+
+def _tiles(config: RlConfig, parent: str, train: Events, judged: dict[str, Events]) -> list[Tile]:
+    shown = [Tile("updates", f"{train[-1]['step'] if train else 0:,}", f"of {config.iterations:,}")]
+    for how, events in judged.items():
+        if events:
+            last = events[-1]
             games = last["wins"] + last["draws"] + last["losses"]
             below = f"{last['low']:.1%} to {last['high']:.1%} of {games} games"
-            shown.append(tile(f"against {parent}, {how}", f"{last['score']:.1%}", below))
+            shown.append(Tile(f"against {parent}, {how}", f"{last['score']:.1%}", below))
     if train:
-        shown.append(tile("games", f"{train[-1]['step'] * config.games:,}", f"{train[-1]['hours']:.2f} hours"))
-    recipe = html.escape((folder / "recipe.yaml").read_text(encoding="utf-8"))
-    body = (
-        f"<h1>{html.escape(config.name)}</h1><p>{html.escape(config.description)}</p>{tiles(shown)}{figures(plots)}"
-        f"<h2>Recipe</h2><pre>{recipe}</pre>"
-    )
-    return write_page(folder / "report.html", page(f"{config.name}: policy gradient", body))
+        shown.append(Tile("games", f"{train[-1]['step'] * config.games:,}", f"{train[-1]['hours']:.2f} hours"))
+    return shown
 
 
-def _scores(axes: Axes, judged: Entries) -> None:
-    updates = [entry["step"] for entry in judged]
+def _boards(folder: Path) -> list[Board]:
+    """The newest games against the parent; files that cannot be read are left out."""
+    shown = []
+    for path in sorted((folder / "games").glob("*.sgf"))[-_BOARDS:]:
+        try:
+            game, info = read_game(path)
+        except (OSError, SgfError):
+            continue
+        result = str(info.result)
+        below = f"{result}, {len(game.moves)} moves, after {int(path.stem.split('-')[0])} updates"
+        shown.append(Board(game_picture(game, result), f"{info.black} - {info.white}", below))
+    return shown
+
+
+def _scores(axes: Axes, evaluations: Events) -> None:
+    updates = [event["step"] for event in evaluations]
     axes.axhline(0.5, color=FAINT)
-    low = [entry["score"] - entry["low"] for entry in judged]
-    high = [entry["high"] - entry["score"] for entry in judged]
-    axes.errorbar(updates, [entry["score"] for entry in judged], yerr=[low, high], color=ACCENT, capsize=2)
+    low = [event["score"] - event["low"] for event in evaluations]
+    high = [event["high"] - event["score"] for event in evaluations]
+    axes.errorbar(updates, [event["score"] for event in evaluations], yerr=[low, high], color=ACCENT, capsize=2)
     axes.set_ylim(0, 1)
 
 
-def _line(axes: Axes, train: Entries, name: str) -> None:
-    updates, values = [entry["step"] for entry in train], [entry[name] for entry in train]
+def _line(axes: Axes, train: Events, name: str) -> None:
+    updates, values = [event["step"] for event in train], [event[name] for event in train]
     axes.plot(updates, values, color=ACCENT, alpha=0.3, linewidth=0.8)
     axes.plot(updates, smooth(values), color=SECOND)

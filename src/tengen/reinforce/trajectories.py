@@ -14,7 +14,7 @@ from tengen.data.batch import Batch
 from tengen.data.record import GameRecord
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import EMPTY
-from tengen.match.move_choice import Bools, legal_moves, sensible_moves
+from tengen.match.moves import Bools, allowed_moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Trajectories:
 
 
 def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass: bool) -> Trajectories:
-    """The positions of player A of a duel, who had Black in the games of even number, encoded for its evaluator."""
+    """The positions of the player that had Black in the games of even number, encoded for its evaluator."""
     size = records[0].size
     total = sum((len(record.moves) + 1 - i % 2) // 2 for i, record in enumerate(records))
     inputs = evaluator.on(size).new_batch(total, size)
@@ -62,7 +62,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
             inputs.encode(len(owners), games[i])
             owners.append(i)
         if mine:
-            allowed.append((sensible_moves if never_pass else legal_moves)([games[i] for i in mine]))
+            allowed.append(allowed_moves([games[i] for i in mine], "settled" if never_pass else "free"))
         for i in playing:
             point = int(records[i].points[ply])
             games[i].play(point)

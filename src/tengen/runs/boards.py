@@ -1,33 +1,17 @@
-"""Boards drawn as SVG: a finished game with its move numbers and owners, and where games begin."""
+"""Boards drawn as SVG: a finished game with its move numbers and owners, and the shares of first moves.
+
+The gradients that the pictures refer to are in `templates/base.html`.
+"""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
 from tengen.game import Game
-
-STYLE = """
-:root{--wood:#e3bb76;--wood-edge:#d3a75d;--grid:#6a4d1e;--spot:#1f6f8b}
-@media(prefers-color-scheme:dark){:root{--wood:#c29a58;--wood-edge:#a88045;--grid:#4a3613;--spot:#0f4f68}}
-.boards{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1rem}
-.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem}
-figure figcaption{padding:.5rem .3rem .2rem;font-size:.85rem;line-height:1.35}figure figcaption small{opacity:.7}
-"""
-
-DEFINITIONS = (
-    '<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>'
-    '<radialGradient id="black-stone" cx=".35" cy=".3" r=".75"><stop offset="0" stop-color="#6d6d70"/>'
-    '<stop offset=".45" stop-color="#2b2b2e"/><stop offset="1" stop-color="#0d0d0f"/></radialGradient>'
-    '<radialGradient id="white-stone" cx=".35" cy=".3" r=".8"><stop offset="0" stop-color="#fff"/>'
-    '<stop offset=".6" stop-color="#f1eee8"/><stop offset="1" stop-color="#c9c4ba"/></radialGradient>'
-    '<linearGradient id="wood" x2=".2" y2="1"><stop offset="0" style="stop-color:var(--wood)"/>'
-    '<stop offset="1" style="stop-color:var(--wood-edge)"/></linearGradient></defs></svg>'
-)
-"""Colours that all pictures of a page share; to be put into the page once."""
 
 _CELL = 40
 _LABELLED = 9.0  # radius of a spot that holds its percentage
@@ -35,7 +19,7 @@ _OWNED = ("#000", "#fff")
 _TINT = (0.24, 0.45)  # opacity of Black's and White's points
 
 
-def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None = None) -> str:
+def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None = None) -> Markup:
     """The last position of a game: each stone with the number of its move, the last move with a ring.
 
     With `owners` [size * size] (0 black, 1 white, 2 neutral) each point is tinted by its final owner, and stones that
@@ -60,8 +44,8 @@ def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None =
     return _svg(size, "".join(parts), f"final position, {result}")
 
 
-def first_move_picture(counts: Sequence[Sequence[int]]) -> str:
-    """How often games begin at each point: a spot whose area is the share, with its percentage where it fits in."""
+def first_move_picture(counts: Sequence[Sequence[int]]) -> Markup:
+    """The share of games that begin at each point: the area of a circle, with the percentage where it fits in."""
     shares: npt.NDArray[np.float64] = np.array(counts, float)
     shares /= max(1.0, shares.sum())
     size = len(shares)
@@ -76,15 +60,10 @@ def first_move_picture(counts: Sequence[Sequence[int]]) -> str:
     return _svg(size, "".join(parts), "share of the first moves by point")
 
 
-def figure(picture: str, title: str, below: str = "") -> str:
-    """A picture with its title and a line below, both plain text."""
-    small = f"<br><small>{html.escape(below)}</small>" if below else ""
-    return f"<figure>{picture}<figcaption>{html.escape(title)}{small}</figcaption></figure>"
-
-
-def _svg(size: int, inside: str, label: str) -> str:
+def _svg(size: int, inside: str, label: str) -> Markup:
     edge = size * _CELL
-    return f'<svg viewBox="0 0 {edge} {edge}" role="img" aria-label="{html.escape(label)}">{inside}</svg>'
+    head = Markup('<svg viewBox="0 0 {0} {0}" role="img" aria-label="{1}">').format(edge, label)
+    return head + Markup(inside + "</svg>")
 
 
 def _board(size: int) -> str:

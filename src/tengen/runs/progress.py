@@ -33,20 +33,27 @@ class LiveDisplay:
 
     def __init__(self, console: Console | None = None, *, refresh_per_second: float = 4) -> None:
         self.console = console or Console(stderr=True)
-        self._live = Live(
-            console=self.console, get_renderable=self.panel, refresh_per_second=refresh_per_second, transient=True
-        )
+        self._refresh_per_second = refresh_per_second
+        self._live: Live | None = None
 
     def __enter__(self) -> Self:
         self.show()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def show(self) -> None:
         """Show the panel from now on, on a terminal."""
-        if self.console.is_terminal:
+        if self.console.is_terminal and self._live is None:
+            self._live = Live(
+                console=self.console,
+                get_renderable=self.panel,
+                refresh_per_second=self._refresh_per_second,
+                transient=True,
+            )
             self._live.start()
 
     def print(self, line: str, style: str = "") -> None:

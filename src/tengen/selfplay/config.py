@@ -1,11 +1,11 @@
 """The configuration of a self-play run: what a recipe says, checked and frozen."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tengen.engine.params import SearchParams, set_params
-from tengen.selfplay.stages import StageConfig, changed
 from tengen.training.config import (
     CardFacts,
     Fraction,
@@ -240,6 +240,31 @@ class RatingConfig(Strict):
 
         check_anchors(anchors)
         return anchors
+
+
+class StageConfig(Strict):
+    """Settings of how games are played that change from a cycle on; all other settings stay."""
+
+    game: dict[str, Any] = Field({})
+    opening: dict[str, Any] = Field({})
+    search: dict[str, Any] = Field({})
+
+    @field_validator("game")
+    @classmethod
+    def _same_boards(cls, game: dict[str, Any]) -> dict[str, Any]:
+        if "sizes" in game:
+            raise ValueError("a stage cannot change game.sizes: networks are made for the boards of the run")
+        return game
+
+
+def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the changes applied, nested mappings recursively."""
+    inner = {
+        name: changed(settings[name], value)
+        for name, value in changes.items()
+        if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)
+    }
+    return {**settings, **changes, **inner}
 
 
 class ZeroConfig(Strict):

@@ -1,4 +1,4 @@
-"""The curves of a run's report, drawn from the events of its log."""
+"""The curves of a run's report, drawn from the events of its log. TensorBoard has all other scalars."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from tengen.runs.report import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
+from tengen.runs.plots import ACCENT, FAINT, PALETTE, SECOND, Draw, plot
 from tengen.selfplay.events import Event, at, games, playing_seconds, series, timed_games, window_ages
+from tengen.selfplay.progress import PARTS
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
-from tengen.selfplay.timing import PARTS
 from tengen.statistics import Tally, wilson
 
 _NEWEST = 5  # cycles that the calibration joins
@@ -34,16 +35,15 @@ class Curve:
 
 
 LEARNING = (
-    Curve("Policy loss (nats)", {"training": "losses.policy", "games not yet learnt": "fresh.policy"}, floor=None),
-    Curve("Best move is the search's best", {"": "agreement"}, True),
-    Curve("Value error", {"games not yet learnt": "fresh.value", "games learnt": "seen.value"}),
-    Curve("Learning rate", {"": "lr"}),
+    Curve("Policy loss (nats)", {"training": "losses.policy", "new games": "fresh.policy"}, floor=None),
+    Curve("Value error", {"new games": "fresh.value", "games trained on": "seen.value"}),
+    Curve("Best move of raw policy and search agree", {"": "agreement"}, True),
 )
 GAMES = (
     Curve(
         "Length of games (moves)",
-        {"mean": "statistics.length.mean", "longest tenth": "statistics.length.high",
-         "shortest tenth": "statistics.length.low"},
+        {"mean": "statistics.length.mean", "90th percentile": "statistics.length.high",
+         "10th percentile": "statistics.length.low"},
     ),
     Curve(
         "Variety",
@@ -52,18 +52,15 @@ GAMES = (
          "distinct openings, 10 moves": "statistics.distinct_openings.10"},
         True,
     ),
-    Curve("Policy surprise (nats)", {"mean": "statistics.surprise.mean", "top tenth": "statistics.surprise.high"}),
-    Curve("Passes (share of the moves)", {"": "statistics.passes"}, True),
 )  # fmt: skip
 HEALTH = (
     Curve(
-        "What the search believes",
-        {"correlation of values and results": "statistics.values.correlation",
-         "value of the first position for Black": "statistics.values.start",
-         "deviation of values": "statistics.values.deviation"},
+        "Root values",
+        {"correlation with results": "statistics.values.correlation",
+         "first position, for Black": "statistics.values.start",
+         "standard deviation": "statistics.values.deviation"},
         floor=None,
     ),
-    Curve("Symmetry disagreement", {"policy (nats)": "symmetry.policy", "value": "symmetry.value"}),
     Curve(
         "Resignation",
         {"winners that would have resigned": "statistics.resign.false_positives",
@@ -73,55 +70,46 @@ HEALTH = (
 )  # fmt: skip
 
 
-def curves(chosen: Sequence[Curve], events: Sequence[Event]) -> list[str]:
+def curves(chosen: Sequence[Curve], events: Sequence[Event]) -> list[Markup]:
     """SVGs of the curves for which there are figures."""
     return [_curve(curve, events) for curve in chosen if any(_series(events, path)[0] for path in curve.lines.values())]
 
 
-def results(events: Sequence[Event]) -> list[str]:
+def results(events: Sequence[Event]) -> list[Markup]:
     """Black's share with its interval, the fair komi by board size, and how games end."""
     shown = []
     if series(events, "statistics", "black_share")[0]:
-        shown.append(_over_cycles("Black's share of the points", lambda axes: _black(axes, events)))
+        shown.append(_over_cycles("Black's winrate", lambda axes: _black(axes, events)))
     if any(event.get("fair_komi") for event in events):
-        shown.append(_over_cycles("Fair komi, as learnt", lambda axes: _fair(axes, events)))
+        shown.append(_over_cycles("Estimated fair komi", lambda axes: _fair(axes, events)))
     if any(at(event, "statistics", "endings") for event in events):
         shown.append(_over_cycles("How games end", lambda axes: _endings(axes, events), bottom=_LEGEND))
     return shown
 
 
-def health(events: Sequence[Event]) -> list[str]:
-    """The curves of HEALTH, the calibration of the newest cycles' root values, and the window."""
+def health(events: Sequence[Event]) -> list[Markup]:
+    """The curves of HEALTH, the calibration of the newest cycles' root values, and the age of the replay window."""
     shown = curves(HEALTH, events)
     bands = [band for event in events[-_NEWEST:] for band in at(event, "statistics", "values", "calibration") or []]
     if bands:
-        shown.append(plot("Root values against results", "value", lambda axes: _calibration(axes, bands)))
-    shown += curves([Curve("Window (positions)", {"": "window_positions"})], events)
+        shown.append(plot("Calibration of root values", "value", lambda axes: _calibration(axes, bands)))
     if window_ages(events)[0]:
-        shown.append(_over_cycles("Window (cycles it reaches back)", lambda axes: _window(axes, events)))
+        shown.append(_over_cycles("Replay window (cycles)", lambda axes: _window(axes, events)))
     return shown
 
 
-def throughput(events: Sequence[Event]) -> list[str]:
-    """Games and evaluations a second of playing, where the time goes, memory; not of games that were there before a
-    resumption."""
+def throughput(events: Sequence[Event]) -> list[Markup]:
+    """Games a second of playing and the shares of the time; without games that a resumed run found."""
     timed = [event for event in events if playing_seconds(event) and timed_games(event, games(event))]
     if not timed:
         return []
     return [
-        _over_cycles(
-            "Games a second of playing", lambda axes: _speed(axes, timed, [timed_games(e, games(e)) for e in timed])
-        ),
-        _over_cycles(
-            "Evaluations a second of playing",
-            lambda axes: _speed(axes, timed, [e.get("evaluations") or 0 for e in timed]),
-        ),
-        _over_cycles("Where the time goes", lambda axes: _times(axes, timed), bottom=_LEGEND),
-        _over_cycles("Memory of the leading process (MiB)", lambda axes: _memory(axes, timed)),
+        _over_cycles("Games a second of playing", lambda axes: _speed(axes, timed)),
+        _over_cycles("Share of the time", lambda axes: _times(axes, timed), bottom=_LEGEND),
     ]
 
 
-def ratings(book: RatingBook) -> list[str]:
+def ratings(book: RatingBook) -> list[Markup]:
     """Elo with intervals over time, by all games and by those against players outside; scores against the anchors."""
     shown = []
     if any(event.elo for event in book.events):
@@ -138,7 +126,7 @@ def _series(events: Sequence[Event], path: str) -> tuple[list[int], list[float]]
     return series(events, *path.split("."))
 
 
-def _over_cycles(title: str, draw: Draw, *, bottom: float = 0.15) -> str:
+def _over_cycles(title: str, draw: Draw, *, bottom: float = 0.15) -> Markup:
     def drawn(axes: Axes) -> None:
         draw(axes)
         axes.set_xlim(0, max(_FEW, axes.get_xlim()[1]))
@@ -147,7 +135,7 @@ def _over_cycles(title: str, draw: Draw, *, bottom: float = 0.15) -> str:
     return plot(title, "cycle", drawn, bottom=bottom)
 
 
-def _curve(curve: Curve, events: Sequence[Event]) -> str:
+def _curve(curve: Curve, events: Sequence[Event]) -> Markup:
     def draw(axes: Axes) -> None:
         for (label, path), color in zip(curve.lines.items(), PALETTE, strict=False):
             cycles, values = _series(events, path)
@@ -216,15 +204,9 @@ def _window(axes: Axes, events: Sequence[Event]) -> None:
     axes.set_ylim(bottom=0)
 
 
-def _memory(axes: Axes, events: Sequence[Event]) -> None:
-    cycles, bytes_held = _series(events, "memory")
-    axes.plot(cycles, [held / 2**20 for held in bytes_held], _mark(cycles), color=ACCENT)
-    axes.set_ylim(bottom=0)
-
-
-def _speed(axes: Axes, events: Sequence[Event], done: Sequence[float]) -> None:
+def _speed(axes: Axes, events: Sequence[Event]) -> None:
     cycles = [int(event["cycle"]) + 1 for event in events]
-    speeds = [count / playing_seconds(event) for count, event in zip(done, events, strict=True)]
+    speeds = [timed_games(event, games(event)) / playing_seconds(event) for event in events]
     axes.plot(cycles, speeds, _mark(cycles), color=ACCENT)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,g}")

@@ -1,33 +1,36 @@
-"""Whether a new network may play: games against the one that does."""
+"""Whether a new network may play: games against the one that plays."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from tengen.data.split import derive
-from tengen.evaluators.load import load_evaluator
-from tengen.match.batch import Opening, Terms, duel
-from tengen.match.batch_player import Player
+from tengen.match.players import evaluator_player
+from tengen.match.runner import InBatch
+from tengen.match.settings import MatchSettings
+from tengen.match.summary import tally
 from tengen.selfplay.config import GateConfig, ZeroConfig
-from tengen.statistics import Tally
+from tengen.selfplay.matches import load_temporary, network_spec, play_run_match, run_conditions, run_passing
+from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """How the games of a gate ended for the candidate."""
+    """The result of a gate for the candidate.
+
+    `chance` is the probability that a player of equal strength wins so many of the decided games, or more: a one-sided
+    sign test.
+    """
 
     tally: Tally
     chance: float
-    """That a player of equal strength wins so many of the games that somebody won, or more: a one-sided sign test."""
     passed: bool
-    evaluations: int
 
     def event(self) -> dict[str, float | int | bool]:
-        """For the log."""
+        """The entry in the log."""
         tally = self.tally
         return {
             "wins": tally.wins, "draws": tally.draws, "losses": tally.losses,
@@ -35,33 +38,48 @@ class GateResult:
         }  # fmt: skip
 
 
-def gate(config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]) -> GateResult:
-    """Play the gate of `cycle` on the board size that is played most, at fair komi, both colours equally."""
+def gate(
+    folder: Path, config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
+) -> GateResult:
+    """Play the gate of `cycle` on the most frequent board size, at fair komi, both colours equally.
+
+    The games lie in `folder`/matches/gate-CYCLE.
+    """
     rules = config.gate
     assert rules is not None
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
     now = config.at(cycle)
-    params, game = now.search.search_params(full=False), now.game
-    terms = Terms(size, game.rules, fair_komi[size], game.most_moves, game.settle, params.simulate_to_end)
-    a, b = (
-        Player(load_evaluator(path, remember=False), params, rules.visits, never_pass=game.forbid_pass)
-        for path in (candidate, playing)
+    params, passing = now.search.search_params(full=False), run_passing(now.game, now.search.search_params(full=False))
+    files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}
+    settings = MatchSettings.of(
+        *(network_spec(word, word, rules.visits, params, passing) for word in files),
+        games=rules.games + rules.games % 2,
+        conditions=run_conditions(
+            now.game,
+            params,
+            size,
+            fair_komi[size],
+            openings="players",
+            opening=max(1, size // 2),
+            seed=derive(config.seed, _GATE, cycle) % 2**62,
+        ),
     )
-    opening = Opening(moves=max(1, size // 2))
-    result = duel(a, b, terms, rules.games, derive(config.seed, _GATE, cycle) % 2**62, opening=opening)
-    chance, passed = judge(result.tally, rules)
-    return GateResult(result.tally, chance, passed, result.evaluations)
+    execution = InBatch(
+        open_player=lambda spec, games=1, threads=None: evaluator_player(
+            spec, load_temporary(files[spec.name]), games, threads or 1
+        ),
+        find_network=files.__getitem__,
+    )
+    outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", execution)
+    found = tally(outcomes, f"candidate {cycle}")
+    chance, passed = judge(found, rules)
+    return GateResult(found, chance, passed)
 
 
 def judge(tally: Tally, rules: GateConfig) -> tuple[float, bool]:
     """The chance of GateResult, and whether the candidate has passed.
 
-    Draws say nothing: on a small board, whose fair komi is a whole number, they may be half of the games.
+    Draws do not count: on a small board, whose fair komi is a whole number, they can be half of the games.
     """
-    chance = chance_of_wins(tally.wins, tally.wins + tally.losses)
+    chance = binomial_tail(tally.wins, tally.wins + tally.losses)
     return chance, tally.score >= rules.score if rules.confidence is None else chance < 1 - rules.confidence
-
-
-def chance_of_wins(wins: int, games: int) -> float:
-    """The probability that of `games` fair coins at least `wins` show heads."""
-    return float(sum(math.comb(games, k) for k in range(wins, games + 1)) / 2**games)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import TypeAlias
 
+import numpy as np
+
 from tengen import _native
+from tengen.data.record import GameRecord, game_hash
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.machine import core_count
@@ -18,6 +22,15 @@ from tengen.selfplay.plan import GamePlan
 _SPARE = 4  # plans that wait in a pool, so that a game that ends is followed at once
 
 Finished: TypeAlias = list[_native.PlayedGame]
+
+# How a game of self-play ended, as the store names it.
+_ENDINGS = {
+    "passes": "count",
+    "move limit": "count",
+    "settled": "count",
+    "resignation": "resign",
+    "long cycle": "void",
+}
 
 _NODE_BYTES = 4.2  # of a tree, per visit and point of the board
 
@@ -51,7 +64,7 @@ def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.Play
     params.resign_winrate = resign_winrate
     params.resign_turns = config.resign.turns if config.resign else 0
     params.settle = config.game.settle
-    params.forbid_pass = config.game.forbid_pass
+    params.pass_policy = "no-legal-move" if config.game.forbid_pass else "free"
     params.max_moves = config.game.most_moves or 0
     return params
 
@@ -120,7 +133,7 @@ class Generator:
         if not self._idle:
             raise RuntimeError("a generator plays once: make another for the next games")
         self._idle = False
-        run = _Run(plans, stop)
+        run = _Queue(plans, stop)
         threads = [
             threading.Thread(target=worker.work, args=(run,), name=f"self-play {i}", daemon=True)
             for i, worker in enumerate(self._workers)
@@ -143,7 +156,7 @@ class Generator:
                 thread.join()
 
 
-class _Run:
+class _Queue:
     """What the workers of one play() share: where plans come from, where games go to, and when to stop."""
 
     def __init__(self, plans: Iterable[GamePlan], stop: threading.Event | None) -> None:
@@ -185,7 +198,7 @@ class _Worker:
     def bytes(self) -> int:
         return sum(pool.bytes() for pool, _ in list(self._pools.values()))
 
-    def work(self, run: _Run) -> None:
+    def work(self, run: _Queue) -> None:
         try:
             while not run.stopped and self._step(run):
                 pass
@@ -194,13 +207,13 @@ class _Worker:
         else:
             run.results.put(None)
 
-    def _step(self, run: _Run) -> bool:
+    def _step(self, run: _Queue) -> bool:
         """One batch of each pool; False when there is nothing left to play."""
         self._fill_queue(run)
         steps = [self._step_pool(run, evaluator, *pool) for evaluator, pool in self._pools.items()]
         return any(steps)
 
-    def _step_pool(self, run: _Run, evaluator: BatchEvaluator, pool: _native.SelfPlay, inputs: InputBatch) -> bool:
+    def _step_pool(self, run: _Queue, evaluator: BatchEvaluator, pool: _native.SelfPlay, inputs: InputBatch) -> bool:
         """One batch; False when the pool has nothing left to play."""
         start, cpu = time.perf_counter(), time.thread_time()
         batch = inputs.gather(pool)
@@ -220,7 +233,7 @@ class _Worker:
         self.tree_seconds += time.perf_counter() - evaluated + gathered - start
         return len(batch) > 0 or pool.queued() > 0
 
-    def _fill_queue(self, run: _Run) -> None:
+    def _fill_queue(self, run: _Queue) -> None:
         pools = [pool for pool, _ in self._pools.values()]
         playing, queued = sum(pool.playing() for pool in pools), sum(pool.queued() for pool in pools)
         for _ in range(self._slots - playing + min(_SPARE, self._slots) - queued):
@@ -245,3 +258,25 @@ class _Worker:
             inputs = evaluator.new_batch(self._slots, evaluator.only_size or self._edge)
             self._pools[evaluator] = (_native.SelfPlay(self._params, self._slots), inputs)
         return self._pools[evaluator][0]
+
+
+def to_record(played: _native.PlayedGame, plan: GamePlan) -> GameRecord:
+    """The record of the game that was played by this plan; its source names cycle and game."""
+    moves = played.moves
+    none = np.empty(0, np.uint16)
+    counted = not math.isnan(played.score)
+    return GameRecord(
+        size=played.size,
+        moves=moves,
+        rules=plan.rules,
+        komi=plan.komi,
+        winner=None if played.winner < 0 else played.winner,
+        score=played.score if counted else None,
+        ending=_ENDINGS[played.ending],
+        source=plan.source,
+        hash=game_hash(played.size, moves, none, none),
+        ownership=played.ownership if counted else None,
+        visits=tuple(played.targets),
+        root_values=played.root_values,
+        surprises=played.surprises,
+    )

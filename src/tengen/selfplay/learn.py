@@ -14,8 +14,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from tengen.data.planes import plane_set
-from tengen.data.sampler import Sampler
-from tengen.data.self_play import MixedSampler, SelfPlaySampler, recorded_positions
+from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
@@ -28,7 +27,7 @@ from tengen.networks.export import export
 from tengen.networks.load import load_module
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import WindowConfig, ZeroConfig
-from tengen.selfplay.folder import RunFolder
+from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.config import DataConfig, RunConfig, TrainConfig
 from tengen.training.finish import card_of
@@ -108,7 +107,7 @@ class Learnt:
 class Learner:
     """Carries one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
+    def __init__(self, config: ZeroConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder

@@ -1,7 +1,7 @@
-"""A self-play run from its first game to the finished network, or on from wherever it was stopped.
+"""A self-play run from its first game to the finished network, or resumed, and the processes that help it.
 
-A cycle is: games with the network of the cycle, learning, now and then the gate and the rating. It is done when its
-event stands in the log; until then its parts are done again, which ends the same, but for the games, which are kept.
+A cycle consists of games with the network of the cycle, training, gate and rating. It is done when its event is in the
+log. Until then a resumed run repeats its parts with the same result, except for the finished games, which are kept.
 """
 
 from __future__ import annotations
@@ -14,119 +14,95 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengen.data.appender import StoreAppender
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.machine import resident_memory
 from tengen.networks.export import relabel
-from tengen.runs.events import Journal
-from tengen.runs.folder import check_kind
+from tengen.runs.events import EventLog
 from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.log import read_log
+from tengen.runs.progress import Timings
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
+from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import ZeroConfig
 from tengen.selfplay.diagnose import diagnose
-from tengen.selfplay.folder import RunFolder
+from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.gate import gate
 from tengen.selfplay.learn import Learner
 from tengen.selfplay.network_checks import draw_probe, network_figures, training_mode_difference
-from tengen.selfplay.pending import PendingGames
-from tengen.selfplay.play import CyclePlayer, Effort, RecentGames, Terms, was_played_out
+from tengen.selfplay.play import CyclePlayer, GenerationStats, RecentGames
+from tengen.selfplay.progress import Observer
 from tengen.selfplay.rate import rate, rated_size
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.report import Reporter, write_report
 from tengen.selfplay.statistics import game_statistics
-from tengen.selfplay.watcher import Watcher
+from tengen.selfplay.transport import FolderTransport
 
-_PROBED = 32  # positions that tell whether a network file plays as its module trains
+_PROBED = 32  # positions on which network file and module are compared
+_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Played:
-    """A cycle whose games are in the store. `effort` is that of this process in `seconds`; `before` games were there
-    when it came.
+    """A cycle whose games are in the store. `stats` is the work of this process in `seconds`; `before` games existed
+    when it began.
     """
 
     cycle: int
-    terms: Terms
+    conditions: CycleConditions
     before: int
-    effort: Effort
+    stats: GenerationStats
     seconds: float
 
     def event(self) -> dict[str, Any]:
         """For the log."""
         return {
-            "evaluations": self.effort.evaluations,
-            "played_here": self.effort.games,
+            "evaluations": self.stats.evaluations,
+            "played_here": self.stats.games,
             "played_before": self.before,
             "playing_seconds": round(self.seconds, 2),
-            "fair_komi": {str(size): komi for size, komi in self.terms.fair_komi.items()},
-            "resign_winrate": self.terms.resign_winrate,
+            "fair_komi": {str(size): komi for size, komi in self.conditions.fair_komi.items()},
+            "resign_winrate": self.conditions.resign_winrate,
         }
 
 
-class Laps:
-    """Seconds by what they were spent on."""
+class SelfPlayRun:
+    """The process that leads a run: it plays, trains, rates and writes the store. A run has one."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.monotonic()
-
-    @property
-    def total(self) -> float:
-        return sum(self.seconds.values())
-
-    def lap(self, name: str) -> None:
-        """The time since the last lap was spent on `name`."""
-        now = time.monotonic()
-        self.seconds[name] = round(self.seconds.get(name, 0.0) + now - self._last, 2)
-        self._last = now
-
-
-class Run:
-    """The process that leads a run: it plays, learns, rates and keeps the store. There is one of a folder."""
-
-    def __init__(self, config: ZeroConfig, path: Path, watcher: Watcher, stop: ShutdownFlag) -> None:
+    def __init__(self, config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
         self.config = config
-        self.folder = RunFolder(path)
-        self.watcher = watcher
+        self.folder = SelfPlayFolder(path)
+        self.transport = FolderTransport(self.folder)
+        self.observer = observer
         self.stop = stop
-        self._shown = 0  # the cycle whose games the watcher is told of
+        self._shown = 0  # the cycle whose games the observer receives
 
     def go(self) -> Path:
         """Carry the run to its end and return the network file.
 
-        Raises RecipeError for a recipe that cannot work, another run's folder, a run that another process leads or that
-        has more cycles behind it than the recipe asks for; KeyboardInterrupt after Ctrl-C, when all is safe.
+        Raises RecipeError for a recipe that cannot work, the folder of another run, a run that another process leads
+        and a run with more finished cycles than the recipe has; KeyboardInterrupt after Ctrl-C, when all is safe.
         """
         check(self.config)
-        check_kind(self.folder.path, self.config.kind)
-        self.folder.path.mkdir(parents=True, exist_ok=True)
-        with self.folder.locked("lead") as free:
-            if not free:
-                raise RecipeError(f"{self.folder.path}: another process leads this run; --role generate helps it")
-            self.folder.check_same(self.config)
-            self.history = self._behind()
+        with self.folder.lead("--role generate helps it"):
+            self.folder.check_config(self.config)
+            self.history = self._finished_cycles()
             done = len(self.history)
-            self.learner = Learner(self.config, self.folder, self.stop)  # which refuses what it cannot start from
+            self.learner = Learner(self.config, self.folder, self.stop)  # raises before anything is written
             self.folder.prepare(self.config)
-            journal = Journal(self.folder.path, done)
-            try:
+            with self.folder.log(done) as log:
                 self.learner.begin()
-                self.recent = RecentGames(self.folder)
+                self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
-                self.player = CyclePlayer(self.config, self.folder, self.stop)
-                self._cycles(done, journal)
-                return self._finish(journal)
-            finally:
-                journal.close()
+                self.player = CyclePlayer(self.config, self.transport, self.stop)
+                self._cycles(done, log)
+                return self._finish(log)
 
-    def _behind(self) -> list[dict[str, Any]]:
-        """The events of the cycles that are done; RecipeError where the recipe asks for fewer."""
-        events, cycles = cycle_events(self.folder), self.config.cycles
+    def _finished_cycles(self) -> list[dict[str, Any]]:
+        """The events of the finished cycles. Raises RecipeError where the recipe has fewer cycles."""
+        events, cycles = self.folder.events("cycle"), self.config.cycles
         if len(events) > cycles:
             raise RecipeError(
                 f"{self.folder.path} has {len(events)} cycles behind it, and cycles = {cycles} asks for fewer: give "
@@ -134,93 +110,91 @@ class Run:
             )
         return events
 
-    def _cycles(self, done: int, journal: Journal) -> None:
-        """The cycles that are left; with `overlap` each is learnt from while the next is played."""
+    def _cycles(self, done: int, log: EventLog) -> None:
+        """The remaining cycles; with `overlap` the next cycle is played while the learner trains on the last."""
         with ThreadPoolExecutor(1, "self-play") as beside:
             try:
                 ahead: Future[Played] | None = None
                 for cycle in range(done, self.config.cycles):
-                    laps = Laps()
+                    timings = Timings()
                     self._shown = cycle
                     played = ahead.result() if ahead else self._play(cycle)
-                    laps.lap("generate")
+                    timings.add("generate")
                     follows = self.config.overlap and cycle + 1 < self.config.cycles
                     ahead = beside.submit(self._play, cycle + 1) if follows else None
-                    self._learn(played, laps, journal)
+                    self._learn(played, timings, log)
             except BaseException:
-                self.stop.event.set()  # for the games under way
+                self.stop.set()  # ends the games in flight
                 raise
 
     def _play(self, cycle: int) -> Played:
-        """Play what is missing of a cycle, together with others, and put its games into the store."""
+        """Play what is missing of a cycle, together with other processes, and put its games into the store."""
         began = time.monotonic()
-        terms = Terms.of(self.config, self.recent.before(cycle), cycle)
-        pending = PendingGames(self.folder.pending(cycle))
-        before, effort = self.config.games_per_cycle, Effort()
-        with StoreAppender(self.folder.games) as store:
-            if store.rows <= cycle * self.config.games_per_cycle:
-                before = len(pending.games())
-                effort = self.player.play(cycle, terms, pending, self._show)
-                games = pending.games()
-                ordered = [games[number] for number in sorted(games)]
-                store.append(ordered)
-                self.recent.add(cycle, ordered)
-        pending.clear()  # which a process may not have come to that was killed when the games were in the store
-        return Played(cycle, terms, before, effort, time.monotonic() - began)
+        conditions = CycleConditions.of(self.config, self.recent.before(cycle), cycle)
+        before, stats = self.config.games_per_cycle, GenerationStats()
+        if self.transport.cycles_stored() <= cycle:
+            before = len(self.transport.cycle_games(cycle).games())
+            stats = self.player.play(cycle, conditions, self._show)
+        self.recent.add(cycle, self.transport.store_cycle(cycle))
+        return Played(cycle, conditions, before, stats, time.monotonic() - began)
 
     def _show(self, cycle: int, done: int, games: int, evaluations: int) -> None:
-        """Tell the watcher of games, unless the cycle before is still learnt from."""
+        """Report games to the observer, unless the learner still trains on the cycle before."""
         if cycle == self._shown:
-            self.watcher.playing(cycle, done, games, evaluations)
+            self.observer.playing(cycle, done, games, evaluations)
 
-    def _learn(self, played: Played, laps: Laps, journal: Journal) -> None:
-        """Learn from a cycle, judge, rate; then write the event that makes the cycle done."""
-        cycle, terms = played.cycle, played.terms
-        self.watcher.judging(cycle)
+    def _learn(self, played: Played, timings: Timings, log: EventLog) -> None:
+        """Train on a cycle, evaluate, rate; then write the event that completes the cycle."""
+        cycle, conditions = played.cycle, played.conditions
+        # Statistics of the new games, before the network has seen them.
+        self.observer.judging(cycle)
         store = Store.open(self.folder.games).head(cycle + 1)
-        figures = self._figures(store, cycle, terms)
-        laps.lap("other")
-        self.watcher.learning(cycle)
+        figures = self._figures(store, cycle, conditions)
+        timings.add("other")
+        # Training.
+        self.observer.learning(cycle)
         learnt = self.learner.learn(cycle, store, self.config.games_per_cycle)
-        laps.lap("learn")
-        self.watcher.judging(cycle)
+        timings.add("learn")
+        # Gate and rating of the new network.
+        self.observer.judging(cycle)
         figures["normalisation"]["training"] = self._mode_difference(store, cycle)
-        figures |= self._promote(cycle + 1, terms)
-        laps.lap("other")
-        self._rate(cycle + 1, terms, laps, journal)
-        laps.lap("rate")
+        figures |= self._promote(cycle + 1, conditions)
+        timings.add("other")
+        self._rate(cycle + 1, conditions, timings, log)
+        timings.add("rate")
+        # The event completes the cycle; what only an unfinished cycle needs is removed after it.
         event = {
             "cycle": cycle,
             "games": len(store),
             **played.event(),
             **learnt.event(),
             **figures,
-            "seconds": laps.seconds,
+            "seconds": timings.seconds,
             "memory": resident_memory(),
-            "hours": round(self._hours(laps), 4),
+            "hours": round(self._hours(timings), 4),
         }
         self.history.append(event)
-        alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one, whoever rated
+        alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
-        journal.write("cycle", cycle + 1, event, durable=True)  # what is tidied away next, only this makes needless
+        log.write("cycle", cycle + 1, event, durable=True)
         self.folder.tidy(cycle + 1, self.config.keep_networks, kept_networks(self.config, self.folder))
-        self.watcher.cycle_done(event)  # first, since the report asks the clock
-        self.reporter.update(self.watcher.clock)
+        self.observer.cycle_done(event)  # before the report, which reads the clock
+        self.reporter.update(self.observer.clock)
 
-    def _figures(self, store: Store, cycle: int, terms: Terms) -> dict[str, Any]:
-        """What the new games look like, and what the network that played them makes of them."""
+    def _figures(self, store: Store, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
+        """Statistics of the new games, and evaluations of them by the network that played them."""
         number = self.config.playing_network(cycle)
         evaluator = load_evaluator(self.folder.network(number), threads=1, remember=False)
         while number and self.history[number - 1].get("gate", {}).get("passed") is False:
-            number -= 1  # refused: what plays is a copy of the network before
-        fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it learnt from cycle number - 1 last
+            number -= 1  # refused by the gate: the file is a copy of the network before
+        fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it was trained on cycle number - 1 last
         statistics = game_statistics(
             store,
             fresh.start,
             fresh.stop,
             most_moves=self.config.at(cycle).game.most_moves,
-            fair_komi=terms.fair_komi,
-            resign_winrate=terms.resign_winrate or None,
+            fair_komi=conditions.fair_komi,
+            resign_winrate=conditions.resign_winrate or None,
             resign_turns=self.config.resign.turns if self.config.resign else 3,
             played_out=[was_played_out(self.config, game.source) for game in self.recent.of(cycle)],
         )
@@ -235,21 +209,22 @@ class Run:
         return range(max(0, cycle * games), max(0, (cycle + 1) * games))
 
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
-        """How far the new network file and the learner's network in training mode differ."""
+        """Difference between the new network file and the learner's network in training mode."""
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
         network = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False).on(edge)
         probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
         return training_mode_difference(network, self.learner.module.average, probe)
 
-    def _promote(self, cycle: int, terms: Terms) -> dict[str, Any]:
-        """Let the candidate play in `cycle`, or the network before it where the gate says no; what the log tells."""
+    def _promote(self, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
+        """Make the candidate the network of `cycle`, or a copy of the one before where the gate refuses it."""
         candidate, network = self.folder.candidate(cycle), self.folder.network(cycle)
         if cycle == self.config.cycles:
             self.learner.average(cycle)
         if self.config.gate is None:
             candidate.replace(network)
             return {}
-        result = gate(self.config, cycle, candidate, self.folder.network(cycle - 1), terms.fair_komi)
+        playing = self.folder.network(cycle - 1)
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi)
         if result.passed:
             candidate.replace(network)
         else:
@@ -257,49 +232,58 @@ class Run:
             candidate.replace(network)
         return {"gate": result.event()}
 
-    def _hours(self, laps: Laps) -> float:
-        """Of the run, up to the last lap of the cycle under way."""
-        return hours_of(self.history) + laps.total / 3600
+    def _hours(self, timings: Timings) -> float:
+        """Hours of the run so far."""
+        return hours_of(self.history) + timings.total / 3600
 
-    def _rate(self, number: int, terms: Terms, laps: Laps, journal: Journal) -> None:
-        """Rate network `number` if it is its turn and no other process does it."""
+    def _rate(self, number: int, conditions: CycleConditions, timings: Timings, log: EventLog) -> None:
+        """Rate network `number` if the recipe says so and no other process rates."""
         if number not in self.config.rated_cycles():
             return
         with self.folder.locked("rate") as free:
             if not free:
                 return
-            self.watcher.rating(number - 1)
-            event = rate_network(self.config, self.folder, number, terms, self._hours(laps), self.stop)
-        journal.write("rating", number, event.point())
-        self.watcher.rated(str(event))
+            self.observer.rating(number - 1)
+            event = rate_network(self.config, self.folder, number, conditions, self._hours(timings), self.stop)
+        log.write("rating", number, event.point())
+        self.observer.rated(str(event))
 
-    def _finish(self, journal: Journal) -> Path:
-        """The network of the last cycle under the run's own name, with what the recipe says of it by now."""
+    def _finish(self, log: EventLog) -> Path:
+        """Write the last network under the name of the run, with the card by the current recipe."""
         last = self.folder.network(self.config.cycles)
         path = self.folder.path / "nets" / f"{self.config.name}.onnx"
-        told = self.config.card
-        hours = hours_of(cycle_events(self.folder))  # of playing too, where the learner knows its own
-        said = {"licence": told.licence, "search": told.search, "hours": float(f"{hours:.3g}")}
-        said["name"] = self.config.name  # a refused candidate leaves the file of an earlier cycle
-        card = self.learner.described(read_card(last)).model_copy(update=said)
+        hours = hours_of(self.folder.events("cycle"))  # with generation; the learner counts training alone
+        changes = {
+            "name": self.config.name,  # a refused candidate leaves the file of an earlier cycle
+            "licence": self.config.card.licence,
+            "search": self.config.card.search,
+            "hours": float(f"{hours:.3g}"),
+        }
+        card = self.learner.described(read_card(last)).model_copy(update=changes)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
         return path
 
 
 def rate_network(
-    config: ZeroConfig, folder: RunFolder, number: int, terms: Terms, hours: float, stop: ShutdownFlag
+    config: ZeroConfig,
+    folder: SelfPlayFolder,
+    number: int,
+    conditions: CycleConditions,
+    hours: float,
+    stop: ShutdownFlag,
 ) -> RatingEvent:
-    """Rate a network of a run, `hours` after its beginning, at the fair komi of its time; KeyboardInterrupt on a wish
-    to stop.
+    """Rate a network of a run, `hours` after its beginning, at the fair komi of its cycle.
+
+    Raises KeyboardInterrupt on a requested shutdown.
     """
-    komi = terms.fair_komi[rated_size(config.game)]
+    komi = conditions.fair_komi[rated_size(config.game)]
     games = number * config.games_per_cycle
     networks = dict(folder.networks())
     return rate(folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check)
 
 
-def kept_networks(config: ZeroConfig, folder: RunFolder) -> set[int]:
+def kept_networks(config: ZeroConfig, folder: SelfPlayFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
     early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
     return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | set(early)
@@ -310,6 +294,47 @@ def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
     return sum(sum(event["seconds"].values()) for event in events) / 3600
 
 
-def cycle_events(folder: RunFolder) -> list[dict[str, Any]]:
-    """The events of the cycles that are behind a run."""
-    return [entry for entry in read_log(folder.path / "log.jsonl") if entry["event"] == "cycle"]
+def help_generate(config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+    """Play games of the current cycle of a run that another process leads, until its last cycle.
+
+    Raises RecipeError when there is no run, or another one, in the folder; KeyboardInterrupt on a requested shutdown.
+    """
+    transport = FolderTransport(_join(config, path))
+    player, recent = CyclePlayer(config, transport, stop), RecentGames(transport)
+    while (cycle := transport.cycles_stored()) < config.cycles:
+        stop.check()
+        if transport.network(config.playing_network(cycle)) and transport.cycle_games(cycle).is_open():
+            conditions = CycleConditions.of(config, recent.before(cycle), cycle)
+            player.help(cycle, conditions, observer.playing)
+        time.sleep(_POLL_SECONDS)
+
+
+def help_rate(config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+    """Rate the networks of a run that another process leads as they appear, until the last.
+
+    A network is rated once its cycle is in the log, which has the hours of its rating. A network whose file is gone by
+    then did not have to be rated and is skipped. Raises as help_generate does, and RecipeError when another process
+    rates already.
+    """
+    folder = _join(config, path)
+    recent = RecentGames(FolderTransport(folder))
+    with folder.locked("rate") as free:
+        if not free:
+            raise RecipeError(f"{path}: another process rates the networks of this run")
+        for number in config.rated_cycles():
+            while len(events := folder.events("cycle")) < number:
+                stop.check()
+                time.sleep(_POLL_SECONDS)
+            if not folder.network(number).exists():
+                continue
+            observer.rating(number - 1)
+            conditions = CycleConditions.of(config, recent.before(number - 1), number - 1)
+            observer.rated(str(rate_network(config, folder, number, conditions, hours_of(events[:number]), stop)))
+
+
+def _join(config: ZeroConfig, path: Path) -> SelfPlayFolder:
+    folder = SelfPlayFolder(path)
+    if not folder.recipe.exists():
+        raise RecipeError(f"{path} holds no run yet: start it with 'tengen zero {config.name} --out {path}' first")
+    folder.check_config(config)
+    return folder

@@ -1,94 +1,56 @@
-"""The games of one cycle: what they follow from, and playing those that are missing."""
+"""Plays the games of a cycle that are missing, alone or beside other processes."""
 
 from __future__ import annotations
 
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tengen.data.record import GameRecord
-from tengen.data.store import Store
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import core_count
 from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay.conditions import RECENT, CycleConditions
 from tengen.selfplay.config import ZeroConfig
-from tengen.selfplay.folder import RunFolder
-from tengen.selfplay.generate import Generator
-from tengen.selfplay.high_surprise import hard_starts
-from tengen.selfplay.komi import fair_komi
-from tengen.selfplay.pending import Claims, PendingGames
-from tengen.selfplay.plan import GamePlan, Start, make_plan
-from tengen.selfplay.record import to_record
-from tengen.selfplay.resign import threshold
+from tengen.selfplay.generate import Generator, to_record
+from tengen.selfplay.plan import GamePlan, make_plan
+from tengen.selfplay.transport import Transport
 
-RECENT = 4
-"""Cycles whose games say what komi is fair, when to resign and which positions are hard."""
 _POLL_SECONDS = 0.5
-_LARGEST_BATCH = 128
+_MAX_BATCH = 128
 
-Progress = Callable[[int, int, int, int], None]
+ProgressCallback = Callable[[int, int, int, int], None]
 """Called with (cycle, games done, games of the cycle, evaluations so far)."""
 
 
 @dataclass(frozen=True)
-class Effort:
+class GenerationStats:
     """What this process did for a cycle: games that it finished, positions that it evaluated for them."""
 
     games: int = 0
     evaluations: int = 0
 
-    def __add__(self, other: Effort) -> Effort:
-        return Effort(self.games + other.games, self.evaluations + other.evaluations)
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What the games of a cycle follow from, beside the recipe: all of it from the games of the cycles before."""
-
-    fair_komi: dict[int, float]
-    resign_winrate: float = 0.0
-    starts: list[Start] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, config: ZeroConfig, recent: list[GameRecord], cycle: int) -> Terms:
-        """From the games of the last RECENT cycles before `cycle`."""
-        now, sizes = config.at(cycle), config.game.sizes
-        komi = {size: fair_komi((game for game in recent if game.size == size), now.game.komi) for size in sizes}
-        resign = config.resign
-        winrate = 0.0
-        if resign is not None and cycle >= resign.after:
-            winrate = threshold((game for game in recent if was_played_out(config, game.source)), resign)
-        return cls(komi, winrate, hard_starts(recent) if now.opening.hard else [])
-
-
-def was_played_out(config: ZeroConfig, source: str) -> bool:
-    """Whether nobody was allowed to resign the game of this source, whatever the threshold of its time."""
-    cycle, _, index = source.partition("/")
-    if config.resign is None or int(cycle) < config.resign.after:
-        return True
-    return not make_plan(config, int(cycle), int(index), resigns=True).may_resign
+    def __add__(self, other: GenerationStats) -> GenerationStats:
+        return GenerationStats(self.games + other.games, self.evaluations + other.evaluations)
 
 
 class RecentGames:
     """The games of the RECENT cycles before a cycle, read from the store where this process has not played them."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
         self._games: dict[int, list[GameRecord]] = {}
 
     def add(self, cycle: int, games: list[GameRecord]) -> None:
-        """All games of a cycle, in their order."""
+        """All games of a cycle, by number."""
         self._games[cycle] = games
 
     def of(self, cycle: int) -> list[GameRecord]:
-        """The games of one cycle, in their order."""
+        """The games of one cycle, by number."""
         known = self._games.get(cycle)
-        if known is not None:
-            return known
-        shard = Store.open(self._folder.games).shards[cycle]
-        return [shard.row(i) for i in range(len(shard))]
+        return self._transport.stored_games(cycle) if known is None else known
 
     def before(self, cycle: int) -> list[GameRecord]:
         wanted = range(max(0, cycle - RECENT), cycle)
@@ -98,64 +60,65 @@ class RecentGames:
 
 
 class CyclePlayer:
-    """Plays cycles of a run, alone or beside other processes that do the same."""
+    """Plays cycles of a run; other processes with the same transport share the work."""
 
-    def __init__(self, config: ZeroConfig, folder: RunFolder, stop: ShutdownFlag) -> None:
+    def __init__(self, config: ZeroConfig, transport: Transport, stop: ShutdownFlag) -> None:
         self.config = config
-        self.folder = folder
+        self.transport = transport
         self.stop = stop
 
-    def play(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> Effort:
-        """Play until `pending` holds all games of the cycle; return what of it was done here.
+    def play(self, cycle: int, conditions: CycleConditions, progress: ProgressCallback) -> GenerationStats:
+        """Play until all games of the cycle are finished, and return what this process did.
 
-        Raises KeyboardInterrupt on a wish to stop, when the finished games are safe.
+        Raises KeyboardInterrupt on a requested shutdown, after the finished games are safe.
         """
-        pending.begin()
-        effort = Effort()
-        while len(pending.games()) < self.config.games_per_cycle:
-            effort += (done := self.help(cycle, terms, pending, progress))
-            if not done.games:  # others still play
+        games, stats = self.transport.cycle_games(cycle), GenerationStats()
+        games.begin()
+        while len(games.games()) < self.config.games_per_cycle:
+            stats += (done := self.help(cycle, conditions, progress))
+            if not done.games:  # other processes still play
                 time.sleep(_POLL_SECONDS)
-        return effort
+        return stats
 
-    def help(self, cycle: int, terms: Terms, pending: PendingGames, progress: Progress) -> Effort:
-        """Play what nobody has played or is playing; return what was done."""
-        total = self.config.games_per_cycle
-        claims = Claims(pending, total)
-        config = self.config.at(cycle)
-        plans = (_plan(config, cycle, number, terms) for number in claims)
+    def help(self, cycle: int, conditions: CycleConditions, progress: ProgressCallback) -> GenerationStats:
+        """Play the games that nobody has played or claimed."""
+        games, total = self.transport.cycle_games(cycle), self.config.games_per_cycle
+        config, claim = self.config.at(cycle), games.claim(total)
+        plans = (_plan(config, cycle, number, conditions) for number in claim)
         try:
             first = next(plans, None)
             if first is None:
-                return Effort()
-            done = before = len(pending.games())
-            generator = Generator(config, self._evaluators(cycle), terms.resign_winrate)
+                return GenerationStats()
+            done = before = len(games.games())
+            generator = Generator(config, self._evaluators(cycle), conditions.resign_winrate)
             progress(cycle, done, total, 0)
             for finished in generator.play(itertools.chain([first], plans), self.stop.event):
-                pending.add([to_record(game, _plan(config, cycle, game.index, terms)) for game in finished])
+                games.add([to_record(game, _plan(config, cycle, game.index, conditions)) for game in finished])
                 done += len(finished)
                 progress(cycle, done, total, generator.evaluations)
-            pending.flush()
+            games.flush()
             self.stop.check()
-            return Effort(done - before, generator.evaluations)
+            return GenerationStats(done - before, generator.evaluations)
         finally:
-            pending.flush()
-            claims.release()
+            games.flush()
+            claim.release()
 
     def _evaluators(self, cycle: int) -> list[Evaluator]:
-        workers = self.config.workers or core_count()
-        path = self.folder.network(self.config.playing_network(cycle))
-        number = min(workers, self.config.games_at_once)
-        shared = OpenVinoEvaluator(path, threads=number, streams=number, max_batch=_LARGEST_BATCH, remember=False)
-        return [shared] * number
+        number = self.config.playing_network(cycle)
+        path = self.transport.network(number)
+        if path is None:
+            raise FileNotFoundError(f"network {number} of the run does not exist yet")
+        workers = min(self.config.workers or core_count(), self.config.games_at_once)
+        shared = OpenVinoEvaluator(path, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False)
+        return [shared] * workers
 
 
-def _plan(config: ZeroConfig, cycle: int, number: int, terms: Terms) -> GamePlan:
+def _plan(config: ZeroConfig, cycle: int, number: int, conditions: CycleConditions) -> GamePlan:
     return make_plan(
         config,
         cycle,
         number,
-        fair_komi=terms.fair_komi,
-        starts=terms.starts,
-        resigns=terms.resign_winrate > 0,
+        fair_komi=conditions.fair_komi,
+        starts=conditions.starts,
+        resigns=conditions.resign_winrate > 0,
     )

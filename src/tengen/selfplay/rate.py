@@ -4,90 +4,100 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from tengen.data.split import derive
-from tengen.engine.params import SearchParams
 from tengen.errors import TengenError
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
-from tengen.evaluators.load import load_evaluator
-from tengen.match.batch import Opening, Terms, duel
-from tengen.match.batch_player import Player
-from tengen.match.batch_programs import failures, play_program, points, program_rules
-from tengen.match.conditions import Conditions
-from tengen.selfplay.anchors import Anchor, find_anchors, network_name
+from tengen.evaluators.network_file import find_network
+from tengen.match.batch import Check, go_on
+from tengen.match.folder import read_folder
+from tengen.match.game import FAILURES, Conditions, Outcome
+from tengen.match.player import Player
+from tengen.match.players import evaluator_player, open_player
+from tengen.match.runner import InBatch
+from tengen.match.settings import MatchSettings
+from tengen.match.spec import PlayerSpec
+from tengen.ratings.duplicate_games import distinct_games
+from tengen.rules import Rules
+from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
 from tengen.selfplay.config import GameConfig, ZeroConfig
-from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, blunt_anchors, only_beats_itself
+from tengen.selfplay.matches import (
+    NO_EXPLORATION,
+    load_temporary,
+    play_run_match,
+    run_conditions,
+    run_passing,
+    tallies_by_color,
+)
+from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
 
 logger = logging.getLogger(__name__)
 
 Load = Callable[[Path], Evaluator]
-Check = Callable[[], None]
-_DEFAULT = SearchParams()
 _BYTES = 4096  # of a search's memory for a visit, more than a node of 19x19 takes
+_MOVE_SECONDS = 60.0  # that a program may take
 
 
 @dataclass(frozen=True)
-class Match:
-    """How a network meets its anchors: `games` against each on a board of `size` with `komi`, both colours equally.
+class RatingMatch:
+    """How the networks of a run meet their anchors. `program_games` are the games against a program, where given."""
 
-    `visits` 1 is the raw policy, more search by `params`; the first `opening` moves of each pair of games are drawn
-    from the network's policy. `threads` gather and scatter searches, and so many programs think at a time.
-    `program_games`, where given, are the games against a program. With `never_pass` networks of the run pass only when
-    no sensible move is left, as in a run whose games forbid passes.
-    """
-
-    terms: Terms
+    conditions: Conditions
+    players: RunPlayers
     games: int = 100
-    visits: int = 1
-    params: SearchParams = _DEFAULT
-    opening: int = 4
-    threads: int = 2
-    move_seconds: float = 60.0
     program_games: int | None = None
-    never_pass: bool = False
+    threads: int = 2
+
+    def settings(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchSettings:
+        """The match of a network against an anchor; games are rounded up to both colours equally."""
+        conditions, games = self.conditions, self.games
+        if opponent.kind == "program":
+            games = self.program_games or games
+            conditions = Conditions(
+                size=conditions.size,
+                komi=conditions.komi,
+                rules=program_rules(conditions.rules),
+                opening=conditions.opening,
+            )
+            opponent = opponent.model_copy(update={"move_seconds": _MOVE_SECONDS})
+        fields = {"conditions": conditions.model_copy(update={"seed": seed}), "games": games + games % 2}
+        return MatchSettings.of(player, opponent, **fields)
 
 
-def _go_on() -> None:
-    pass
+def program_rules(rules: str) -> str:
+    """The rules of a game against a program, for a run under these rules.
 
-
-def load_for_now(path: Path) -> Evaluator:
-    """A network that lives for some cycles: its compiled models are not kept for later processes."""
-    return load_evaluator(path, remember=False)
+    Area scoring becomes `chinese`, under which the players agree on dead stones: under Tromp-Taylor rules a program
+    that passes before it has captured all dead stones, as all do, would lose by them.
+    """
+    return "chinese" if Rules.parse(rules).scoring == "area" else rules
 
 
 def rated_size(game: GameConfig) -> int:
-    """The board size of a run's ratings: the most frequent one, of equals the largest."""
+    """The board size of a run's ratings: the most frequent one, of equally frequent ones the largest."""
     return max(game.sizes, key=lambda size: (game.sizes[size], size))
 
 
-def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> Match:
-    """How networks of this run are rated, at the fair komi of `rated_size`: without noise or chance in the search.
+def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> RatingMatch:
+    """How networks of this run are rated, at the fair komi of `rated_size` and with a search without noise.
 
-    A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, nobody could beat
-    anybody with Black.
+    A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, Black could beat nobody.
     """
     komi = komi - 0.5 if komi == int(komi) else komi
-    params = config.search.search_params(full=False)
-    sober = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
     game, rating = config.game, config.rating
-    terms = Terms(rated_size(game), game.rules, komi, game.most_moves, game.settle, params.simulate_to_end)
-    params = params.model_copy(update={**sober, "memory": max(params.memory, rating.visits * _BYTES)})
-    return Match(
-        terms,
-        rating.games,
-        rating.visits,
-        params,
-        rating.opening,
-        threads,
-        program_games=rating.program_games,
-        never_pass=game.forbid_pass,
-    )
+    params = config.search.search_params(full=False)
+    memory = max(params.memory, rating.visits * _BYTES)
+    params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
+    conditions = run_conditions(game, params, rated_size(game), komi, opening=rating.opening)
+    players = RunPlayers(rating.visits, params, run_passing(game, params))
+    return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
 
 
 def rate(
@@ -100,44 +110,46 @@ def rate(
     games: int = 0,
     hours: float = 0.0,
     threads: int = 2,
-    load: Load = load_for_now,
-    check: Check = _go_on,
+    load: Load = load_temporary,
+    check: Check = go_on,
 ) -> RatingEvent:
-    """Rate network `number` of a run: play the pairings that `folder`/ratings.json lacks, and fit all ratings anew.
+    """Rate network `number` of a run: play the games that `folder`/matches lacks, and fit all ratings anew.
 
     `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `rated_size`;
-    `games` and `hours` say where the run stands. The file is replaced after each pairing, so that a run that was killed
-    goes on with the next; every pairing is a function of (the run's seed, number, anchor). Anchors that cannot play are
-    left out, and the event says why. `check` is called before each batch and may raise, to stop. Raises TengenError
-    when the network itself cannot be loaded, or the book cannot be read or written.
+    `games` and `hours` say where the run stands. ratings.json is written at the end; a run that was killed continues
+    with the games that are missing. Every game is a function of (the run's seed, number, anchor, game). Anchors that
+    cannot play are left out, and the event says why. `check` is called before each batch and may raise, to stop. Raises
+    TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
     """
     book = RatingBook.read(folder)
+    if (done := book.event(number)) is not None:
+        return done
     match = match_of(config, komi, threads)
     if number == config.cycles:
-        match = replace(match, program_games=None)
-    done = book.event(number)
-    if done is not None and done.done:
-        return done
-    player = network_name(number, match.visits)
-    size = match.terms.size
-    komi = match.terms.komi
-    event = done or RatingEvent(number=number, games=games, hours=hours, player=player, size=size, komi=komi)
+        match = RatingMatch(match.conditions, match.players, match.games, None, match.threads)
     before = [other.number for other in book.events]
-    anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.visits)
-    ours = load(networks[number]).wrapped(partial(_Checked, check=check))
+    anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
+    opener = PlayerOpener(networks, load, check)
+    opener.evaluator(number)
+    pairings = []
     for anchor in anchors:
-        if anchor.name in [pairing.anchor for pairing in event.pairings]:
-            continue
         try:
-            pairing = play(anchor, ours, player, match, pairing_seed(config.seed, number, anchor.name), load)
+            pairings.append(play(folder, anchor, number, match, config.seed, opener))
         except TengenError as error:
             left_out.append(f"{anchor.word} is left out: {error}")
             continue
-        logger.info("%s", pairing)
-        event = event.model_copy(update={"pairings": (*event.pairings, pairing)})
-        book = book.with_event(event)
-        book.write(folder)
-    book = book.with_event(event.model_copy(update={"left_out": tuple(left_out), "done": True})).fitted()
+        logger.info("%s", pairings[-1])
+    event = RatingEvent(
+        number=number,
+        games=games,
+        hours=hours,
+        player=network_name(number, match.players.visits),
+        size=match.conditions.size,
+        komi=match.conditions.komi,
+        pairings=tuple(pairings),
+        left_out=tuple(left_out),
+    )
+    book = book.with_event(event).fitted()
     event = _warned(book, number)
     book.with_event(event).write(folder)
     for sentence in filter(None, (*event.left_out, *event.warnings, event.only_beats_itself)):
@@ -145,45 +157,83 @@ def rate(
     return event
 
 
-def play(anchor: Anchor, ours: Evaluator, name: str, match: Match, seed: int, load: Load = load_evaluator) -> Pairing:
-    """The games of a network, filed under `name`, against an anchor. Raises TengenError when the anchor cannot play."""
-    player = Player(ours, match.params, match.visits, never_pass=match.never_pass)
-    about = {"player": name, "anchor": anchor.name, "word": anchor.word, "own": anchor.own, "number": anchor.number}
-    if anchor.kind == "program":
-        terms = match.terms
-        rules = program_rules(terms.rules)
-        conditions = Conditions(size=terms.size, komi=terms.komi, rules=rules, opening=match.opening, seed=seed)
-        played = play_program(
-            player,
-            anchor.command,
-            conditions,
-            match.program_games or match.games,
-            thinking=match.threads,
-            move_seconds=match.move_seconds,
-            threads=match.threads,
-        )
-        black, white = (points(played.outcomes, black) for black in (True, False))
-        trouble = "; ".join(filter(None, [failures(played.outcomes), played.trouble]))
-        distinct, seconds = played.distinct, played.seconds
-    else:
-        theirs = None if anchor.network is None else load(anchor.network)
-        opponent = anchor.player(theirs, match.params, match.never_pass and anchor.own)
-        opening = Opening(match.opening, 1.0, ours)
-        result = duel(player, opponent, match.terms, match.games, seed, opening=opening, threads=match.threads)
-        black, white = ((t.wins, t.draws, t.losses) for t in (result.black, result.white))
-        distinct = len({record.moves.tobytes() for record in result.records})
-        seconds, trouble = result.seconds, ""
-    return Pairing(**about, black=black, white=white, distinct=distinct, seconds=round(seconds, 2), trouble=trouble)
+def play(folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: int, opener: PlayerOpener) -> Pairing:
+    """The games of network `number` against an anchor, played in `folder`/matches/rating-NUMBER-vs-ANCHOR.
+
+    Games in which a program failed do not count. Raises TengenError when the anchor cannot play.
+    """
+    started = time.perf_counter()
+    player = match.players.network(number)
+    settings = match.settings(player, anchor.player, pairing_seed(seed, number, anchor.name))
+    place = folder / "matches" / f"rating-{number:05d}-vs-{_slug(anchor.name)}"
+    execution = InBatch(threads=match.threads, open_player=opener, find_network=opener.find_network, check=opener.check)
+    trouble = []
+    try:
+        outcomes = play_run_match(settings, place, execution)
+    except TengenError as error:
+        if anchor.player.kind != "program" or not place.exists() or not (outcomes := read_folder(place)[1]):
+            raise
+        trouble.append(str(error))
+    fair = [outcome for outcome in outcomes if outcome.reason not in FAILURES]
+    black, white = ((t.wins, t.draws, t.losses) for t in tallies_by_color(fair, player.name))
+    return Pairing(
+        player=player.name,
+        anchor=anchor.name,
+        word=anchor.word,
+        own=anchor.number is not None,
+        number=anchor.number,
+        black=black,
+        white=white,
+        distinct=distinct_games(place, fair),
+        seconds=round(time.perf_counter() - started, 2),
+        trouble="; ".join(filter(None, [failures(outcomes), *trouble])),
+    )
+
+
+def failures(outcomes: list[Outcome]) -> str:
+    """The games in which a program failed, in words; empty if none."""
+    broken = [outcome for outcome in outcomes if outcome.reason in FAILURES]
+    if not broken:
+        return ""
+    words = f" ({broken[0].last_words[-1]})" if broken[0].last_words else ""
+    return f"{len(broken)} of {len(outcomes)} games do not count, the program failed: {broken[0].detail}{words}"
 
 
 def pairing_seed(seed: int, number: int, anchor: str) -> int:
-    """What decides the games of network `number` against this anchor."""
+    """The seed of the games of network `number` against this anchor."""
     word = int.from_bytes(hashlib.sha256(anchor.encode()).digest()[:8], "little")
     return derive(seed, number, word)
 
 
+class PlayerOpener:
+    """Opens the players of a rating: `network NUMBER` is a network of the run, all other words are as in a match."""
+
+    def __init__(self, networks: Mapping[int, Path], load: Load, check: Check) -> None:
+        self.check = check
+        self._networks = networks
+        self._load = load
+        self._open: dict[int, Evaluator] = {}
+
+    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+        if spec.kind not in ("network", "policy"):
+            return open_player(spec, games, threads)
+        number = _number(spec.subject)
+        found = self._load(find_network(spec.subject)) if number is None else self.evaluator(number)
+        return evaluator_player(spec, found, games, threads or 1)
+
+    def evaluator(self, number: int) -> Evaluator:
+        """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
+        if number not in self._open:
+            self._open[number] = self._load(self._networks[number]).wrapped(partial(_Checked, check=self.check))
+        return self._open[number]
+
+    def find_network(self, word: str) -> Path:
+        number = _number(word)
+        return find_network(word) if number is None else self._networks[number]
+
+
 class _Checked(WrappingEvaluator):
-    """An evaluator that asks before each batch whether to go on."""
+    """An evaluator that calls `check` before each batch."""
 
     def __init__(self, inner: BatchEvaluator, check: Check) -> None:
         super().__init__(inner)
@@ -194,17 +244,29 @@ class _Checked(WrappingEvaluator):
         return self.inner.infer(batch)
 
 
+def _number(word: str) -> int | None:
+    """The number of a network of the run."""
+    found = re.fullmatch(r"network (\d+)", word)
+    return None if found is None else int(found[1])
+
+
+def _slug(name: str) -> str:
+    """A name for a folder, which differs for names that differ."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+    return slug if slug == name else f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
 def _warned(book: RatingBook, number: int) -> RatingEvent:
-    """The event of this number with all that should be said about it."""
+    """The event of this number with its warnings."""
     event = book.event(number)
     assert event is not None
-    told = [f"{pairing.anchor}: {pairing.trouble}" for pairing in event.pairings if pairing.trouble]
+    warnings = [f"{pairing.anchor}: {pairing.trouble}" for pairing in event.pairings if pairing.trouble]
     for pairing in event.pairings:
         if pairing.distinct < pairing.tally.games / 2:
-            told.append(
+            warnings.append(
                 f"only {pairing.distinct} of {pairing.tally.games} games against {pairing.anchor} differ: their "
                 "interval is too narrow (rating.opening draws more moves)"
             )
     upto = [other for other in book.events if other.number <= number]
-    told += filter(None, [blunt_anchors(event)])
-    return event.model_copy(update={"only_beats_itself": only_beats_itself(upto), "warnings": tuple(told)})
+    warnings += filter(None, [saturated_opponents(event)])
+    return event.model_copy(update={"only_beats_itself": only_beats_itself(upto), "warnings": tuple(warnings)})

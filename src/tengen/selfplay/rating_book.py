@@ -1,4 +1,4 @@
-"""The ratings of a run: every pairing that was played, and what all of them together say. It lives in ratings.json."""
+"""The ratings of a run in ratings.json: the result of every pairing, and Elo fitted to all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = "ratings.json"
 _FORMAT = 1
 _ANCHORS = ("GNU Go level 10", "random")  # whose rating is 0: the first that took part
 _WINDOW = 5  # events over which a run is watched for beating itself alone
-_FEWEST = 3
+_MIN_EVENTS = 3
 
 
 class _Row(BaseModel):
@@ -94,8 +94,7 @@ class RatingEvent(_Row):
     """One rating: network `number` of the run after `games` of self-play and `hours`, on a board with fair komi.
 
     `elo` is fitted to all games of the run, `outside` to those against players outside it alone; both are of the newest
-    fit, to all events so far. `only_beats_itself`, `left_out` and `warnings` are sentences. `done` is False while
-    pairings are missing.
+    fit, to all events so far. `only_beats_itself`, `left_out` and `warnings` are sentences.
     """
 
     number: int
@@ -110,7 +109,6 @@ class RatingEvent(_Row):
     only_beats_itself: str | None = None
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    done: bool = False
 
     @property
     def past(self) -> Pairing | None:
@@ -144,7 +142,7 @@ class RatingEvent(_Row):
 class RatingBook(_Row):
     """All events of a run, in order, and the ratings of the players that it met; `anchor` has 0.
 
-    The file also holds the `points` of the events that are done (`RatingEvent.point`), for whoever draws them.
+    The file also holds the `points` of the events (`RatingEvent.point`), for charts.
     """
 
     format: int = _FORMAT
@@ -170,7 +168,7 @@ class RatingBook(_Row):
     def write(self, folder: Path) -> None:
         """Replace the file as a whole: a kill or a full disk leaves the old one. Raises TengenError on a full disk."""
         path = folder / FILE
-        points = [event.point() for event in self.events if event.done]
+        points = [event.point() for event in self.events]
         try:
             write_text(path, json.dumps({**self.model_dump(), "points": points}, indent=1) + "\n")
         except OSError as error:
@@ -178,9 +176,8 @@ class RatingBook(_Row):
 
     @property
     def alarm(self) -> str | None:
-        """What the newest rating that is done says of a run that only beats itself; None where all is well."""
-        done = [event for event in self.events if event.done]
-        return done[-1].only_beats_itself if done else None
+        """The sentence of the newest rating about a run that only beats itself; None where all is well."""
+        return self.events[-1].only_beats_itself if self.events else None
 
     def event(self, number: int) -> RatingEvent | None:
         return next((event for event in self.events if event.number == number), None)
@@ -230,7 +227,7 @@ def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:
     events = [event for event in history if event.pairings][-_WINDOW:]
     while len(events) > 1 and any(event.past is None for event in events[1:]):
         events = events[1:]
-    if len(events) < _FEWEST:
+    if len(events) < _MIN_EVENTS:
         return None
     first, last = events[0].player, events[-1].player
     claimed, seen = (_gain(_scores(events, own), first, last) for own in (True, False))
@@ -243,8 +240,8 @@ def only_beats_itself(history: Sequence[RatingEvent]) -> str | None:
     )
 
 
-def blunt_anchors(event: RatingEvent) -> str | None:
-    """A sentence when no player outside the run can tell its networks apart any more, being beaten every time."""
+def saturated_opponents(event: RatingEvent) -> str | None:
+    """A sentence when the network won every game against players outside the run, which then measure no progress."""
     outside = [pairing.tally for pairing in event.pairings if not pairing.own and pairing.tally.games]
     if outside and all(tally.points == tally.games for tally in outside):
         return "every game against players outside the run was won: only stronger anchors could see progress"

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tengen.data.identity import symmetry_table
-from tengen.data.record import WHITE_BIT
+from tengen.data.record import WHITE_BIT, symmetry_table
 from tengen.data.store import Store
+from tengen.selfplay.conditions import lowest_of
 from tengen.selfplay.games import Games
-from tengen.selfplay.resign import lowest_of
 
 Figures = dict[str, Any]
 

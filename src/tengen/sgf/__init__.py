@@ -37,13 +37,20 @@ __all__ = [
 def read_game(
     source: bytes | str | os.PathLike[str], partial: bool = False, *, rules: str = "", komi: float | None = None
 ) -> tuple[Game, SgfInfo]:
-    """Read and play the main line of a record: the bytes of one, or the path of a file.
+    """Read the main line of a record and check it by the rules.
 
-    What the record does not give is as `rules` and `komi` say, and guessed where they do not (`SgfInfo.rules_or_guess`,
-    `komi_or_guess`); `info` keeps it unknown. With `partial` a game that is damaged or turns illegal is read up to
-    there.
+    Args:
+        source: The bytes of a record, or the path of a file.
+        partial: Read a damaged or illegal game up to the damage or the illegal move.
+        rules: The rule set of a record without one; empty to guess (`SgfInfo.rules_or_guess`).
+        komi: The komi of a record without one; None to guess (`SgfInfo.komi_or_guess`).
 
-    Raises SgfError where the record is no whole legal game of Go, OSError where the file cannot be read.
+    Returns:
+        The game, and the game information as the record gives it, without guesses.
+
+    Raises:
+        SgfError: The record is not a complete legal game of Go (with `partial`: no game at all).
+        OSError: The file cannot be read.
     """
     record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))
     if record.problem and not partial:
@@ -54,7 +61,7 @@ def read_game(
 
 
 def play_record(record: SgfRecord, partial: bool = False) -> Game:
-    """Play a record by its rules; raises SgfError at the first illegal move, or stops there with `partial`."""
+    """Play a record by its rules. Raises SgfError at the first illegal move, or stops there with `partial`."""
     info = record.info
     game = Game(record.size, info.rules_or_guess, info.komi_or_guess)
     try:
@@ -68,7 +75,7 @@ def play_record(record: SgfRecord, partial: bool = False) -> Game:
 
 
 def write_game(game: Game, info: SgfInfo | None = None, comments: Sequence[str] = ()) -> bytes:
-    """Write a game as SGF in UTF-8, with `comments[i]` at move i. `GameTree.of_game` says what becomes of the facts."""
+    """Write a game as SGF in UTF-8, with `comments[i]` at move i; `GameTree.of_game` completes the game information."""
     tree = GameTree.of_game(game, info)
     for node, comment in zip(tree.line(tree.root)[1:], comments, strict=False):
         node.comment = comment

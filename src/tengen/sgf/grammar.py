@@ -1,7 +1,7 @@
-"""Cutting a byte stream into game trees, and the main line of one tree, on sgfmill's grammar.
+"""Splits a byte stream into game trees and reads the main line of a tree, with sgfmill's grammar.
 
-sgfmill reads about 1,900 whole games a second on one core; most of a record is a plain row of moves, so those are
-taken by one regular expression and only what comes before them goes through the grammar.
+sgfmill reads about 1,900 games a second on one core. Most of a record is a plain sequence of moves, which one regular
+expression reads; the grammar reads only what comes before it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from tengen.sgf.values import guess_charset
 
 Properties = dict[str, list[bytes]]
 
-LONGEST_TREE = 1 << 25
-"""Bytes after which a tree that does not end is given up."""
+MAX_TREE_BYTES = 1 << 25
+"""Maximum length of a tree in bytes; a longer one ends there."""
 
 _BLOCK = 1 << 20
-# The opening bracket of a tree, or the root of one that lost it (some files of the Fox server).
+# The opening bracket of a tree, or the root of a tree without one (some files of the Fox server).
 _START = re.compile(rb"\(\s*+;|;\s*+(?=(?:GM|FF|SZ)\[[0-9: ]++\])")
 _VALUE = rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
 _PLAIN_TREE = re.compile(rb"\([^()\[]*+(?:" + _VALUE + rb"[^()\[]*+)*+\)", re.DOTALL)
 _TO_PAREN = re.compile(rb"[^()\[]*+(?:" + _VALUE + rb"[^()\[]*+)*+", re.DOTALL)
-# An unescaped root property: where it stands a new game begins, whatever a damaged one before it left open.
+# An unescaped root property starts a new game, even if a damaged game before it is still open.
 _NEW_GAME = re.compile(rb"\(\s*+;\s*+(?:(?:GM|FF|SZ)\[[0-9: ]++\]|CA\[[\w-]++\])")
 _PLAIN_MOVE = re.compile(rb";[BW]\[[a-s]{2}\]")
 _PLAIN_TAIL = re.compile(rb"(?:;[BW]\[[a-s]{2}\]\s*+)++\)\s*+")
@@ -42,16 +42,16 @@ _SPACE = b" \t\r\n\f\v"
 
 
 class ByteStream(Protocol):
-    """What a tree splitter reads from: `read(n)` returns up to n bytes, none at the end."""
+    """A binary stream: `read(n)` returns up to n bytes, none at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True)
 class Line:
-    """The main line of a game tree: the nodes before the plain moves, then those moves, int [n, 3] of ASCII codes.
+    """The main line of a game tree: the nodes before the plain moves, and the plain moves as ASCII codes, uint8 [n, 3].
 
-    A row of `plain` is (`B` or `W`, column letter, row letter). `damage` says how the text was mended, if it was.
+    A row of `plain` is (`B` or `W`, column letter, row letter). `damage` describes damage of the text, if any.
     """
 
     nodes: list[Properties]
@@ -60,15 +60,15 @@ class Line:
     damage: str = ""
 
 
-def split_trees(stream: ByteStream, longest: int = LONGEST_TREE) -> Iterator[bytes]:
-    """Cut a stream into the bytes of its game trees, in constant memory.
+def split_trees(stream: ByteStream, max_bytes: int = MAX_TREE_BYTES) -> Iterator[bytes]:
+    """Split a stream into the bytes of its game trees, in constant memory.
 
-    Text between trees is skipped. A tree that never closes ends where the next game begins, so a damaged game costs
-    only itself; what is left of it comes out as it is, for `read_line` to mend or refuse.
+    Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
+    does not affect others. Its text is returned unchanged; `read_line` reads it in part or rejects it.
     """
     buffer, at, more = b"", 0, True
     while True:
-        start, end = _next_tree(buffer, at, longest if more else 0)
+        start, end = _next_tree(buffer, at, max_bytes if more else 0)
         if end >= 0:
             yield buffer[start:end] if buffer[start] == _PAREN else b"(" + buffer[start:end]
             at = end
@@ -80,31 +80,31 @@ def split_trees(stream: ByteStream, longest: int = LONGEST_TREE) -> Iterator[byt
 
 
 def first_tree(data: bytes) -> bytes:
-    """The bytes of the first game tree of a text; empty when there is none."""
+    """The bytes of the first game tree of a text; empty where there is none."""
     return next(split_trees(io.BytesIO(data)), b"")
 
 
-def _next_tree(buffer: bytes, at: int, longest: int) -> tuple[int, int]:
-    """Return start and end of the next tree; an end of -1 asks for more text, from start on.
+def _next_tree(buffer: bytes, at: int, max_bytes: int) -> tuple[int, int]:
+    """Start and end of the next tree. An end of -1 asks for more text from the start on.
 
-    A tree that is still open after `longest` bytes ends there.
+    A tree that is still open after `max_bytes` bytes ends there.
     """
     found = _START.search(buffer, at)
     if not found:
         paren = buffer.rfind(b"(", at)
-        return (len(buffer) if paren < 0 or len(buffer) - paren > longest else paren), -1
+        return (len(buffer) if paren < 0 or len(buffer) - paren > max_bytes else paren), -1
     start = found.start()
     end = _tree_end(buffer, start)
     following = _NEW_GAME.search(buffer, start + 1, len(buffer) if end < 0 else end)
     if following:
         return start, following.start()
-    if end < 0 and len(buffer) - start >= longest:
-        return start, min(len(buffer), start + longest) if longest else len(buffer)
+    if end < 0 and len(buffer) - start >= max_bytes:
+        return start, min(len(buffer), start + max_bytes) if max_bytes else len(buffer)
     return start, end
 
 
 def _tree_end(buffer: bytes, start: int) -> int:
-    """Return the place after the tree that begins at `start`, or -1 when the buffer ends first."""
+    """The position after the tree that begins at `start`, or -1 where the buffer ends first."""
     plain = _PLAIN_TREE.match(buffer, start)
     if plain:
         return plain.end()
@@ -121,17 +121,16 @@ def _tree_end(buffer: bytes, start: int) -> int:
 
 
 def read_line(data: bytes) -> Line:
-    """Read the main line of one game tree, as `split_trees` cuts it.
+    """Read the main line of one game tree of `split_trees`.
 
-    A tree that breaks off or holds rubbish is read up to there, and `damage` says so. Raises SgfError when no node can
-    be read at all.
+    A damaged tree is read up to the damage, and `damage` describes it. Raises SgfError where no node can be read.
     """
     data = without_half_brackets(data)
     return _plain_line(data) or _any_line(data)
 
 
 def without_half_brackets(data: bytes) -> bytes:
-    """Turn a text of two-byte characters, of which some look like a bracket or escape in part, into UTF-8."""
+    """Convert a text to UTF-8 where the second byte of a two-byte character may look like a bracket or an escape."""
     if not _HALF_BRACKET.search(data):
         return data
     declared = _CHARSET.search(data)
@@ -140,14 +139,14 @@ def without_half_brackets(data: bytes) -> bytes:
 
 
 def declared_charset(root: Properties) -> str:
-    """The encoding that a root names, empty when it names none."""
+    """The encoding that a root declares (CA), empty where it declares none."""
     return root.get("CA", [b""])[0].decode("ascii", "ignore").strip()
 
 
 def _plain_line(data: bytes) -> Line | None:
-    """Read a tree that ends in a plain row of moves; None for any other.
+    """Read a tree that ends in a plain sequence of moves; None for any other.
 
-    The grammar has read the head to its end, outside any value, so the moves after it can be nothing but moves.
+    The grammar reads the head to its end, outside any value, so what follows can only be moves.
     """
     first = _PLAIN_MOVE.search(data)
     if not first or not (tail := _PLAIN_TAIL.fullmatch(data, first.start())):
@@ -181,7 +180,7 @@ def _main_line(data: bytes) -> tuple[list[Properties], str]:
 
 
 def _readable_nodes(tokens: list[tuple[str, bytes]]) -> list[Properties]:
-    """Collect the nodes of the main line up to the first token that is out of place."""
+    """The nodes of the main line up to the first misplaced token."""
     nodes: list[Properties] = []
     name = ""
     for (kind, token), (following, _) in pairwise([*tokens, ("", b"")]):

@@ -1,4 +1,4 @@
-"""The facts of a game's root node, read and written."""
+"""The game information of a root node."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tengen.sgf.values import Result
 
 @dataclass(frozen=True)
 class SgfInfo:
-    """What a record says about its game. Empty text, None and `Result()` mean unknown.
+    """The game information of a record. An empty text, None and `Result()` mean unknown.
 
-    Ranks read `9d`, `2p` or `5k`; `rules` is the name of a rule set or the text of its parts.
+    Ranks are `9d`, `2p` or `5k`. `rules` is the name of a rule set or the text of its parts.
     """
 
     black: str = ""
@@ -36,12 +36,12 @@ class SgfInfo:
 
     @property
     def rules_or_guess(self) -> str:
-        """The rule set named, else the one that the komi suggests: 7.5 Chinese, any other Japanese."""
+        """The rule set, or a guess from the komi: 7.5 Chinese, any other Japanese."""
         return self.rules or ("chinese" if self.komi == 7.5 else "japanese")
 
     @property
     def komi_or_guess(self) -> float:
-        """The komi, else the usual one: none in a handicap game, 7.5 by Chinese rules, 6.5 by others."""
+        """The komi, or the usual one: 0 in a handicap game, 7.5 under Chinese rules, 6.5 under others."""
         if self.komi is not None:
             return self.komi
         if self.handicap:
@@ -63,11 +63,11 @@ _TEXTS = {
 }
 
 FACTS = frozenset({"GM", "FF", "CA", "SZ", "KM", "HA", "DT", "RE", *_TEXTS.values()})
-"""Properties of a root that `root_properties` writes."""
+"""Root properties that `root_properties` writes."""
 
 
 def read_info(root: Properties, charset: str) -> SgfInfo:
-    """Read a root node. Quirks of servers are understood, and values that make no sense are left unknown."""
+    """Read the game information of a root node, with the quirks of servers. Impossible values stay unknown."""
 
     def text(name: str) -> str:
         return text_of(root, name, charset).strip()
@@ -77,7 +77,7 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
     handicap = min(int(text("HA")), 255) if text("HA").isdecimal() and len(text("HA")) < 9 else 0
     fox = "TC" in root and "TT" in root
     if fox and result.winner == 2:
-        result = Result(2, None, "draw")  # agreed, not counted: too many for jigo, and some with a komi of 6.5
+        result = Result(2, None, "draw")  # agreed, not counted: too frequent for jigo, and some with komi 6.5
     if komi is not None and _is_wrong_komi(komi, handicap, result, fox):
         komi = None
     return SgfInfo(
@@ -98,7 +98,7 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
 
 
 def root_properties(info: SgfInfo, size: int) -> Properties:
-    """Write the facts of a game on a board of `size` as properties in UTF-8; unknown ones are left out."""
+    """The game information as root properties in UTF-8, for a board size; unknown values are left out."""
     facts = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
     facts |= {
         "KM": "" if info.komi is None else f"{info.komi:g}",
@@ -111,7 +111,7 @@ def root_properties(info: SgfInfo, size: int) -> Properties:
 
 
 def text_of(node: Properties, name: str, charset: str) -> str:
-    """The text of a property, empty when the node has none; bytes that are none of the charset become U+FFFD."""
+    """The text of a property, empty where the node has none. Bytes outside the charset become U+FFFD."""
     values = node.get(name)
     if not values:
         return ""
@@ -125,7 +125,7 @@ def raw_text(text: str) -> bytes:
 
 
 def _is_wrong_komi(komi: float, handicap: int, result: Result, fox: bool) -> bool:
-    """Tell a komi that was not the game's: 0 in an even game of the Fox server, or one the score does not go with."""
+    """Whether the komi cannot be that of the game: 0 in an even game on Fox, or one that contradicts the score."""
     if komi == 0 and handicap == 0 and fox:
         return True
     return result.score is not None and not (result.score - komi).is_integer()

@@ -1,6 +1,6 @@
-"""What a game tree says: facts of the root, setup, moves of the main line, with the quirks of servers understood.
+"""The main line of a record: game information, setup and moves, with the quirks of servers.
 
-Nothing here plays a move; `tengen.sgf.read_game` and the importer ask the rules.
+The moves are not checked by the rules; `tengen.sgf.read_game` and the importer do that.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tengen.sgf.grammar import Line, Properties, read_line
 from tengen.sgf.info import SgfInfo, read_info, text_of
 
 Moves = npt.NDArray[np.uint16]
-"""Moves as the game store packs them: the point, `size * size` for pass, with bit 15 set for White."""
+"""Packed moves, as in the game store: the point (`size * size` for pass), with bit 15 set for White."""
 
 _WHITE_BIT = 15
 _MIN_SIZE, _MAX_SIZE = 5, 19
-# Handicap stones that a record leaves out go to the corners; of more than four the servers' places differ.
-_MOST_MISSING_STONES = 4
+# Missing handicap stones are placed on the corner points. Servers place more than four stones differently.
+_MAX_MISSING_STONES = 4
 
 
 class SgfProblem(SgfError):
-    """A game that cannot be used: `reason` is one of a few fixed texts, `detail` says more."""
+    """A record that cannot be used. `reason` is one of a few fixed texts, `detail` gives the value or the place."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -37,10 +37,9 @@ class SgfProblem(SgfError):
 
 @dataclass(frozen=True, eq=False)
 class SgfRecord:
-    """The main line of a game, unplayed.
+    """The main line of a game, not checked by the rules.
 
-    `stones` is the setup, colour by point; `first` is the colour to play first; `problem` names what ended the line
-    early, None when it is whole.
+    stones: the setup, colour by point. first: the colour to play first. problem: what ended the line early, or None.
     """
 
     size: int
@@ -56,7 +55,7 @@ class SgfRecord:
 
 
 def read_record(data: bytes) -> SgfRecord:
-    """Read the first game tree in `data`; raises SgfProblem where it is no game of Go on a board from 5x5 to 19x19."""
+    """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a board from 5x5 to 19x19."""
     try:
         line = read_line(data)
     except SgfError as error:
@@ -71,7 +70,7 @@ def read_record(data: bytes) -> SgfRecord:
 
 
 def board_size(root: Properties) -> int:
-    """The board size of a root; raises SgfProblem where it is not Go on a square of 5 to 19 lines."""
+    """The board size of a root. Raises SgfProblem unless it is Go on a square board of 5 to 19 lines."""
     game, text = text_of(root, "GM", "ascii").strip(), text_of(root, "SZ", "ascii").strip()
     if game not in ("", "1"):
         raise SgfProblem("not a game of Go", f"GM[{game[:40]}]")
@@ -86,7 +85,7 @@ def board_size(root: Properties) -> int:
 
 
 def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], int | None]:
-    """The stones that these nodes set up, colour by point, and who is to play if they say; raises SgfProblem."""
+    """The stones that these nodes set up, colour by point, and the colour to play if given. Raises SgfProblem."""
     stones: dict[int, int] = {}
     to_play = None
     for node in nodes:
@@ -98,7 +97,7 @@ def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], 
 
 
 def setup_points(node: Properties, name: str, size: int) -> list[int]:
-    """The points of a setup property, single ones and rectangles `dd:ff`; raises SgfProblem."""
+    """The points of a setup property: single points and rectangles `dd:ff`. Raises SgfProblem."""
     points = []
     for value in node.get(name, ()):
         corner, _, other = value.partition(b":")
@@ -111,12 +110,12 @@ def setup_points(node: Properties, name: str, size: int) -> list[int]:
 
 
 def player(node: Properties, otherwise: int | None = None) -> int | None:
-    """The colour that the node says is to play."""
+    """The colour to play that a node gives (PL)."""
     return int(node["PL"][0].strip()[:1].upper() == b"W") if "PL" in node else otherwise
 
 
 def move_of(node: Properties, size: int) -> tuple[int, int] | None:
-    """The (colour, point) that a node plays; the same move given twice is one. Raises SgfProblem."""
+    """The (colour, point) that a node plays, None without a move. Raises SgfProblem for two different moves."""
     played = {(color, value.strip()) for color, name in enumerate("BW") for value in node.get(name, ())}
     if len(played) > 1:
         raise SgfProblem("two moves in one node")
@@ -126,7 +125,7 @@ def move_of(node: Properties, size: int) -> tuple[int, int] | None:
 
 
 def point_of(value: bytes, size: int) -> int:
-    """The point of a raw value, `size * size` for pass; raises SgfProblem off the board."""
+    """The point of a raw value, `size * size` for pass. Raises SgfProblem off the board."""
     text = value.strip()[:12].decode("ascii", "replace")
     try:
         return coords.from_sgf(text, size)
@@ -135,10 +134,13 @@ def point_of(value: bytes, size: int) -> int:
 
 
 def missing_handicap(info: SgfInfo, size: int, first: int) -> dict[int, int]:
-    """The stones that a record leaves out although White plays first; raises SgfProblem where they cannot be known."""
+    """The handicap stones that a record does not give although White plays first.
+
+    Raises SgfProblem where their points are unknown: more than four stones, or a board below 7x7.
+    """
     if info.handicap < 2 or first == 0:
         return {}
-    if info.handicap > _MOST_MISSING_STONES or size < 7:
+    if info.handicap > _MAX_MISSING_STONES or size < 7:
         raise SgfProblem("handicap stones not given", f"HA[{info.handicap}]")
     return dict.fromkeys(fixed_handicap(size, info.handicap), 0)
 
@@ -168,7 +170,7 @@ def _read_moves(line: Line, size: int) -> tuple[Moves, SgfProblem | None]:
 
 
 def _plain_moves(line: Line, size: int) -> Moves:
-    """The plain moves up to the first that is off the board."""
+    """The plain moves up to the first one off the board."""
     column, row = (line.plain[:, i].astype(np.uint16) - ord("a") for i in (1, 2))
     packed = row * size + column | (line.plain[:, 0] == ord("W")).astype(np.uint16) << _WHITE_BIT
     off = np.flatnonzero((column >= size) | (row >= size))

@@ -26,19 +26,20 @@ MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search found in a position: Black's winrate from 0 to 1, Black's lead in points, and the visits."""
+    """What a search found in a position: Black's winrate from 0 to 1, Black's lead in points (None
+    where the engine does not know it), and the visits."""
 
     winrate: float
-    score_lead: float
+    score_lead: float | None
     visits: int
 
 
 class GameNode:
-    """A position in a game tree. `GameTree` makes nodes: `add_move`, `add_node`.
+    """A position in a game tree. `GameTree.add_move` and `add_node` create nodes.
 
-    id: unique in the tree; the root's is 0. children: what follows, as in the file; `children[0]` is the main line.
-    properties: raw SGF values by name, in the encoding of the tree. move: (colour, point), a pass being `size * size`,
-    or None. problem: why the node cannot be shown; empty for nearly all. analysis: what a search found here.
+    id: unique in the tree; the root's is 0. children: all that may follow; `children[0]` is the main line. properties:
+    raw SGF values by name, in the encoding of the tree. move: (colour, point), with `size * size` for pass, or None.
+    problem: why the node cannot be shown; normally empty. analysis: the result of a search of the position.
     """
 
     def __init__(self, tree: GameTree, node_id: int, parent: GameNode | None, properties: Properties) -> None:
@@ -192,12 +193,13 @@ class GameNode:
 
 
 class GameTree:
-    """A game with its variations.
+    """A game with its variations. `read_tree` reads one from SGF, `GameTree.of_game` makes one from a game.
 
-    size: 5 to 19. rules, komi: what positions are played by; the record's, or guessed from it. charset: the encoding of
-    the raw properties. problems: what could not be read, in words. Nodes with a
-    `problem` stay in the tree, so that they are written again, but `variations`, `walk` and `line` leave them out with
-    all that follows. Each node remembers which variation was last visited, and `line` and `following` go that way.
+    size: 5 to 19. rules, komi: of the positions; from the record, or guessed. charset: the encoding of the raw
+    properties. problems: what could not be read, in words.
+
+    A node with a `problem` stays in the tree and is written again, but `variations`, `walk` and `line` skip it with all
+    that follows. The tree remembers for each node which variation was last visited; `line` and `following` go that way.
     """
 
     def __init__(self, size: int, root: Properties, charset: str = "utf-8") -> None:
@@ -218,11 +220,11 @@ class GameTree:
 
     @classmethod
     def of_game(cls, game: Game, info: SgfInfo | None = None) -> GameTree:
-        """The tree of a game that has been played, a single line.
+        """The tree of a played game, a single line.
 
-        Komi, rules and handicap are the game's where `info` leaves them open; so is the result of a game that ended by
-        resignation or without result. The result of a counted game depends on the dead stones, which the game does not
-        know.
+        Komi, rules and handicap come from the game where `info` has none. So does the result of a game that ended by
+        resignation or without result. The result of a counted game depends on the dead stones, which a game does not
+        contain, and comes from `info` alone.
         """
         info = info or SgfInfo()
         certain = game.ending == "resignation" or game.is_no_result
@@ -246,7 +248,7 @@ class GameTree:
 
     @property
     def info(self) -> SgfInfo:
-        """The facts of the game, as the root gives them. Assign a changed copy to write what differs."""
+        """The game information of the root. Assign a changed copy: only what differs is written."""
         return read_info(self.root.properties, self.charset)
 
     @info.setter
@@ -265,7 +267,7 @@ class GameTree:
         return self._nodes.get(node_id)
 
     def add_move(self, parent: GameNode, color: int, point: int) -> GameNode:
-        """The child of `parent` with this move: the existing one, else a new one at the end. Nothing is checked."""
+        """The child of `parent` with this move: the existing one, else a new last one. The rules are not checked."""
         for child in parent.variations:
             if child.move == (color, point):
                 return child
@@ -278,7 +280,7 @@ class GameTree:
         return node
 
     def remove(self, node: GameNode) -> None:
-        """Take a node and all that follows out of the tree. Raises ValueError for the root."""
+        """Remove a node and all that follows. Raises ValueError for the root."""
         if node.parent is None:
             raise ValueError("the root of a game tree cannot be removed")
         node.parent.children.remove(node)
@@ -310,7 +312,7 @@ class GameTree:
         return self._visited.get(node.id) or next(iter(node.variations), None)
 
     def line(self, node: GameNode) -> list[GameNode]:
-        """The whole line through `node`: its path from the root, then forward to the end."""
+        """The line through `node`: its path from the root, then `following` to the end."""
         line = node.path
         following = self.following(node)
         while following is not None:
@@ -321,10 +323,10 @@ class GameTree:
     # Positions.
 
     def position(self, node: GameNode) -> Game:
-        """The game as it stands at `node`, its history included.
+        """The game at `node`, with its history.
 
-        Stones that are set up after a move start a new history: captures and superko before them do not count. Raises
-        SgfError where a move on the way is illegal.
+        Setup after a move starts a new history: earlier captures and positions do not count. Raises SgfError where a
+        move on the way is illegal.
         """
         game = self._root_position()
         for step in node.path:
@@ -338,10 +340,10 @@ class GameTree:
         return game
 
     def check_moves(self) -> list[str]:
-        """Play all variations by the rules, and return what is wrong, in words.
+        """Check all variations by the rules; returns what is wrong, in words.
 
-        A node whose move is illegal gets a `problem`, so that its variation ends before it. Raises SgfError where the
-        stones of the root cannot stand.
+        A node with an illegal move gets a `problem`, so that its variation ends before it. Raises SgfError where the
+        position at the root is illegal.
         """
         found = []
         pending = [(self.root, self._root_position())]
@@ -360,7 +362,7 @@ class GameTree:
         return found
 
     def _prepare_for(self, text: str) -> None:
-        """Turn the tree into UTF-8 where its encoding may not be able to hold a text."""
+        """Convert the tree to UTF-8 unless its encoding can surely hold a text."""
         if text.isascii():
             return
         if self.charset != "utf-8":
@@ -404,10 +406,10 @@ class GameTree:
 
 
 def read_tree(data: bytes) -> GameTree:
-    """Read the first game of an SGF text with its variations; a damaged text gives the main line as far as it goes.
+    """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
 
-    Handicap stones that the record leaves out are set up in the root. Raises SgfError where the text is no game of Go
-    on a board from 5x5 to 19x19.
+    Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
+    Go on a board from 5x5 to 19x19.
     """
     text = first_tree(data)
     mended = without_half_brackets(text)
@@ -435,7 +437,7 @@ def read_tree(data: bytes) -> GameTree:
 
 
 def write_tree(tree: GameTree) -> bytes:
-    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another."""
+    """Write a game with its variations as SGF, in the encoding of the tree: UTF-8 unless it was read in another one."""
     coarse = sgf_grammar.make_coarse_game_tree(tree.root, lambda node: node.children, lambda node: node.properties)
     return bytes(sgf_grammar.serialise_game_tree(coarse))
 

@@ -1,7 +1,7 @@
-"""What single SGF values mean, as servers and editors really write them.
+"""The meaning of single SGF values, as servers and editors write them.
 
-Every function takes text and returns a plain value, or None (or an empty text) for what it cannot understand: a strange
-value in a header is no reason to lose a game.
+Every function takes a text and returns a value, or None (or an empty text) where it does not understand the text: a
+strange value in a header must not cost the game.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from tengen.rules import Rules
 
 @dataclass(frozen=True)
 class Result:
-    """How a game ended: `winner` 0 black, 1 white, 2 draw, None unknown; `score` Black minus White in points."""
+    """The result of a game. winner: 0 black, 1 white, 2 draw, None unknown. score: Black minus White in points.
+
+    ending: `count`, `resign`, `time`, `forfeit`, `draw`, `void` or `unknown`.
+    """
 
     winner: int | None = None
     score: float | None = None
     ending: str = "unknown"
 
     def __str__(self) -> str:
-        """As SGF's RE writes it: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
+        """The value of RE: `B+3.5`, `W+R`, `Draw`, `Void` or `?`."""
         if self.ending == "void":
             return "Void"
         if self.winner == 2:
@@ -40,9 +43,9 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 
 
 def guess_charset(data: bytes, declared: str = "") -> str:
-    """Name the encoding of a record: UTF-8 where it fits, else the one declared, else broken UTF-8 or GB18030.
+    """The encoding of a record: UTF-8 or the declared one if the record decodes, else damaged UTF-8 or GB18030.
 
-    Broken UTF-8 is told from GB18030 by the share of bytes that still form UTF-8 sequences.
+    It is damaged UTF-8 if at least half of the bytes above 127 form UTF-8 sequences.
     """
     if data.isascii():
         return "utf-8"
@@ -69,7 +72,7 @@ _KYU = ("k", "级", "級", "급")
 
 
 def rank(text: str) -> str:
-    """Return a rank as `9d`, `2p` or `5k`; empty when there is none. `P2段` of the Fox server is `2p`."""
+    """A rank as `9d`, `2p` or `5k`; empty where there is none. `P2段` of the Fox server is `2p`."""
     found = _RANK.search(text.translate(_NUMERALS))
     if not found or not found[3]:
         return ""
@@ -84,7 +87,7 @@ def rank(text: str) -> str:
 
 
 def rank_strength(name: str) -> int:
-    """Order ranks as `rank` returns them: 30k is -30, 1k -1, 1d 1, 9d 9, 1p 11, 9p 19; 0 for no rank."""
+    """A number for comparing ranks: 30k is -30, 1k -1, 1d 1, 9d 9, 1p 11, 9p 19; 0 for no rank."""
     if not name:
         return 0
     number = int(name[:-1])
@@ -95,9 +98,9 @@ _DATE = re.compile(r"(\d{4})(?:\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})
 
 
 def date(text: str) -> datetime.date | None:
-    """Return the first date of a DT value; a missing day is the first of its month, a missing month is January.
+    """The first date of a DT value; a missing day or month is 1.
 
-    1970-01-01 is what a clock shows that was never set: None.
+    None where there is no date, and for 1970-01-01, the date of a clock that was never set.
     """
     found = _DATE.search(text)
     if not found:
@@ -120,7 +123,7 @@ _RULES = {
 
 
 def rules(text: str) -> str:
-    """Return the rule set that an RU value means, as `Rules.text` writes it; empty when it is none that we know."""
+    """The rule set of an RU value, as `Rules.text` writes it; empty for an unknown one."""
     plain = text.strip().lower()
     if "=" in plain:
         try:
@@ -137,9 +140,9 @@ _HALF = re.compile(r"(?<![目집])[半반]\s*[目집]")
 
 
 def komi(text: str) -> tuple[float | None, bool]:
-    """Return the komi in points and whether the record counts in Chinese stones (zi, two points each).
+    """The komi in points, and whether the record counts in Chinese stones (zi, two points each).
 
-    `6.5` is 6.5; `650` in hundredths is 6.5; `375` and `3.75` are stones: 7.5 points. None when it makes no sense.
+    `6.5` is 6.5; `650` is 6.5 in hundredths; `375` and `3.75` are stones: 7.5 points. None for an impossible komi.
     """
     value = _points(text)
     if value is None:
@@ -153,7 +156,7 @@ def komi(text: str) -> tuple[float | None, bool]:
 
 
 def _points(text: str) -> float | None:
-    """Return the first number of a text, also as `6目半` (6.5) and `半目` (0.5) write it."""
+    """The first number of a text; also reads `6目半` (6.5) and `半目` (0.5)."""
     if found := _AND_A_HALF.search(text):
         return float(found[1]) + (-0.5 if found[1].startswith("-") else 0.5)
     if found := _NUMBER.search(text):
@@ -177,10 +180,10 @@ _NOTHING = ("", "?", "unknown", "unfinished", "未知")
 
 
 def result(text: str, zi: bool = False) -> Result:
-    """Understand an RE value: `B+R`, `W+3.5`, `B+T`, `Draw`, `0`, `Void`, `?`, `黑中盘胜`, `白胜1又1/4子` ...
+    """The result of an RE value: `B+R`, `W+3.5`, `B+T`, `Draw`, `0`, `Void`, `?`, `黑中盘胜`, `白胜1又1/4子` ...
 
-    With `zi` a bare number counts Chinese stones of two points. A number that no count can give (`W+0.0`, `B+0.02`
-    of the Fox server) leaves a known winner without a score.
+    With `zi` a plain number counts Chinese stones of two points. A number that no count can give (`W+0.0` or `B+0.02`
+    of the Fox server) gives a winner without a score.
     """
     plain = text.strip()
     lower = plain.lower()
@@ -211,13 +214,13 @@ def _won(winner: int, how: str, zi: bool) -> Result:
 
 
 def _margin(words: str, zi: bool) -> float | None:
-    """Return the points of a margin, or None where it is no count: not positive, or no multiple of half a point."""
+    """The points of a margin; None where it is not positive or not a multiple of half a point."""
     stones = _STONES.search(words)
     if stones and (stones[1] or stones[2]):
-        part = float(stones[2]) / float(stones[3]) if stones[2] and float(stones[3]) else 0  # floats know no limit
+        part = float(stones[2]) / float(stones[3]) if stones[2] and float(stones[3]) else 0  # floats have no size limit
         points = 2 * (float((stones[1] or "0").replace(",", ".")) + part)
     elif _FRACTION.match(words) or (number := _points(words)) is None:
-        return None  # a fraction of points or of stones, who knows
+        return None  # points or stones: unknown
     else:
         points = number * (2 if zi else 1)
     return points if 0 < points <= 450 and (2 * points).is_integer() else None

@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset
 
-from tengen.data.batch import Batch
-from tengen.data.prefetch import BatchSource, prefetch
+from tengen.data.batch import Batch, BatchSource, prefetch
 
 
 class TensorBatch(NamedTuple):

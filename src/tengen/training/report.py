@@ -1,6 +1,7 @@
-"""report.html of a run: one self-contained page with its figures and curves. Needs no PyTorch."""
+"""report.html of a training run: its card, figures and curves. Needs no PyTorch."""
 
-import html
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,51 +9,52 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from tengen.evaluators.network_file import Card
-from tengen.runs.log import read_log
-from tengen.runs.report import ACCENT, FAINT, INK, SECOND, figures, page, plot, smooth, table, tile, tiles, write_page
+from tengen.runs.events import read_events
+from tengen.runs.plots import ACCENT, FAINT, INK, SECOND, plot, smooth
+from tengen.runs.report import Tile, read_recipe, write_page
 from tengen.training.accuracy import Judgement
 
-_FEWEST = 10  # positions below which a phase shows nothing
+_MIN_POSITIONS = 10  # below which a phase of the game has no bar
+_TILES = {
+    "top1": ("top-1 accuracy", "{:.1%}"),
+    "top5": ("top-5 accuracy", "{:.1%}"),
+    "cross_entropy": ("cross-entropy", "{:.3f}"),
+    "value_mse": ("value error", "{:.3f}"),
+    "value_accuracy": ("winner", "{:.1%}"),
+}
 
 
 def write_report(folder: Path, card: Card, judgement: Judgement) -> Path:
     """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
-    log = read_log(folder / "log.jsonl")
-    train = [entry for entry in log if entry["event"] == "train"]
-    validation = [entry for entry in log if entry["event"] == "validation"]
-    plots = [
-        plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
-        plot("Moves predicted", "training step", lambda axes: _shares(axes, validation, ("top1", "top5"))),
-        plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, ("value_accuracy",))),
-        plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
-        plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
-        plot("Calibration of the value", "predicted chance to win", lambda axes: _calibration(axes, judgement)),
-    ]
-    recipe = (folder / "recipe.yaml").read_text(encoding="utf-8") if (folder / "recipe.yaml").exists() else ""
-    fields = [(name.replace("_", " "), text) for name, text in card.texts().items() if text]
-    body = (
-        f"<h1>{html.escape(card.name)}</h1><p>{html.escape(card.data)}</p>{tiles(_tiles(card))}{figures(plots)}"
-        f"<h2>Card</h2>{table(fields)}<h2>Recipe</h2><pre>{html.escape(recipe)}</pre>"
+    train, validation = (read_events(folder, name) for name in ("train", "validation"))
+    return write_page(
+        folder / "report.html",
+        "training.html",
+        title=card.name,
+        what="training report",
+        card=card,
+        tiles=_tiles(card),
+        plots=[
+            plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
+            plot("Top-1 and top-5 accuracy", "training step", lambda axes: _shares(axes, validation, "top1", "top5")),
+            plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, "value_accuracy")),
+            plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
+            plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
+            plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, judgement)),
+        ],
+        fields=[(name.replace("_", " "), text) for name, text in card.texts().items() if text],
+        recipe=read_recipe(folder),
     )
-    return write_page(folder / "report.html", page(f"{card.name}: training report", body))
 
 
-def _tiles(card: Card) -> list[str]:
-    shown = {
-        "top1": ("top-1", "{:.1%}"),
-        "top5": ("top-5", "{:.1%}"),
-        "cross_entropy": ("cross-entropy", "{:.3f}"),
-        "value_mse": ("value error", "{:.3f}"),
-        "value_accuracy": ("winner", "{:.1%}"),
-    }
-    made = []
-    for name, (label, form) in shown.items():
+def _tiles(card: Card) -> list[Tile]:
+    shown = []
+    for name, (label, form) in _TILES.items():
         if name in card.metrics:
             low, high = card.metrics[f"{name}_interval"]
             interval = "" if low is None else f"{form.format(low)} to {form.format(high)}"
-            made.append(tile(label, form.format(card.metrics[name]), interval))
-    made.append(tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours"))
-    return made
+            shown.append(Tile(label, form.format(card.metrics[name]), interval))
+    return [*shown, Tile("samples", f"{card.positions / 1e6:.2f} M", f"{card.hours:g} hours")]
 
 
 def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:
@@ -66,7 +68,7 @@ def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[di
         axes.set_ylim(top=min(max(losses), 5.0))
 
 
-def _shares(axes: Axes, validation: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+def _shares(axes: Axes, validation: Sequence[dict[str, Any]], *names: str) -> None:
     for name, color in zip(names, (ACCENT, SECOND), strict=False):
         known = [e for e in validation if name in e]
         steps = [e["step"] for e in known]
@@ -82,7 +84,7 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
 
 def _phases(axes: Axes, judgement: Judgement) -> None:
     parts = judgement.by_phase().items()
-    phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _FEWEST}
+    phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _MIN_POSITIONS}
     means = [100 * figure.mean for figure in phases.values()]
     errors = [
         [100 * (figure.mean - figure.low) for figure in phases.values()],

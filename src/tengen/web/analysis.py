@@ -107,7 +107,7 @@ class MoveTable:
             move = moves[row]
             self._lines[row] = move.pv or (move.point,)
             line = " ".join(to_gtp(point, size) for point in move.pv[1 : 1 + PV_LENGTH])
-            score = f"{move.score:+.1f}".replace("-", "\u2212")
+            score = "" if move.score is None else f"{move.score:+.1f}".replace("-", "\u2212")
             texts = (to_gtp(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)

@@ -69,7 +69,7 @@ class GraphElement(Drawing, component="static/graph.js"):
     def show(self, analyses: list[tuple[int, Analysis]], current: int, last: int) -> None:
         """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line."""
         points = [
-            {"place": place, "winrate": round(found.winrate, 4), "score": round(found.score_lead, 2)}
+            {"place": place, "winrate": round(found.winrate, 4), "score": rounded(found.score_lead)}
             for place, found in analyses
         ]
         self.set(points=points, current=current, last=max(1, last))
@@ -97,7 +97,7 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
             "point": move.point,
             "rank": rank,
             "winrate": round(move.winrate, 4),
-            "score": round(move.score, 2),
+            "score": rounded(move.score),
             "visits": move.visits,
             "share": move.visits / max(1, top.visits),
             "loss": round(max(0.0, top.winrate - move.winrate), 4),
@@ -108,6 +108,11 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
     ]
 
 
+def rounded(score: float | None) -> float | None:
+    """Points for the wire."""
+    return None if score is None else round(score, 2)
+
+
 def visited(result: SearchResult) -> list[Candidate]:
     """The moves with visits: the move to play first, then by visits."""
     moves = [move for move in result.candidates if move.visits > 0]
@@ -115,7 +120,9 @@ def visited(result: SearchResult) -> list[Candidate]:
 
 
 def black_ownership(result: SearchResult) -> list[float]:
-    """Ownership row-major with Black positive, rounded for the wire."""
+    """Ownership row-major with Black positive, rounded for the wire; empty where the engine does not know it."""
+    if result.ownership is None:
+        return []
     sign = 1.0 if result.to_play == 0 else -1.0
     return [round(sign * value, 2) for value in result.ownership.ravel().tolist()]
 

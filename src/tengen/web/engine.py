@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import threading
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
 from tengen.game import Game
+from tengen.machine import core_count
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class Engines:
         with self._loading:
             if self._evaluator is None:
                 self._evaluator = load_evaluator(self._source, cache=CACHED_POSITIONS)
-        return Engine(self._evaluator, self._params, seed=secrets.randbits(31), threads=os.cpu_count() or 1)
+        return Engine(self._evaluator, self._params, seed=secrets.randbits(31), threads=core_count())
 
     def warm_up(self, size: int) -> None:
         """Load the network and compile it for this board size, so that the first move is fast."""

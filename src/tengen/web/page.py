@@ -123,9 +123,13 @@ class Page:
         self._status.show(session, self._controller.paused)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number)
-        self._analysis.show_line(session.line_analyses(), session.place, len(line) - 1)
+        self._draw_graph()
         self._history.show(session)
         self._poll()
+
+    def _draw_graph(self) -> None:
+        session = self.session
+        self._analysis.show_line(session.line_analyses(), session.place, len(session.line) - 1)
 
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
@@ -149,10 +153,13 @@ class Page:
                 detail = f"thinking · {latest.visits:,} visits" if latest is not None else "thinking"
             card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
             clock = session.clock
-            card.show_clock(clock.face(color) if clock else "", clock is not None and clock.seconds(color) < 10)
+            card.show_clock(clock.text(color) if clock else "", clock is not None and clock.seconds(color) < 10)
 
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis
+        if shown is not None and controller.activity == "analyzing":
+            self.session.add_analysis(self.session.node, shown)
+            self._draw_graph()
         self._board.set(thinking=controller.activity in ("thinking", "counting"))
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
         finished = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
@@ -269,7 +276,7 @@ class Page:
         self._board.set(coordinates=not self._board.props["coordinates"])
 
     async def _toggle_dark(self) -> None:
-        dark = await ui.run_javascript('document.body.classList.contains("body--dark")')
+        dark = await ui.run_javascript('document.body.classList.contains("body--dark")', timeout=10)
         self._dark.set_value(not dark)
 
     def _start(self, settings: GameSettings) -> None:

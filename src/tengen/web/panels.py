@@ -148,7 +148,7 @@ class HistoryPanel:
 def hint(session: GameSession, paused: bool) -> str:
     """The line below the status: what a person can do now, or the last move."""
     if session.phase is Phase.COUNTING:
-        return "Tap a group to change it between alive and dead, then accept the result." if session.counted else ""
+        return "Tap a group to mark it dead or alive, then accept." if session.counted else ""
     if paused and session.engine_to_move:
         return "The engine is paused."
     return session.last_move() if session.phase is Phase.PLAYING else ""

@@ -14,8 +14,8 @@ from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import Analysis, GameNode, GameTree, SgfInfo, read_tree, write_tree
 from tengen.sgf.values import result as read_result
-from tengen.web.clock import GameClock
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
+from tengen.web.game_clock import GameClock
 from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
 
@@ -290,7 +290,7 @@ class GameSession:
         black = result.to_play == BLACK
         node.analysis = SearchAnalysis(
             winrate=result.winrate if black else 1 - result.winrate,
-            score_lead=result.score if black else -result.score,
+            score_lead=result.score if black or result.score is None else -result.score,
             visits=result.visits,
             result=result,
         )

@@ -127,7 +127,7 @@ export default {
        :style="{ opacity: 0.66 + 0.34 * Math.sqrt(c.share) }" :data-point="c.point">
       <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
       <text class="tg-win" :x="px(c.point)" :y="py(c.point) + (cell < 30 ? 15 : -7)">{{ cell < 30 ? Math.round(c.winrate * 100) : (c.winrate * 100).toFixed(1) }}</text>
-      <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
+      <text v-if="cell >= 30 && c.score !== null" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
       <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 38">{{ count(c.visits) }}</text>
     </g></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
@@ -171,9 +171,9 @@ export default {
   },
   computed: {
     letterSize() { return (29 * (this.size + 8)) / 27; },
-    margin() { return this.coordinates ? 52 + 1.65 * this.letterSize : 64; },
+    margin() { return this.coordinates ? 58 + 1.65 * this.letterSize : 64; },
     extent() { return (this.size - 1) * CELL + 2 * this.margin; },
-    rims() { return [0.31 * this.margin, this.extent - 0.31 * this.margin]; },
+    rims() { return [0.29 * this.margin, this.extent - 0.29 * this.margin]; },
     grid() {
       const [from, to] = [this.margin, this.extent - this.margin];
       let d = "";

@@ -34,7 +34,7 @@ export default {
   },
   computed: {
     span() {
-      const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score)));
+      const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
     rim() { return this.path((p) => this.y(p.winrate)); },
@@ -43,13 +43,13 @@ export default {
       const [first, last] = [this.points[0], this.points[this.points.length - 1]];
       return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
-    scoreLine() { return this.path((p) => this.height / 2 - (p.score / this.span) * (this.height / 2 - PAD)); },
+    scoreLine() { return this.path((p) => this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD)); },
     caption() {
       const shown = this.at(this.hovered ?? this.current);
       const place = this.hovered ?? this.current;
       if (!shown) return `move ${place}`;
-      const lead = `${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
-      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%  ·  ${lead}`;
+      const lead = shown.score === null ? "" : `  ·  ${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
+      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%${lead}`;
     },
   },
   methods: {

@@ -1,0 +1,172 @@
+"""The fields of a search's settings, written by `make stub` from native/search/params.def: do not edit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+
+class SearchParamFields(BaseModel):
+    selection: Annotated[
+        Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "gumbel", "uct", "rave"],
+        Field(description="selection rule of a simulation"),
+    ] = "puct"
+    c_puct: Annotated[
+        float, Field(ge=0, le=1e9, description="exploration constant: weight of the prior in every form of PUCT")
+    ] = 1.25
+    c_puct_base: Annotated[
+        float, Field(gt=0, le=1e9, description="puct: visits at which exploration begins to grow")
+    ] = 19652.0
+    c_puct_factor: Annotated[
+        float, Field(ge=0, le=1e9, description="puct: growth of exploration with the logarithm of the visits")
+    ] = 1.0
+    puct_noise: Annotated[
+        float, Field(ge=0, le=10, description="puct-darkforest: width of the uniform noise on every score")
+    ] = 0.0
+    virtual_games: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1000,
+            description="puct-darkforest: games of random result that a move starts with (then without noise)",
+        ),
+    ] = 0
+    fpu: Annotated[
+        Literal["reduction", "network", "absolute"],
+        Field(
+            description="value of an untried move: the parent's mean - fpu_reduction x sqrt(prior mass that was "
+            "tried), the same from the parent's own evaluation, or fpu_value"
+        ),
+    ] = "reduction"
+    fpu_reduction: Annotated[float, Field(ge=0, le=1e9, description="see fpu; 0 is the parent's value itself")] = 0.2
+    fpu_value: Annotated[
+        float, Field(ge=-1, le=10, description="see fpu: 0 a draw, -1 a loss; above 1 tries every move once")
+    ] = 0.0
+    root_fpu: Annotated[Literal["reduction", "network", "absolute"], Field(description="fpu at the root")] = "reduction"
+    root_fpu_reduction: Annotated[float, Field(ge=0, le=1e9, description="fpu_reduction at the root")] = 0.1
+    root_fpu_value: Annotated[float, Field(ge=-1, le=10, description="fpu_value at the root")] = 0.0
+    gumbel_moves: Annotated[int, Field(ge=1, le=362, description="gumbel: moves that the root considers")] = 16
+    gumbel_scale: Annotated[
+        float, Field(ge=0, le=10, description="gumbel: scale of the draws; 0 plays without chance")
+    ] = 1.0
+    gumbel_c_visit: Annotated[
+        float, Field(ge=0, le=1e9, description="gumbel: sigma(q) = (c_visit + maximum visits) x c_scale x q, q in 0..1")
+    ] = 50.0
+    gumbel_c_scale: Annotated[float, Field(ge=0, le=1e9, description="gumbel: see gumbel_c_visit")] = 1.0
+    uct_exploration: Annotated[
+        float, Field(ge=0, le=1e9, description="UCT's weight of sqrt(log N / n), for values in -1..1")
+    ] = 0.5
+    rave_equivalence: Annotated[
+        float, Field(gt=0, le=1e9, description="visits that all-moves-as-first counts for at the maximum")
+    ] = 3500.0
+    rave_exploration: Annotated[
+        float, Field(ge=0, le=1e9, description="RAVE's weight of the prior, as c_puct is PUCT's")
+    ] = 2.5
+    virtual_loss: Annotated[float, Field(ge=0, le=1e9, description="losses that a pending simulation counts for")] = 1.0
+    score_weight: Annotated[float, Field(ge=0, le=1, description="share of the score in the utility")] = 0.05
+    score_scale: Annotated[
+        float, Field(gt=0, le=1e9, description="points of lead at which half of the score's share is reached")
+    ] = 10.0
+    priors: Annotated[str, Field(description="source of the priors: network, or a playout policy")] = "network"
+    playout: Annotated[str, Field(description="playout policy of the leaves")] = "local"
+    playout_weight: Annotated[
+        float, Field(ge=0, le=1, description="share of the playouts in a leaf's value; the rest is the network's")
+    ] = 0.0
+    playouts: Annotated[int, Field(ge=0, le=1000, description="playouts from a leaf")] = 0
+    playout_slope: Annotated[
+        float, Field(ge=0, le=1e9, description="0: a playout is won or lost; above: tanh(this / 2 x score)")
+    ] = 0.0
+    playout_decay: Annotated[
+        float, Field(gt=0, le=1, description="factor on the slope for every move of a playout")
+    ] = 1.0
+    leaf_symmetry: Annotated[
+        Literal["none", "random"],
+        Field(
+            description="random: each position is evaluated under one of the eight symmetries, drawn by the seed "
+            "and the position"
+        ),
+    ] = "none"
+    expand_visits: Annotated[
+        int, Field(ge=0, le=2147483647, description="visits by playouts alone before a move becomes a node")
+    ] = 0
+    candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
+    candidate_max: Annotated[
+        int, Field(ge=0, le=1000, description="maximum number of moves that a node keeps; 0 is no limit")
+    ] = 0
+    candidate_min: Annotated[int, Field(ge=1, le=1000, description="minimum number of moves that a node keeps")] = 1
+    policy_temperature: Annotated[
+        float, Field(gt=0, le=100, description="a network's priors to the power 1 / this, in every node")
+    ] = 1.0
+    root_temperature: Annotated[float, Field(gt=0, le=100, description="priors of the root to the power 1 / this")] = (
+        1.0
+    )
+    noise_weight: Annotated[
+        float, Field(ge=0, le=1, description="share of Dirichlet noise in the priors of the root")
+    ] = 0.0
+    noise_total: Annotated[float, Field(gt=0, le=1e9, description="sum of the noise's alphas over the moves")] = 10.83
+    noise_shaped: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="share of noise_total that follows the log priors; the rest is the same for all moves",
+        ),
+    ] = 0.0
+    planned_visits: Annotated[
+        int,
+        Field(ge=1, le=2147483647, description="simulations that a search plans when it is not told how many it has"),
+    ] = 400
+    stop_futile: Annotated[
+        bool,
+        Field(
+            description="no visits for a root move that cannot be chosen any more, if the budget is exact (forms of"
+            " PUCT)"
+        ),
+    ] = False
+    forced_playouts: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1e9,
+            description="k: a tried root move has sqrt(k x prior x visits) visits or more, which the policy target "
+            "leaves out (forms of PUCT; KataGo)",
+        ),
+    ] = 0.0
+    merge_symmetric: Annotated[
+        bool, Field(description="of root moves that a symmetry of the position exchanges search and report one")
+    ] = False
+    transpositions: Annotated[
+        bool, Field(description="positions reached by different orders of moves share a node")
+    ] = False
+    simulate_to_end: Annotated[
+        bool,
+        Field(
+            description="each simulation continues to the end of the game, and every position on its way counts for"
+            " the moves of its side above; with puct-alphago and a network alone"
+        ),
+    ] = False
+    pass_policy: Annotated[
+        Literal["free", "no-legal-move", "no-useful-move"],
+        Field(
+            description="free; no-legal-move: pass only where nothing else is legal, in the whole tree; no-useful-"
+            "move: at the root only useful moves, and pass where there is none"
+        ),
+    ] = "free"
+    prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
+    prune_pass_alive: Annotated[
+        bool, Field(description="no move inside area that is pass-alive at the root, in the whole tree (area scoring)")
+    ] = False
+    ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
+    memory: Annotated[
+        int,
+        Field(ge=1048576, le=281474976710655, description="bytes that the tree may take; a full tree stops growing"),
+    ] = 536870912
+    temperature: Annotated[
+        float, Field(ge=0, le=100, description="above 0 the move is drawn by visits ^ (1 / this)")
+    ] = 0.0
+    lcb: Annotated[bool, Field(description="play the best lower confidence bound, not the most visited move")] = True
+    lcb_deviations: Annotated[float, Field(ge=0, le=1e9, description="standard errors below the mean")] = 5.0
+    lcb_share: Annotated[
+        float, Field(ge=0, le=1, description="share of the maximum visits that a move needs for it")
+    ] = 0.15

@@ -1,0 +1,358 @@
+"""Searches that run in the background: start, poll, stop; many positions at once, by priority."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from tengen.engine.limits import Budget, Limits
+from tengen.engine.params import SearchParams
+from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.game import Game
+
+Progress = Callable[[SearchResult], None]
+
+MAX_STEPS = 1 << 30
+PV_LENGTH = 20
+
+
+class SearchTask:
+    """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
+
+    `until`, asked after each batch, ends the search. `on_progress` gets the state each `every` seconds, in the thread
+    that drives.
+    """
+
+    def __init__(
+        self,
+        search: TreeSearch,
+        game: Game,
+        budget: Budget,
+        *,
+        priority: float = 0,
+        on_progress: Progress | None = None,
+        until: Callable[[], bool] | None = None,
+        every: float = 0.25,
+    ) -> None:
+        self.game = game
+        self._search: TreeSearch | None = search
+        self.priority = priority
+        self._budget = budget
+        self._on_progress, self._until, self._every = on_progress, until, every
+        self._visits_before, self._evaluations_before = search.visits, search.evaluations
+        self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
+        self._ended: float | None = None
+        self._step_seconds = self._reported = 0.0
+        self._stopped = threading.Event()
+        self._done = threading.Event()
+        self._error: BaseException | None = None
+        self._result: SearchResult | None = None
+
+    # --- Any thread
+
+    @property
+    def done(self) -> bool:
+        """Whether the search is over."""
+        return self._done.is_set()
+
+    def poll(self) -> SearchResult | None:
+        """What the search has found so far; None before its first batch. Raises what ended the search, if it failed."""
+        if self._error is not None:
+            raise self._error
+        search = self._search
+        return self._result if search is None or self._started is None else self._report(search)
+
+    def wait(self, timeout: float | None = None) -> SearchResult:
+        """The result, once the search is over. Raises what ended it if it failed, and TimeoutError after `timeout`."""
+        if not self._done.wait(timeout):
+            raise TimeoutError(f"the search is not over after {timeout:g} seconds")
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+    def stop(self) -> None:
+        """End the search after its batch."""
+        self._stopped.set()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the first batch began."""
+        if self._started is None:
+            return 0.0
+        return (time.monotonic() if self._ended is None else self._ended) - self._started
+
+    # --- The driving thread
+
+    @property
+    def search(self) -> TreeSearch:
+        """The tree, until the search is over."""
+        if self._search is None:
+            raise RuntimeError("the search is over")
+        return self._search
+
+    def run(self) -> SearchResult:
+        """Search to the end in this thread."""
+        try:
+            while limit := self.next_limit():
+                began = time.monotonic()
+                self.search.step(limit)
+                self.stepped(time.monotonic() - began)
+        except BaseException as error:
+            self.end(error)
+            raise
+        self.end()
+        return self.wait()
+
+    def next_limit(self) -> int:
+        """Simulations that its next batch may have; 0 when the search is over. At least one batch is searched."""
+        if self._started is None:
+            self._started = time.monotonic()
+            planned = self._budget.left(self.search.visits, 0, 0, 0)
+            self.search.plan(int(planned) if math.isfinite(planned) else 0)
+        elif self._stopped.is_set() or (self._until is not None and self._until()):
+            return 0
+        elif self._on_progress is not None and self.seconds - self._reported >= self._every:
+            self._reported = self.seconds
+            self._on_progress(self._report(self.search))
+        return int(min(self._left(), MAX_STEPS))
+
+    def stepped(self, seconds: float) -> None:
+        """Note that a batch took so long."""
+        self._step_seconds = seconds
+
+    def end(self, error: BaseException | None = None) -> None:
+        """The search is over; `error` is what `poll` and `wait` raise from now on. The tree is released."""
+        self._ended = time.monotonic()
+        self._error = error
+        self._result = self._report(self.search) if error is None else None
+        self._search = None
+        self._done.set()
+
+    def _report(self, search: TreeSearch) -> SearchResult:
+        """The state of the search, with the move that stands best."""
+        game = self.game
+        candidates = search_candidates(search)
+        return SearchResult(
+            move=candidates[0].point if candidates else game.size**2,
+            resign=False,
+            to_play=game.to_play,
+            candidates=candidates,
+            winrate=(search.value + 1) / 2,
+            score=search.score if search.has_score else None,
+            ownership=search.ownership,
+            visits=search.visits,
+            evaluations=search.evaluations - self._evaluations_before,
+            seconds=self.seconds,
+        )
+
+    def _left(self) -> float:
+        """Simulations that this search may still make; 0 once the best move is clear."""
+        visits, elapsed = self.search.visits, self.seconds
+        playouts = visits - self._visits_before
+        left = self._budget.left(visits, playouts, elapsed, self._step_seconds)
+        if self._step_seconds == 0:
+            return max(left, 1)
+        if self._budget.early_stop and left > 0:
+            moves = self.search.stats()
+            top = moves.visits[:2].tolist()
+            clear = len(top) == 2 and self.search.choose(0) == moves.point[0]
+            if clear and self._budget.decided(top[0] - top[1], left, playouts, elapsed):
+                return 0
+        return left
+
+
+class SearchQueue:
+    """Searches positions in a thread of its own, those of the highest priority first.
+
+    Up to `at_once` positions of one priority share the batches of the evaluator, `batch` positions of each. A search of
+    lower priority rests meanwhile and keeps its tree. Each has a tree of its own and the same seed, so its result at
+    given visits depends neither on the others nor on the order in which they come::
+
+        with SearchQueue(load_evaluator()) as queue:
+            tasks = [queue.start(game, Limits(visits=200)) for game in games]
+            urgent = queue.start(other, Limits(visits=50), priority=1)
+            results = [task.wait() for task in tasks]
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams | None = None,
+        *,
+        batch: int = 8,
+        at_once: int = 16,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        if at_once < 1:
+            raise ValueError(f"{at_once} searches at once are impossible: give 1 or more")
+        self.evaluator = evaluator
+        self._asked = params or SearchParams()
+        self._batch, self._at_once, self._seed, self._threads = batch, at_once, seed, threads
+        self._tasks: list[SearchTask] = []  # that are not over, in the order in which they came
+        self._changed = threading.Condition()
+        self._closed = False
+        self._worker: threading.Thread | None = None
+        self._inputs: dict[tuple[BatchEvaluator, int], InputBatch] = {}
+
+    def start(
+        self,
+        game: Game,
+        limits: Limits,
+        priority: float = 0,
+        *,
+        allow: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+        restrictions: Sequence[MoveRestriction] = (),
+        on_progress: Progress | None = None,
+        every: float = 0.25,
+    ) -> SearchTask:
+        """Search a position within the limits; returns at once.
+
+        The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
+        are those of TreeSearch.set_root. Raises NetworkError for a board that the evaluator does not know, ValueError
+        where no move is left, RuntimeError after close.
+        """
+        params = self._asked.advised(self.evaluator.on(game.size).advice)
+        search = TreeSearch(
+            self.evaluator, params.model_copy(update={"ownership": True}), self._batch, self._seed, self._threads
+        )
+        position = game.copy()
+        search.set_root(position, allow, avoid, restrictions)
+        budget = limits.budget(game.size, len(game.moves))
+        task = SearchTask(search, position, budget, priority=priority, on_progress=on_progress, every=every)
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the queue is closed")
+            self._tasks.append(task)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="search queue", daemon=True)
+                self._worker.start()
+            self._changed.notify()
+        return task
+
+    def __len__(self) -> int:
+        """Searches that are not over."""
+        return len(self._tasks)
+
+    def close(self) -> None:
+        """Stop all searches, and wait for the thread to end."""
+        with self._changed:
+            self._closed = True
+            for task in self._tasks:
+                task.stop()
+            self._changed.notify()
+        if self._worker is not None and self._worker is not threading.current_thread():
+            self._worker.join()
+
+    def __enter__(self) -> SearchQueue:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _work(self) -> None:
+        while chosen := self._next_tasks():
+            self._round(chosen)
+            with self._changed:
+                self._tasks = [task for task in self._tasks if not task.done]
+
+    def _next_tasks(self) -> list[SearchTask]:
+        """The searches of the next batch; none once the queue is closed and empty."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._tasks or self._closed)
+            highest = max((task.priority for task in self._tasks), default=0)
+            return [task for task in self._tasks if task.priority == highest][: self._at_once]
+
+    def _round(self, tasks: Sequence[SearchTask]) -> None:
+        """One batch of each of the searches; those that are over or fail end."""
+        groups: dict[tuple[BatchEvaluator, int], list[tuple[SearchTask, int]]] = {}
+        for task in tasks:
+            try:
+                limit = task.next_limit()
+            except BaseException as error:  # of a callback
+                task.end(error)
+                continue
+            if limit:
+                network = self.evaluator.on(task.game.size)
+                groups.setdefault((network, task.game.size), []).append((task, limit))
+            else:
+                task.end()
+        for key, members in groups.items():
+            began = time.monotonic()
+            if len(members) == 1 or not self._asked.asks_network:
+                failed = [_step(*member) for member in members]
+            else:
+                failed = self._step_together(key, members)
+            for (task, _), failure in zip(members, failed, strict=True):
+                task.stepped(time.monotonic() - began)
+                if failure is not None:
+                    task.end(failure)
+
+    def _step_together(
+        self, key: tuple[BatchEvaluator, int], members: Sequence[tuple[SearchTask, int]]
+    ) -> list[BaseException | None]:
+        """One shared batch of searches on boards of one size; returns what each failed with, or None."""
+        network, size = key
+        if key not in self._inputs:
+            self._inputs[key] = network.new_batch(self._at_once * self._batch, size)
+        inputs, ends = self._inputs[key], [0]
+        try:
+            for task, limit in members:
+                free = inputs[ends[-1] : ends[-1] + min(limit, self._batch)]
+                ends.append(ends[-1] + task.search.gather(free, len(free)))
+            result = network.infer(inputs[: ends[-1]])
+        except BaseException as failure:
+            for task, _ in members:
+                task.search.forget_waiting()
+            return [failure] * len(members)
+        parts = (result.rows(slice(*part)) for part in itertools.pairwise(ends))
+        return [_scatter(task, part) for (task, _), part in zip(members, parts, strict=True)]
+
+
+def _step(task: SearchTask, limit: int) -> BaseException | None:
+    try:
+        task.search.step(limit)
+    except BaseException as error:
+        return error
+    return None
+
+
+def _scatter(task: SearchTask, result: Evaluation) -> BaseException | None:
+    try:
+        if len(result):
+            task.search.scatter(result)
+    except BaseException as error:
+        return error
+    return None
+
+
+def search_candidates(search: TreeSearch) -> tuple[Candidate, ...]:
+    """The legal moves: the search's choice, then by visits, then by the network's prior."""
+    moves = search.stats()
+    chosen, knows_score = search.choose(0), search.has_score
+    columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
+    found = [
+        Candidate(
+            point=p,
+            visits=visits,
+            winrate=(value + 1) / 2,
+            score=score if knows_score else None,
+            prior=prior,
+            lcb=(lcb + 1) / 2,
+            pv=search.pv(p, PV_LENGTH),
+            pv_visits=search.pv_visits(p, PV_LENGTH) if visits else (),
+        )
+        for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))

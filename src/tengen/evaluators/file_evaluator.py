@@ -1,0 +1,84 @@
+"""The base of the evaluators that run a network file."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tengen.errors import NetworkError
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.network_file import read_card
+
+INPUTS = ("planes", "scalars", "mask")
+OUTPUTS = ("policy", "value", "score", "ownership")
+"""The outputs that an evaluator reads; a network file needs the policy alone."""
+
+Shape = Sequence[int | None]
+"""Dimensions of an input or output; None is one that varies."""
+
+
+class NetworkFileEvaluator(BatchEvaluator):
+    """Evaluates with an .onnx network file whose card says the rest. Raises NetworkError for another file."""
+
+    def __init__(self, path: str | Path, max_batch: int) -> None:
+        self.path = Path(path)
+        card = read_card(self.path)
+        self.name, self.plane_set, self.advice = card.name, card.plane_set, card.search
+        self.outputs: list[str] = []
+        self._max_batch = max_batch
+        self._channels = self._scalars = 0
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        got = (batch.planes.shape[1], batch.scalars.shape[1])
+        if got != (self._channels, self._scalars):
+            raise NetworkError(
+                f"network {self.name} takes {self._channels} planes and {self._scalars} scalars, got {got[0]} and "
+                f"{got[1]}: encode with plane set {self.plane_set!r}"
+            )
+        if not len(batch):
+            return Evaluation.zeros(0, batch.edge, score=self.has_score, ownership=self.has_ownership)
+        starts = range(0, len(batch), self._max_batch)
+        return Evaluation.joined([self._infer(batch[start : start + self._max_batch]) for start in starts])
+
+    @abstractmethod
+    def _infer(self, batch: InputBatch) -> Evaluation:
+        """Results of at least one row and at most `max_batch`."""
+
+    def _describe(self, inputs: Mapping[str, Shape], outputs: Sequence[str]) -> None:
+        """Check and keep what the network takes and gives."""
+        if set(inputs) != set(INPUTS) or "policy" not in outputs:
+            raise NetworkError(
+                f"{self.path} has inputs {sorted(inputs)} and outputs {sorted(outputs)}; a network file of Tengen "
+                f"takes planes, scalars and mask and gives policy, and may give {', '.join(OUTPUTS[1:])}"
+            )
+        self._channels, self._scalars = inputs["planes"][1] or 0, inputs["scalars"][1] or 0
+        self.only_size = inputs["planes"][3]
+        self.outputs = [name for name in OUTPUTS if name in outputs]
+        self.has_score, self.has_ownership = "score" in outputs, "ownership" in outputs
+
+    @property
+    def _edge(self) -> int:
+        """A board size that the network takes."""
+        return self.only_size or 9
+
+    def _blank(self) -> InputBatch:
+        """One position of zeros, to try the network with."""
+        edge = self._edge
+        planes = np.zeros((1, self._channels, edge, edge), np.float32)
+        scalars = np.zeros((1, self._scalars), np.float32)
+        return InputBatch(self.plane_set, planes, scalars, np.ones((1, edge, edge), np.float32))
+
+
+def bucket(rows: int) -> int:
+    """The smallest power of two that holds `rows`."""
+    return 1 << max(rows - 1, 0).bit_length()
+
+
+def last_line(error: Exception) -> str:
+    """The last line of a message of many lines, which says the most in those of OpenVINO and ONNX Runtime."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

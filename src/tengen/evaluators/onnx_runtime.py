@@ -1,0 +1,76 @@
+"""Evaluation of a network file with ONNX Runtime: on graphics cards and Apple's processors, or on any CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from tengen.errors import NetworkError, unknown_name
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
+from tengen.evaluators.file_evaluator import INPUTS, NetworkFileEvaluator, bucket, last_line
+
+CPU = "CPUExecutionProvider"
+# TensorRT computes the fastest, but compiles for minutes: it is used where it is asked for.
+PREFERRED = ("CUDAExecutionProvider", "CoreMLExecutionProvider", "DmlExecutionProvider", "ROCMExecutionProvider")
+
+
+class OnnxRuntimeEvaluator(NetworkFileEvaluator):
+    """Runs an .onnx network file with the best execution provider of the installed ONNX Runtime.
+
+    `providers` are names such as `CUDAExecutionProvider` or `TensorrtExecutionProvider` in the order of preference;
+    unless given, the first that is there of CUDA, CoreML, DirectML and ROCm. The CPU comes last in any case. `threads`
+    0 uses all cores. A batch is padded to the next power of two, except on the CPU, and cut above `max_batch`. Raises
+    NetworkError for a file that is no network and for a provider that is not there.
+    """
+
+    def __init__(
+        self, path: str | Path, *, providers: Sequence[str] | None = None, threads: int = 0, max_batch: int = 64
+    ) -> None:
+        super().__init__(path, max_batch)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3  # errors alone
+        try:
+            self._session: Any = onnxruntime.InferenceSession(self.path, options, _chosen(providers))
+        except NetworkError:
+            raise
+        except Exception as error:  # its classes share no base of their own
+            raise NetworkError(f"{self.path} cannot be read as an ONNX network: {last_line(error)}") from error
+        self.provider: str = self._session.get_providers()[0]
+        self._describe(
+            {port.name: [n if isinstance(n, int) else None for n in port.shape] for port in self._session.get_inputs()},
+            [port.name for port in self._session.get_outputs()],
+        )
+        self.has_pass = self._run(self._blank())["policy"].shape[1] > self._edge**2
+
+    def _infer(self, batch: InputBatch) -> Evaluation:
+        return evaluation_from_outputs(batch.mask, **self._run(batch))
+
+    def _run(self, batch: InputBatch) -> dict[str, Floats]:
+        rows = len(batch)
+        padding = 0 if self.provider == CPU else bucket(rows) - rows
+        feeds = dict(zip(INPUTS, batch.arrays, strict=True))
+        if padding:  # the rest of the bucket repeats row 0, so that all values stay finite
+            feeds = {name: np.concatenate([part, part[[0] * padding]]) for name, part in feeds.items()}
+        try:
+            found = self._session.run(self.outputs, feeds)
+        except Exception as error:
+            raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
+        return {name: part[:rows] for name, part in zip(self.outputs, found, strict=True)}
+
+
+def _chosen(providers: Sequence[str] | None) -> list[str]:
+    """The execution providers to use, the CPU last. Raises NetworkError for one that is not there."""
+    available = onnxruntime.get_available_providers()
+    if providers is None:
+        chosen = [name for name in PREFERRED if name in available][:1]
+    else:
+        for name in providers:
+            if name not in available:
+                raise NetworkError(unknown_name("execution provider", name, available))
+        chosen = list(providers)
+    return list(dict.fromkeys([*chosen, CPU]))

@@ -1,0 +1,198 @@
+"""Commands that play and count a game: moves, undo, time, score and status of stones.
+
+The commands that count take, after their standard arguments, what decides which stones are dead: `network`, `playouts`,
+`both`, or `dead` and the vertices of the dead stones (there may be none). Without it the rules decide: `both`, or no
+stone where the rules count every stone on the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from tengen import coords
+from tengen.engine.clock import Clock, Overtime, TimeControl
+from tengen.engine.count import WAYS
+from tengen.engine.passing import dead_are_agreed
+from tengen.engine.result import SearchResult
+from tengen.engine.shapes import Shapes
+from tengen.errors import GtpError, IllegalMove, TengenError
+from tengen.game import EMPTY
+from tengen.gtp.parse import Arguments
+from tengen.gtp.session import GtpSession
+
+
+def play(session: GtpSession, args: Arguments) -> str:
+    """COLOUR VERTEX."""
+    args.expect(2)
+    color = args.color(0)
+    point = args.vertex(1, session.game.size)
+    try:
+        session.game.play(point, color=color)
+    except IllegalMove as error:
+        raise GtpError(f"illegal move: {str(error).rpartition(': ')[2]}") from error
+    return ""
+
+
+def genmove(session: GtpSession, args: Arguments) -> str:
+    """COLOUR: search, play the move and answer it, or `resign`."""
+    args.expect(1)
+    color = args.color(0)
+    return play_result(session, color, session.search(color))
+
+
+def reg_genmove(session: GtpSession, args: Arguments) -> str:
+    """COLOUR: the move that the engine would play."""
+    args.expect(1)
+    return name_of(session.search(args.color(0)), session.game.size)
+
+
+def genmove_cleanup(session: GtpSession, args: Arguments) -> str:
+    """COLOUR: like `genmove`, but the engine captures dead stones before it passes."""
+    args.expect(1)
+    color = args.color(0)
+    return play_result(session, color, session.search(color, cleanup=True))
+
+
+def undo(session: GtpSession, args: Arguments) -> str:
+    args.expect(0)
+    if not session.game.undo():
+        raise GtpError("cannot undo: no move has been played")
+    return ""
+
+
+def name_of(result: SearchResult, size: int) -> str:
+    return "resign" if result.resign else coords.to_gtp(result.move, size)
+
+
+def play_result(session: GtpSession, color: int, result: SearchResult) -> str:
+    """Play the move of a search unless it is a resignation; its name."""
+    if not result.resign:
+        session.game.play(result.move, color=color)
+        session.ponder_next = True
+    return name_of(result, session.game.size)
+
+
+# Time.
+
+KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer")
+
+
+def time_settings(session: GtpSession, args: Arguments) -> str:
+    """MAIN OVERTIME STONES: Canadian time. OVERTIME 0 is absolute time; OVERTIME above 0 with STONES 0 is no limit."""
+    args.expect(3)
+    main, period, stones = args.number(0), args.number(1), args.integer(2)
+    if (period > 0 and stones == 0) or main == period == 0:
+        _check_times(main, period, stones)
+        session.set_time(None)
+    else:
+        _start_clocks(session, _control("canadian" if period > 0 else "absolute", main, period, stones))
+    return ""
+
+
+def kgs_time_settings(session: GtpSession, args: Arguments) -> str:
+    """none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN PERIOD STONES, and fischer MAIN INCREMENT."""
+    args.expect(1, 4)
+    kind = args.text(0).lower()
+    if kind not in KINDS:
+        raise GtpError(f"unknown time system {args.text(0)}: one of {', '.join(KINDS)} expected")
+    wanted = {"none": 0, "absolute": 1, "fischer": 2}.get(kind, 3)
+    args.expect(1 + wanted)
+    if kind == "none":
+        session.set_time(None)
+        return ""
+    period = args.number(2) if wanted > 1 else 0.0
+    _start_clocks(session, _control(kind, args.number(1), period, args.integer(3) if wanted > 2 else 0))
+    return ""
+
+
+def list_time_settings(session: GtpSession, args: Arguments) -> str:
+    args.expect(0)
+    return " ".join(KINDS)
+
+
+def time_left(session: GtpSession, args: Arguments) -> str:
+    """COLOUR SECONDS STONES: main time left if STONES is 0, else the period with the stones or periods left."""
+    args.expect(3)
+    color, seconds, stones = args.color(0), args.number(1), args.integer(2)
+    _check_times(seconds, 0, stones)
+    control = session.control or TimeControl.absolute(seconds)
+    if control.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN) and stones > 0:
+        clock = Clock(control, 0.0, seconds, stones)
+    else:
+        clock = replace(control.start(), main=seconds)
+    session.clocks[color] = clock
+    return ""
+
+
+def _start_clocks(session: GtpSession, control: TimeControl) -> None:
+    """Start the clocks, and compile the network first: the clock must not pay for it."""
+    session.set_time(control)
+    session.engine.warm_up(session.game.size)
+
+
+def _control(kind: str, main: float, period: float, count: int) -> TimeControl:
+    try:
+        match kind:
+            case "absolute":
+                return TimeControl.absolute(main)
+            case "fischer":
+                return TimeControl.fischer(main, period)
+            case "byoyomi":
+                return TimeControl.byoyomi(main, period, count)
+            case _:
+                return TimeControl.canadian(main, period, count)
+    except TengenError as error:
+        raise GtpError(f"unacceptable time: {error}") from error
+
+
+def _check_times(main: float, period: float, stones: int) -> None:
+    if main < 0 or period < 0 or stones < 0:
+        raise GtpError("unacceptable time: numbers from 0 up expected")
+
+
+# Count.
+
+STATUSES = ("alive", "dead", "seki")
+
+
+def final_score(session: GtpSession, args: Arguments) -> str:
+    """[WAY]: `B+3.5`, `W+0.5`, or `0` for a draw, by the rules and komi of the game."""
+    score = session.game.score(_dead(session, args, 0))
+    if score == 0:
+        return "0"
+    return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+
+
+def final_status_list(session: GtpSession, args: Arguments) -> str:
+    """STATUS [WAY]: one line of vertices for each chain with that status."""
+    args.expect(1, len(args))
+    wanted = args.text(0).lower()
+    if wanted not in STATUSES:
+        raise GtpError(f"invalid status {args.text(0)}: one of {', '.join(STATUSES)} expected")
+    game = session.game
+    dead = set(_dead(session, args, 1))
+    seki = set(game.seki_stones(dead))
+    lines = []
+    for chain in Shapes(game).chains:
+        status = "dead" if chain.stones & dead else "seki" if chain.stones & seki else "alive"
+        if status == wanted:
+            lines.append(" ".join(coords.to_gtp(point, game.size) for point in sorted(chain.stones)))
+    return "\n".join(lines)
+
+
+def _dead(session: GtpSession, args: Arguments, first: int) -> Collection[int]:
+    """The dead stones, by the arguments from index `first` on."""
+    if len(args) <= first and not dead_are_agreed(session.game):
+        return ()
+    way = args.text(first).lower() if len(args) > first else "both"
+    if way == "dead":
+        points = [args.vertex(index, session.game.size) for index in range(first + 1, len(args))]
+        empty = [p for p in points if p == session.game.size**2 or session.game.board.ravel()[p] == EMPTY]
+        if empty:
+            raise GtpError(f"no stone at {coords.to_gtp(empty[0], session.game.size)}")
+        return points
+    args.expect(0, first + 1)
+    if way not in WAYS:
+        raise GtpError(f"invalid way {args.text(first)}: one of {', '.join(WAYS)}, dead expected")
+    return session.engine.count(session.game, way).dead

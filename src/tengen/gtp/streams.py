@@ -1,0 +1,106 @@
+"""The input and output of a GTP process: input lines are read on a thread, standard output carries answers alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from tengen.gtp.parse import parse_line
+
+_CHUNK = 65536
+
+
+class InputQueue:
+    """Input lines that a thread reads: `put` and `close` are called there, the rest by the server."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[str] = deque()
+        self._closed = False
+        self._scripted = False
+        self._changed = threading.Condition()
+
+    def put(self, *lines: str) -> None:
+        with self._changed:
+            self._waiting.extend(lines)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the input."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def get(self) -> str | None:
+        """The next line; waits for it. None at the end of the input."""
+        with self._changed:
+            while not self._waiting and not self._closed:
+                self._changed.wait()
+            return self._waiting.popleft() if self._waiting else None
+
+    def pending(self) -> bool:
+        """Whether `get` would return at once. This ends an analysis."""
+        return self._closed or bool(self._waiting)
+
+    def search_begins(self) -> None:
+        """A search begins: `stop_requested` refers to it from now on."""
+        with self._changed:
+            self._scripted = self._closed or bool(self._waiting)
+
+    def stop_requested(self) -> bool:
+        """Whether the search must end: a `stop` is waiting, or `quit` or the end of the input came since it began.
+
+        Lines that were waiting before the search began are a script that was piped in as a whole. Each of its commands
+        gets its full answer.
+        """
+        with self._changed:
+            names = {command.name for line in self._waiting if (command := parse_line(line)) is not None}
+            return "stop" in names or (not self._scripted and (self._closed or "quit" in names))
+
+
+def read_lines(descriptor: int, lines: InputQueue) -> threading.Thread:
+    """Start a thread that puts the lines of a file descriptor into `lines` until the input ends.
+
+    It reads the descriptor directly: a thread blocked in a buffered stream would hold the lock of the stream at exit.
+    """
+    thread = threading.Thread(target=_pump, args=(descriptor, lines), name="gtp-input", daemon=True)
+    thread.start()
+    return thread
+
+
+def _pump(descriptor: int, lines: InputQueue) -> None:
+    rest = b""
+    try:
+        while chunk := os.read(descriptor, _CHUNK):
+            *whole, rest = (rest + chunk).split(b"\n")
+            lines.put(*map(_decode, whole))
+    except OSError:
+        pass
+    if rest:
+        lines.put(_decode(rest))
+    lines.close()
+
+
+def _decode(line: bytes) -> str:
+    return line.decode("utf-8", errors="surrogateescape")
+
+
+def open_channel() -> tuple[InputQueue, Callable[[str], None]]:
+    """The lines of standard input, and a function that writes answers to standard output.
+
+    From now on everything else that this process prints, in Python or in a library, goes to standard error.
+    """
+    sys.stdout.flush()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    lines = InputQueue()
+    read_lines(0, lines)
+
+    def write(text: str) -> None:
+        rest = text.encode("utf-8", errors="surrogateescape")
+        while rest:
+            rest = rest[os.write(answers, rest) :]
+
+    return lines, write

@@ -1,0 +1,82 @@
+"""Matches of a self-play run: gates and ratings. Their games lie in match folders in RUN/matches."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tengen.engine.params import SearchParams
+from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.load import load_evaluator
+from tengen.match.folder import OtherMatchError, read_folder
+from tengen.match.game import Conditions, Outcome
+from tengen.match.moves import Passing
+from tengen.match.runner import InBatch, play_match
+from tengen.match.settings import MatchSettings
+from tengen.match.spec import PlayerSpec
+from tengen.match.summary import tally
+from tengen.selfplay.config import GameConfig
+from tengen.statistics import Tally
+
+NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0.0, "root_temperature": 1.0}
+"""Settings of a search without noise."""
+
+
+def load_temporary(path: Path) -> Evaluator:
+    """A network that lives for some cycles: its compiled models are not kept for later processes."""
+    return load_evaluator(path, remember=False)
+
+
+def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
+    """The raw policy of a network at 1 visit, otherwise its search with these params."""
+    if visits == 1:
+        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
+    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
+
+
+def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
+    """The search params that differ from the defaults."""
+    usual = SearchParams().model_dump()
+    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
+
+
+def run_passing(game: GameConfig, params: SearchParams) -> Passing:
+    """When networks of a run pass in its matches: as in its games."""
+    if not game.forbid_pass:
+        return "free"
+    return "filled" if params.simulate_to_end else "settled"
+
+
+def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: float, **fields: object) -> Conditions:
+    """The conditions of a match under the rules of self-play."""
+    return Conditions.model_validate(
+        {
+            "size": size,
+            "komi": komi,
+            "rules": game.rules,
+            "counting": "as-it-stands" if params.simulate_to_end else "pass-alive",
+            "settle": game.settle,
+            "max_moves": game.most_moves,
+            **fields,
+        }
+    )
+
+
+def play_run_match(settings: MatchSettings, folder: Path, execution: InBatch) -> list[Outcome]:
+    """Play a match of a run in one batch, or the games that its folder lacks; return all its games.
+
+    A folder with another match is of an earlier attempt at the same cycle and is played anew.
+    """
+    try:
+        play_match(settings, folder, execution)
+    except OtherMatchError:
+        shutil.rmtree(folder)
+        play_match(settings, folder, execution)
+    return read_folder(folder)[1]
+
+
+def tallies_by_color(outcomes: list[Outcome], player: str) -> tuple[Tally, Tally]:
+    """The player's wins, draws and losses with Black and with White."""
+    black = [outcome for outcome in outcomes if outcome.black == player]
+    white = [outcome for outcome in outcomes if outcome.white == player]
+    return tally(black, player), tally(white, player)

@@ -1,0 +1,214 @@
+"""Where the games, networks and claims of a self-play run go: the interface, and the run folder as one implementation.
+
+Everything that processes of a run exchange while they play passes through `Transport`. A game depends on the recipe,
+its cycle and number, the network and the stored games alone, so every transport gives the same games.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+from filelock import BaseFileLock
+
+from tengen.data.format import SHARD, read_manifest, rows_to_batch, to_shard
+from tengen.data.record import GameRecord
+from tengen.data.store import Shard, Store
+from tengen.data.writer import StoreAppender
+from tengen.disk import try_lock, write_whole
+from tengen.errors import StoreError
+from tengen.selfplay.folder import SelfPlayFolder
+
+BLOCK = 64
+"""Games that a process claims at once."""
+_FLUSH_SECONDS = 5.0
+
+
+class Claim(Protocol):
+    """The game numbers that this process plays. They are free again after `release` or when the process dies."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Numbers that nobody has played or claimed, in order; each is claimed before it is returned."""
+
+    def release(self) -> None:
+        """Give all numbers back."""
+
+
+class CycleGames(Protocol):
+    """The finished games of the cycle that is being played, and which process plays which. Safe between threads."""
+
+    def begin(self) -> None:
+        """Open the cycle for all processes."""
+
+    def is_open(self) -> bool:
+        """Whether the cycle has begun and its games are not in the store yet."""
+
+    def add(self, records: Sequence[GameRecord]) -> None:
+        """Keep finished games; other processes see them within seconds. A game that was added twice counts once."""
+
+    def flush(self) -> None:
+        """Return once all added games are safe. Raises StoreError where they cannot be kept."""
+
+    def games(self) -> dict[int, GameRecord]:
+        """All games of the cycle so far by number, of every process."""
+
+    def claim(self, total: int) -> Claim:
+        """Claim games of the cycle, which has `total`."""
+
+
+class Transport(Protocol):
+    """What the processes of a run exchange. `Path`s are files on this machine; a remote transport downloads them."""
+
+    def network(self, number: int) -> Path | None:
+        """The network file of this number; None while there is none."""
+
+    def cycle_games(self, cycle: int) -> CycleGames:
+        """The games of a cycle until it is stored."""
+
+    def cycles_stored(self) -> int:
+        """Cycles whose games are all in the store."""
+
+    def stored_games(self, cycle: int) -> list[GameRecord]:
+        """The games of a stored cycle, by number."""
+
+    def store_cycle(self, cycle: int) -> list[GameRecord]:
+        """Move the games of a cycle into the store, which grows by one cycle, and return them by number.
+
+        Interrupted at any moment, the same call completes it.
+        """
+
+
+class FolderTransport:
+    """The run folder on a disk that all processes share."""
+
+    def __init__(self, folder: SelfPlayFolder) -> None:
+        self._folder = folder
+
+    def network(self, number: int) -> Path | None:
+        path = self._folder.network(number)
+        return path if path.exists() else None
+
+    def cycle_games(self, cycle: int) -> FolderGames:
+        return FolderGames(self._folder.pending(cycle))
+
+    def cycles_stored(self) -> int:
+        try:
+            return len(read_manifest(self._folder.games)["shards"])  # one shard a cycle
+        except StoreError:
+            return 0
+
+    def stored_games(self, cycle: int) -> list[GameRecord]:
+        shard = Store.open(self._folder.games).shards[cycle]
+        return [shard.row(i) for i in range(len(shard))]
+
+    def store_cycle(self, cycle: int) -> list[GameRecord]:
+        pending = self.cycle_games(cycle)
+        if self.cycles_stored() > cycle:
+            ordered = self.stored_games(cycle)
+        else:
+            games = pending.games()
+            ordered = [games[number] for number in sorted(games)]
+            with StoreAppender(self._folder.games) as store:
+                store.append(ordered)
+        pending.clear()
+        return ordered
+
+
+def number_of(record: GameRecord) -> int:
+    """The number of a self-play game in its cycle."""
+    return int(record.source.rpartition("/")[2])
+
+
+class FolderGames:
+    """`CycleGames` as a folder of small files, each complete or absent. Blocks are claimed by locks on files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._waiting: list[GameRecord] = []
+        self._flushed = time.monotonic()
+        self._read: dict[Path, list[GameRecord]] = {}
+        self._lock = threading.RLock()
+
+    def begin(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def is_open(self) -> bool:
+        return self.folder.exists()
+
+    def add(self, records: Sequence[GameRecord]) -> None:
+        with self._lock:
+            self._waiting += records
+            if len(self._waiting) >= BLOCK or time.monotonic() - self._flushed > _FLUSH_SECONDS:
+                self.flush()
+
+    def flush(self) -> None:
+        with self._lock:
+            self._flushed = time.monotonic()
+            if self._waiting:
+                path = self._write(self._waiting)
+                self._read[path] = self._waiting
+                self._waiting = []
+
+    def games(self) -> dict[int, GameRecord]:
+        with self._lock:
+            for path in sorted(self.folder.glob("games-*.arrow")):
+                if path not in self._read:
+                    shard = Shard(path, int(path.stem.rpartition("-")[2]))
+                    self._read[path] = [shard.row(i) for i in range(len(shard))]
+            found = [record for records in self._read.values() for record in records] + self._waiting
+        return {number_of(record): record for record in found}
+
+    def claim(self, total: int) -> FolderClaim:
+        return FolderClaim(self, total)
+
+    def clear(self) -> None:
+        """Remove the folder, once its games are in the store."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _write(self, records: Sequence[GameRecord]) -> Path:
+        path = self.folder / f"games-{time.time_ns():x}-{os.getpid():x}-{len(records)}.arrow"
+        shard = to_shard(pa.Table.from_batches([rows_to_batch(records)]))
+        try:
+            with write_whole(path) as new, pa.OSFile(str(new), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
+                out.write_batch(shard)
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be written: {error.strerror or error}; make room, the same command resumes the run"
+            ) from error
+        return path
+
+
+class FolderClaim:
+    """Claims blocks of games by locks on files, which the system frees when a process ends, however it ends."""
+
+    def __init__(self, games: FolderGames, total: int) -> None:
+        self._games = games
+        self._total = total
+        self._held: dict[int, BaseFileLock] = {}
+
+    def __iter__(self) -> Iterator[int]:
+        for block in range(-(-self._total // BLOCK)):
+            if block not in self._held and self._claim(block):
+                played = self._games.games()
+                numbers = range(block * BLOCK, min((block + 1) * BLOCK, self._total))
+                yield from (number for number in numbers if number not in played)
+
+    def release(self) -> None:
+        for lock in self._held.values():
+            lock.release()
+        self._held.clear()
+
+    def _claim(self, block: int) -> bool:
+        try:
+            lock = try_lock(self._games.folder / f"block-{block:05d}.lock")
+        except FileNotFoundError:  # the cycle is over and its folder removed
+            return False
+        if lock is not None:
+            self._held[block] = lock
+        return lock is not None

@@ -1,0 +1,37 @@
+"""Symmetries and the hash that identifies a game."""
+
+from __future__ import annotations
+
+import numpy as np
+from data_pipeline.plain_batch import turn
+
+from tengen.data.record import game_hash, pack_moves, symmetry_table
+
+
+def test_symmetries_flip_rows_then_columns_then_transpose() -> None:
+    for size in (5, 19):
+        board = np.arange(size * size).reshape(size, size)
+        for s, images in enumerate(symmetry_table(size)):
+            turned = np.empty(size * size, int)
+            turned[images[:-1]] = board.ravel()
+            assert np.array_equal(turned.reshape(size, size), turn(board, s)) and images[-1] == size * size
+
+
+def test_a_game_has_one_hash_whichever_way_the_board_is_held() -> None:
+    rng = np.random.default_rng(3)
+    none = np.empty(0, np.uint16)
+    seen = set()
+    for _ in range(20):
+        points, colors = rng.integers(0, 362, 80), rng.integers(0, 2, 80)
+        black, white = rng.choice(361, (2, 3), replace=False).astype(np.uint16)
+        table = symmetry_table(19)
+        setups = [(black, white), (none, none)]
+        for setup in setups:
+            hashes = {
+                game_hash(19, pack_moves(colors, turn[points]), *(turn[stones] for stones in setup)) for turn in table
+            }
+            assert len(hashes) == 1
+            seen |= hashes
+        seen.add(game_hash(19, pack_moves(1 - colors, points), none, none))
+        seen.add(game_hash(19, pack_moves(colors, points), white, black))
+    assert len(seen) == 80

@@ -1,0 +1,64 @@
+"""The filters of an import."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+from tengen.data.record import GameRecord, pack_moves
+from tengen.data.rows import Filters
+from tengen.errors import SgfError
+
+GAME = GameRecord(
+    size=19,
+    moves=pack_moves(np.arange(50) % 2, np.arange(50)),
+    komi=6.5,
+    handicap=2,
+    ending="resign",
+    black_rank="3d",
+    white_rank="1p",
+    date=datetime.date(2015, 5, 5),
+)
+
+
+@pytest.mark.parametrize(
+    ("filters", "reason"),
+    [
+        (Filters(), ""),
+        (Filters(sizes=(9, 13)), "board size"),
+        (Filters(sizes=(9, 19)), ""),
+        (Filters(min_rank="3d"), ""),
+        (Filters(min_rank="4d"), "rank"),
+        (Filters(since=datetime.date(2015, 5, 5), until=datetime.date(2015, 5, 5)), ""),
+        (Filters(since=datetime.date(2015, 5, 6)), "date"),
+        (Filters(until=datetime.date(2015, 5, 4)), "date"),
+        (Filters(endings=("count", "resign")), ""),
+        (Filters(endings=("count",)), "result"),
+        (Filters(max_handicap=2), ""),
+        (Filters(max_handicap=1), "handicap"),
+        (Filters(komi=(6.5, 7.5)), ""),
+        (Filters(komi=(7.5,)), "komi"),
+        (Filters(min_moves=50), ""),
+        (Filters(min_moves=51), "too short"),
+        (Filters(max_moves=50), ""),
+        (Filters(max_moves=49), "too long"),
+    ],
+)
+def test_each_filter_on_its_edge(filters: Filters, reason: str) -> None:
+    assert filters.refuse(GAME) == reason
+
+
+def test_unknown_values_fail_the_filters_that_ask_for_them() -> None:
+    unknown = GameRecord(size=19, moves=GAME.moves)
+    assert Filters(min_rank="30k").refuse(unknown) == "rank"
+    assert Filters(since=datetime.date(1900, 1, 1)).refuse(unknown) == "date"
+    assert Filters(komi=(0.0,)).refuse(unknown) == "komi"
+    assert Filters(endings=("unknown",)).refuse(unknown) == ""
+
+
+@pytest.mark.parametrize("wrong", [{"min_rank": "10x"}, {"sizes": (4,)}, {"endings": ("resigned",)}])
+def test_filters_that_make_no_sense(wrong: dict) -> None:
+    with pytest.raises(SgfError, match=r"4 is no|10x|resigned"):
+        Filters(**wrong)

@@ -1,0 +1,227 @@
+"""A store that grows: whole at every moment, whatever ends the process that writes it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from data_pipeline.self_play_games import self_played
+
+from tengen.data import Sampler, SelfPlaySampler, Store, StoreAppender, StoreWriter
+from tengen.data.format import MANIFEST, SHARD
+from tengen.errors import StoreError
+
+GAMES = 5
+"""Games of an append."""
+
+
+def some_games(first: int, count: int = GAMES) -> list:
+    return [self_played(seed) for seed in range(first, first + count)]
+
+
+def sources(path: Path) -> list[str]:
+    return [record.source for record in Store.open(path)]
+
+
+def named(count: int) -> list[str]:
+    return [f"00000/{seed:05d}" for seed in range(count)]
+
+
+def test_a_store_grows_by_calls(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "games"
+    with StoreAppender(path) as appender:
+        assert appender.rows == 0 and len(Store.open(path)) == 0
+        appender.append(some_games(0))
+        early = Store.open(path)
+        appender.append([])
+        appender.append(iter(some_games(GAMES, 3)))
+        assert appender.rows == GAMES + 3
+    with StoreAppender(path) as appender:
+        assert appender.rows == GAMES + 3
+        appender.append(some_games(GAMES + 3, 2))
+    assert sources(path) == named(GAMES + 5)
+    assert [len(shard) for shard in Store.open(path).shards] == [GAMES, 3, 2]
+    assert len(early) == GAMES and early.row(4).source == "00000/00004", "what was open stays what it was"
+    manifest = json.loads((path / MANIFEST).read_text())
+    assert (manifest["version"], manifest["games"], manifest["moves"]) == (2, 10, Store.open(path).positions)
+    assert SelfPlaySampler(Store.open(path), GAMES).games <= 5
+    assert sorted(p.name for p in path.parent.iterdir()) == ["games"], "no lock is left"
+
+
+def test_an_imported_store_can_be_added_to(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "games") as writer:
+        writer.facts = {"filters": {"min_moves": 10}}
+        writer.add(self_played(0))
+    before = json.loads((tmp_path / "games" / MANIFEST).read_text())
+    with StoreAppender(tmp_path / "games") as appender:
+        appender.append(some_games(1))
+    after = json.loads((tmp_path / "games" / MANIFEST).read_text())
+    assert sources(tmp_path / "games") == named(GAMES + 1)
+    assert {name for name in after if after[name] != before[name]} == {"games", "moves", "bytes", "shards"}
+
+
+def test_a_store_of_version_1_is_read_and_added_to(tmp_path: Path) -> None:
+    path = tmp_path / "games"
+    with StoreWriter(path) as writer:
+        for record in some_games(0):
+            writer.add(record)
+    with pa.memory_map(str(path / "shard-00000.arrow")) as file:
+        batch = pa.ipc.open_file(file).get_batch(0)
+    old = SHARD.remove(SHARD.get_field_index("surprises"))
+    with pa.OSFile(str(path / "old"), "wb") as file, pa.ipc.new_file(file, old) as out:
+        out.write_batch(batch.select(old.names))
+    (path / "old").replace(path / "shard-00000.arrow")
+    manifest = json.loads((path / MANIFEST).read_text())
+    (path / MANIFEST).write_text(json.dumps(manifest | {"version": 1}))
+    store = Store.open(path)
+    assert all(record.surprises is None for record in store)
+    assert [r.moves.tolist() for r in store] == [r.moves.tolist() for r in some_games(0)]
+    assert SelfPlaySampler(store, batch_size=8).batch(0).weight.max() <= 1
+    Sampler(store, "all", batch_size=8).batch(0)
+    with StoreAppender(path) as appender:
+        appender.append(some_games(GAMES))
+    assert sources(path) == named(2 * GAMES)
+    given = [record.surprises is not None for record in some_games(GAMES)]
+    assert [record.surprises is not None for record in Store.open(path)] == [False] * GAMES + given
+
+
+def test_a_shard_that_the_manifest_does_not_name_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "games"
+    with StoreAppender(path) as appender:
+        appender.append(some_games(0))
+        left = [path / "shard-00001.arrow", path / "shard-00001.arrow.partial", path / f"{MANIFEST}.partial"]
+        left[0].write_bytes((path / "shard-00000.arrow").read_bytes())
+        for half in left[1:]:
+            half.write_bytes(b"half")
+        assert sources(path) == named(GAMES)
+    with StoreAppender(path) as appender:
+        appender.append(some_games(GAMES))
+    assert sources(path) == named(2 * GAMES)
+    assert sorted(p.name for p in path.iterdir()) == [MANIFEST, "shard-00000.arrow", "shard-00001.arrow"]
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["at the first shard", "at a later shard"])
+def test_killed_at_every_step_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool) -> None:
+    """Whichever of the calls that reach the disk is the last, all games of earlier appends are there, and in order."""
+    seen = set()
+    for step in itertools.count():
+        path = tmp_path / f"games{step}"
+        before = 0 if first else GAMES
+        if not first:
+            with StoreAppender(path) as appender:
+                appender.append(some_games(0))
+        if not killed_after(step, path, before, monkeypatch):
+            break
+        if (path / MANIFEST).exists():
+            seen.add(rows := len(Store.open(path)))
+            assert sources(path) == named(rows)
+        with StoreAppender(path) as appender:
+            appender.append(some_games(appender.rows))
+            assert sources(path) == named(appender.rows)
+    assert seen == {before, before + GAMES} and step > 6
+
+
+def killed_after(step: int, path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Append, and stop for good before the call number `step` that reaches the disk; False when there is none."""
+    left = step
+
+    def counted(call):
+        def tried(*args, **kwargs):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Killed
+            return call(*args, **kwargs)
+
+        return tried
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", counted(os.fsync))
+        for name in ("replace", "mkdir", "unlink", "write_text"):
+            patch.setattr(Path, name, counted(getattr(Path, name)))
+        appender = None
+        try:
+            appender = StoreAppender(path)
+            appender.append(some_games(rows))
+        except Killed:
+            return True
+        finally:
+            left = 100
+            if appender is not None:
+                appender.close()
+    return False
+
+
+CHILD = """
+import sys
+from data_pipeline.self_play_games import self_played
+from tengen.data import StoreAppender
+appender = StoreAppender(sys.argv[1])
+while True:
+    appender.append([self_played(appender.rows + i) for i in range(int(sys.argv[2]))])
+    print(appender.rows, flush=True)
+"""
+
+
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    path = tmp_path / "games"
+    rng = random.Random(1)
+    known = 0
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for _ in range(8):
+        command = [sys.executable, "-c", CHILD, str(path), str(GAMES)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+            assert child.stdout is not None
+            told = [int(child.stdout.readline())]
+            time.sleep(rng.uniform(0, 0.05))
+            child.kill()
+            told += map(int, child.stdout.read().split())
+        store = Store.open(path)
+        assert known < told[-1] <= len(store) <= told[-1] + GAMES
+        assert sources(path) == named(len(store))
+        known = len(store)
+
+
+@pytest.mark.parametrize("part", ["shard-00001.arrow", MANIFEST])
+def test_a_full_disk_loses_nothing(tmp_path: Path, part: str) -> None:
+    """The file to be written lies on a device that is always full."""
+    path = tmp_path / "games"
+    with StoreAppender(path) as appender:
+        appender.append(some_games(0))
+        (path / f"{part}.partial").symlink_to("/dev/full")
+        with pytest.raises(StoreError, match=r"the disk is full: .* keeps the games that it had") as caught:
+            appender.append(some_games(GAMES))
+        assert "\n" not in str(caught.value)
+        assert appender.rows == GAMES and sources(path) == named(GAMES)
+        appender.append(some_games(GAMES))
+    assert sources(path) == named(2 * GAMES)
+    assert not list(path.glob("*.partial"))
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    with StoreAppender(tmp_path / "games"), pytest.raises(StoreError, match="another process is writing"):
+        StoreAppender(tmp_path / "games")
+    with StoreWriter(tmp_path / "games2"), pytest.raises(StoreError, match="another process is writing"):
+        StoreAppender(tmp_path / "games2")
+    StoreAppender(tmp_path / "games").close()
+
+
+def test_no_other_folder_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(StoreError, match=r"holds thesis\.txt and is no game store"):
+        StoreAppender(tmp_path)
+    with pytest.raises(StoreError, match="cannot be written: File exists"):
+        StoreAppender(tmp_path / "thesis.txt")
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]

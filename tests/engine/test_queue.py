@@ -1,0 +1,222 @@
+"""Searches in the background: each finds what it finds alone; priorities, stopping, failures."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from checksum import Checksum
+
+from tengen.engine import Engine, Limits, MoveRestriction, SearchParams
+from tengen.engine.params import playout_params
+from tengen.engine.queue import SearchQueue
+from tengen.engine.result import SearchResult
+from tengen.errors import NetworkError
+from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
+from tengen.game import Game
+
+FEW, MANY = Limits(visits=40), Limits(visits=1_000_000)
+
+
+def found(result: SearchResult) -> tuple[object, ...]:
+    assert result.ownership is not None
+    columns = [(c.point, c.visits, c.winrate, c.score, c.pv) for c in result.candidates]
+    return result.move, result.winrate, result.score, result.visits, columns, result.ownership.tobytes()
+
+
+def alone(game: Game, visits: int = 40) -> tuple[object, ...]:
+    """By an engine of its own, without what passing and resigning have to say."""
+    engine = Engine(Checksum())
+    # Both lists restrict nothing, but the result stays that of the search.
+    engine.set_position(game, allow=[*game.legal_points(), game.size**2])
+    return found(engine.think(Limits(visits=visits)))
+
+
+def positions() -> list[Game]:
+    games = [Game(size, komi=0.5 + i) for i, size in enumerate((5, 7, 5, 5, 7, 6))]
+    return [game.play("C3") if i % 2 else game for i, game in enumerate(games)]
+
+
+class Gate(Checksum):
+    """Waits before each batch until it is opened; remembers how many positions of each size came together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened = threading.Event()
+        self.seen: list[tuple[int, int]] = []  # rows, board size
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        assert self.opened.wait(20)
+        self.seen.append((len(batch), int(batch.sizes[0])))
+        return super().infer(batch)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_each_search_finds_what_it_finds_alone_in_any_order(order: int) -> None:
+    games = positions()[::order]
+    with SearchQueue(Checksum(), at_once=3) as queue:
+        tasks = [queue.start(game, FEW, priority=i % 2) for i, game in enumerate(games)]
+        results = [task.wait(60) for task in tasks]
+    assert [found(result) for result in results] == [alone(game) for game in games]
+    assert all(task.done and task.poll() is result for task, result in zip(tasks, results, strict=True))
+
+
+def test_positions_of_one_priority_share_batches_and_higher_ones_come_first() -> None:
+    gate = Gate()
+    with SearchQueue(gate, batch=4, at_once=8) as queue:
+        first = queue.start(Game(5), FEW)  # its first batch waits at the gate
+        low = [queue.start(Game(5, komi=i), FEW) for i in range(2)]
+        high = [queue.start(Game(7, komi=i), FEW, priority=2.5) for i in range(3)]
+        assert first.poll() is None or first.poll().visits == 0  # type: ignore[union-attr]
+        assert len(queue) == 6
+        gate.opened.set()
+        for task in (first, *low, *high):
+            assert task.wait(60).visits == 40
+    sizes = [size for _, size in gate.seen]
+    # Once the higher ones are there, nothing else is searched until they are over.
+    assert sizes.index(7) <= 2 and set(sizes[sizes.index(7) : len(sizes) - sizes[::-1].index(7)]) == {7}
+    assert max(rows for rows, size in gate.seen if size == 7) == 12
+    assert max(rows for rows, size in gate.seen if size == 5) == 12
+
+
+def test_a_search_is_polled_and_stopped_while_it_runs() -> None:
+    with SearchQueue(Checksum()) as queue:
+        progress: list[int] = []
+        task = queue.start(Game(7), MANY, on_progress=lambda result: progress.append(result.visits), every=0.0)
+        with pytest.raises(TimeoutError, match=r"not over after 0\.01 seconds"):
+            task.wait(0.01)
+        while (state := task.poll()) is None or state.visits < 30:
+            assert not task.done
+        task.stop()
+        result = task.wait(20)
+        assert task.done and result.visits >= state.visits and result.move == result.candidates[0].point
+        assert progress == sorted(progress) and progress[-1] > 0
+        other = queue.start(Game(5), FEW)
+        assert other.wait(20).visits == 40
+
+
+def test_closing_stops_what_runs_and_takes_no_more() -> None:
+    queue = SearchQueue(Checksum())
+    task, waiting = queue.start(Game(7), MANY, priority=1), queue.start(Game(7), MANY)
+    queue.close()
+    assert task.done and waiting.done and len(queue) == 0
+    with pytest.raises(RuntimeError, match="closed"):
+        queue.start(Game(5), FEW)
+    queue.close()
+
+
+def test_a_failing_evaluator_ends_its_searches_and_no_others() -> None:
+    failing = Checksum(fail_after=0)
+    with SearchQueue(BySizeEvaluator(Checksum(), {5: lambda: failing})) as queue:
+        bad, good = [queue.start(Game(5), FEW) for _ in range(2)], queue.start(Game(7), FEW)
+        for task in bad:
+            with pytest.raises(OSError, match="had enough"):
+                task.wait(20)
+            with pytest.raises(OSError, match="had enough"):
+                task.poll()
+        assert good.wait(20).visits == 40
+
+
+def test_a_result_that_cannot_be_right_costs_its_own_search_alone() -> None:
+    class Poison(Checksum):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            result = super().infer(batch)
+            result.value[batch.planes.any(axis=(1, 2, 3)) & (batch.scalars == marked).all(axis=1)] = np.nan
+            return result
+
+    marked = Poison().encoded([Game(5, komi=3)]).scalars[0]
+    with SearchQueue(Poison()) as queue:
+        tasks = [queue.start(Game(5, komi=komi), Limits(visits=20)) for komi in (0.5, 3, 7.5)]
+        with pytest.raises(NetworkError, match="checksum"):
+            tasks[1].wait(20)
+        assert [tasks[i].wait(20).visits for i in (0, 2)] == [20, 20]
+
+
+def test_a_callback_that_fails_ends_its_search() -> None:
+    def fail(result: SearchResult) -> None:
+        raise KeyError("progress")
+
+    with SearchQueue(Checksum()) as queue:
+        task, other = queue.start(Game(5), MANY, on_progress=fail, every=0.0), queue.start(Game(5), FEW)
+        with pytest.raises(KeyError, match="progress"):
+            task.wait(20)
+        assert other.wait(20).visits == 40
+
+
+def test_searches_by_playouts_and_restricted_moves() -> None:
+    with SearchQueue(UniformEvaluator(), playout_params()) as queue:
+        tasks = [queue.start(Game(5), Limits(visits=200), allow=[12, 7]), queue.start(Game(5), Limits(visits=200))]
+        assert {c.point for c in tasks[0].wait(20).candidates} == {7, 12}
+        assert len(tasks[1].wait(20).candidates) == 26
+        with pytest.raises(ValueError):
+            queue.start(Game(5), FEW, avoid=range(26))
+
+
+def test_what_cannot_work_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 searches"):
+        SearchQueue(Checksum(), at_once=0)
+    only = UniformEvaluator()
+    only.only_size = 9
+    with pytest.raises(NetworkError, match="takes 9x9 boards alone"):
+        SearchQueue(only, SearchParams()).start(Game(5), FEW)
+
+
+class Bare(Checksum):
+    """Predicts neither score nor ownership, and knows no pass."""
+
+    has_pass = has_score = has_ownership = False
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        found = super().infer(batch)
+        found.policy[:, -1] = 0
+        return Evaluation(found.policy / found.policy.sum(axis=1, keepdims=True), found.value)
+
+
+def test_a_network_without_score_and_ownership_says_none() -> None:
+    engine = Engine(Bare())
+    engine.set_position(Game(7))
+    result = engine.think(Limits(visits=30))
+    assert result.score is None and result.ownership is None
+    assert result.visits == 30 and all(c.score is None for c in result.candidates)
+    raw = engine.raw(Game(7).play("D4"))
+    assert raw.score is None and raw.policy[0, 24] == 0 and raw.policy[0].sum() == pytest.approx(1)
+    by_playouts = Engine(Bare(), playout_params())
+    by_playouts.set_position(Game(7))
+    result = by_playouts.think(Limits(visits=100))
+    assert result.score is not None and result.ownership is not None
+
+
+def test_a_network_without_pass_and_ownership_passes_by_the_rules() -> None:
+    """Black holds everything: no move is worth anything, and playouts count."""
+    game = _full()
+    engine = Engine(Bare())
+    engine.set_position(game)
+    assert engine.think(Limits(visits=50)).move == game.size**2
+    assert engine.count(game).score > 0
+
+
+def _full() -> Game:
+    """Black's stones on every second point of a 5x5 board and around them."""
+    rows = (".X.X.", "XXXXX", ".X.X.", "XXXXX", ".X.X.")
+    black = [row * 5 + column for row, text in enumerate(rows) for column, mark in enumerate(text) if mark == "X"]
+    return Game(5).setup(black=black, white=[], to_play=0)
+
+
+def test_moves_are_restricted_to_any_depth_and_lines_tell_their_visits() -> None:
+    avoided = MoveRestriction(1, [12, 6], until_depth=4)
+    engine = Engine(Checksum())
+    engine.set_position(Game(5), restrictions=[avoided])
+    found = engine.think(Limits(visits=400))
+    with SearchQueue(Checksum()) as queue:
+        queued = queue.start(Game(5), Limits(visits=400), restrictions=[avoided]).wait(20)
+        free = queue.start(Game(5), Limits(visits=400)).wait(20)
+    assert [(c.point, c.visits, c.pv) for c in found.candidates] == [
+        (c.point, c.visits, c.pv) for c in queued.candidates
+    ]
+    replies = {c.pv[1] for c in found.candidates if len(c.pv) > 1}
+    assert replies and not replies & {6, 12}
+    assert {c.pv[1] for c in free.candidates if len(c.pv) > 1} & {6, 12}, "they would be played"
+    for c in found.candidates:
+        assert len(c.pv_visits) == len(c.pv) and list(c.pv_visits) == sorted(c.pv_visits, reverse=True)
+        assert not c.visits or c.pv_visits[0] == c.visits

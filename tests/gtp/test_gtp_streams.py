@@ -1,0 +1,73 @@
+"""The queue of input lines: what a running search is told by them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from tengen.gtp.streams import InputQueue, read_lines
+
+
+def test_lines_come_in_order_and_then_the_end() -> None:
+    lines = InputQueue()
+    lines.put("a", "b")
+    lines.close()
+    assert [lines.get(), lines.get(), lines.get(), lines.get()] == ["a", "b", None, None]
+
+
+def test_waiting_for_a_line_ends_when_it_comes() -> None:
+    lines = InputQueue()
+    threading.Timer(0.05, lines.put, ["late"]).start()
+    assert lines.get() == "late"
+
+
+@pytest.mark.parametrize("line", ["stop", "3 stop", "\tstop # now", "quit"])
+def test_a_search_is_stopped_by_what_comes_while_it_runs(line: str) -> None:
+    lines = InputQueue()
+    lines.search_begins()
+    assert not lines.stop_requested()
+    lines.put("name")
+    assert not lines.stop_requested() and lines.pending()
+    lines.put(line)
+    assert lines.stop_requested()
+
+
+def test_the_end_of_the_input_stops_the_search_that_runs() -> None:
+    lines = InputQueue()
+    lines.search_begins()
+    lines.close()
+    assert lines.stop_requested()
+
+
+@pytest.mark.parametrize("rest", [["quit"], ["genmove w", "quit"], []])
+def test_a_script_that_was_there_before_does_not_stop_the_search(rest: list[str]) -> None:
+    lines = InputQueue()
+    lines.put(*rest)
+    if not rest:
+        lines.close()
+    lines.search_begins()
+    lines.close()
+    assert not lines.stop_requested()
+
+
+def test_stop_counts_in_a_script_too() -> None:
+    lines = InputQueue()
+    lines.put("stop", "quit")
+    lines.search_begins()
+    assert lines.stop_requested()
+
+
+def test_a_descriptor_is_read_by_lines_whatever_its_pieces() -> None:
+    reading, writing = os.pipe()
+    lines = InputQueue()
+    thread = read_lines(reading, lines)
+    for piece in (b"na", b"me\r\nver", b"sion\n\xff\n", b"last"):
+        os.write(writing, piece)
+        time.sleep(0.01)
+    os.close(writing)
+    thread.join(timeout=5)
+    os.close(reading)
+    assert [lines.get() for _ in range(5)] == ["name\r", "version", "\udcff", "last", None]

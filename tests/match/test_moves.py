@@ -1,0 +1,79 @@
+"""The moves that a player may make, by hand; draws against their closed form."""
+
+import numpy as np
+import pytest
+
+from tengen import coords
+from tengen.game import BLACK, WHITE, Game
+from tengen.match.moves import allowed_moves, draw_moves, legal_moves, own_eyes
+
+# Black's stones stand around A3, C3, D4 and E5. White's B4 is at a corner of A3, B4 and D2 are at corners of C3.
+EYES = """
+. . . X .
+X O X . X
+. X . X .
+X . X O .
+. . . . .
+"""
+
+
+def named(row: np.ndarray) -> set[str]:
+    return {coords.to_gtp(int(point), 5) for point in np.flatnonzero(row)}
+
+
+def test_an_eye_has_its_own_stones_around_it_and_few_of_the_opponent_at_its_corners() -> None:
+    boards = np.stack([Game.from_diagram(EYES).board, Game.from_diagram(EYES.replace("O", "X")).board])
+    eyes = own_eyes(boards, np.array([BLACK, BLACK], np.int8)).reshape(2, -1)
+    assert named(eyes[0]) == {"D4", "E5"}
+    assert named(eyes[1]) == {"A3", "C3", "D4", "E5"}
+    assert not own_eyes(boards, np.array([WHITE, WHITE], np.int8)).any()
+
+
+def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
+    # Black lives at the bottom with the eyes A1 and C1. E5 is White's only eye: Black may want it, White does not.
+    game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
+    open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
+    assert named(legal_moves([game._native])[0]) == open_points | {"E5", "pass"}
+    assert named(allowed_moves([game._native], "settled")[0]) == open_points
+    game.play("pass")
+    assert named(legal_moves([game._native])[0]) == open_points | {"A1", "C1", "pass"}
+    assert named(allowed_moves([game._native], "settled")[0]) == open_points
+
+
+def test_until_the_board_is_filled_dead_stones_are_taken_and_eyes_are_kept() -> None:
+    # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
+    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
+    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
+    assert named(allowed_moves([game], "filled")[0]) == {"C3", "D3", "E1", "E2"}
+
+
+def test_to_pass_is_sensible_when_nothing_else_is() -> None:
+    game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
+    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
+    assert len(named(legal_moves([game])[0])) > 1
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_draws_follow_the_powers_of_the_policy(temperature: float) -> None:
+    policy = np.array([0.5, 0.2, 0.3, 0.0], np.float32)
+    allowed = np.array([True, True, False, True])
+    expected = np.array([0.5, 0.2]) ** (1 / temperature)
+    grid = (np.arange(10_000) + 0.5) / 10_000
+    drawn = draw_moves(np.tile(policy, (len(grid), 1)), np.tile(allowed, (len(grid), 1)), temperature, grid)
+    shares = np.bincount(drawn, minlength=4) / len(grid)
+    np.testing.assert_allclose(shares, [*(expected / expected.sum()), 0, 0], atol=1e-4)
+
+
+def test_the_largest_draw_is_still_an_allowed_move() -> None:
+    policy = np.full((1, 50), 1 / 49, np.float32)
+    allowed = np.ones((1, 50), bool)
+    allowed[0, [0, 49]] = False
+    assert draw_moves(policy, allowed, 1.0, np.array([np.nextafter(1.0, 0)])) == 48
+    assert draw_moves(policy, allowed, 1.0, np.array([0.0])) == 1
+
+
+def test_without_temperature_the_best_allowed_move_is_made_and_without_mass_any() -> None:
+    policy = np.array([[0.1, 0.6, 0.3], [0.0, 1.0, 0.0]], np.float32)
+    allowed = np.array([[True, False, True], [True, False, True]])
+    assert draw_moves(policy, allowed, 0, np.zeros(2)).tolist() == [2, 0]
+    assert draw_moves(policy[1:], allowed[1:], 1.0, np.array([0.9])).tolist() == [2]

@@ -1,0 +1,161 @@
+"""What a caller may forbid, what a network may lack, and what can be read of a root."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from known_answers import Noise
+
+from tengen.coords import to_gtp
+from tengen.engine.params import SearchParams
+from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.game import BLACK, WHITE, Game
+
+CORNER = tuple(range(12))
+
+
+def lines(search: TreeSearch) -> list[list[str]]:
+    """All lines of the tree, as words from the root on."""
+    found: list[list[str]] = []
+    path: list[str] = []
+    for text in search.text(20).splitlines()[1:]:
+        depth = (len(text) - len(text.lstrip())) // 2
+        path = [*path[: depth - 1], text.split()[0]]
+        found.append(path)
+    return found
+
+
+def searched(game: Game, restrictions: list[MoveRestriction], visits: int = 300, **params: object) -> TreeSearch:
+    search = TreeSearch(Noise(), SearchParams(**{"prune_eyes": False, **params}), 4)  # type: ignore[arg-type]
+    search.set_root(game, restrictions=restrictions)
+    search.run(visits)
+    return search
+
+
+@pytest.mark.parametrize("params", [{}, {"transpositions": True}, {"selection": "gumbel"}])
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_forbidden_moves_are_not_in_the_tree_until_their_depth(params: dict[str, object], depth: int) -> None:
+    game = Game(5)
+    words = {to_gtp(p, 5) for p in CORNER}
+    for color in (BLACK, WHITE):
+        plies = range(color, 20, 2)
+        search = searched(game, [MoveRestriction(color, CORNER, depth)], **params)
+        at_depth = {ply: {line[ply] for line in lines(search) if len(line) > ply} for ply in plies}
+        assert all(not at_depth[ply] & words for ply in plies if ply < depth)
+        assert any(at_depth[ply] & words for ply in plies if ply >= depth)
+
+
+def test_allowed_moves_are_the_only_ones_of_their_player() -> None:
+    game = Game(5)
+    words = {to_gtp(p, 5) for p in CORNER}
+    search = searched(game, [MoveRestriction(WHITE, CORNER, 4, allow=True)])
+    replies = {line[1] for line in lines(search) if len(line) > 1}
+    assert replies and replies <= words
+    assert {line[0] for line in lines(search)} - words
+    assert {line[3] for line in lines(search) if len(line) > 3} <= words
+
+
+def test_a_restriction_of_the_root_is_that_of_avoid() -> None:
+    search = TreeSearch(Noise(), SearchParams(), 4)
+    search.set_root(Game(5), avoid=CORNER)
+    search.run(200)
+    assert searched(Game(5), [MoveRestriction(BLACK, CORNER, 1)], 200, prune_eyes=True).text(9) == search.text(9)
+
+
+def test_other_restrictions_search_anew_and_the_same_go_on() -> None:
+    game, deep = Game(5), [MoveRestriction(WHITE, CORNER, 3)]
+    search = searched(game, deep)
+    search.set_root(game, restrictions=deep)
+    assert search.visits == 300
+    search.set_root(game)
+    assert search.visits == 0
+    search.run(50)
+    search.set_root(game, restrictions=deep)
+    assert search.visits == 0
+    search.run(50)
+    search.set_root(game.copy().play(int(search.stats().point[0])), restrictions=deep)
+    assert search.visits == 0  # the depths count from another root
+
+
+def test_a_player_without_a_move_left_keeps_the_position_as_it_is() -> None:
+    search = searched(Game(5), [MoveRestriction(WHITE, (), 3, allow=True)], 100)
+    assert search.visits == 100
+    assert all(len(line) == 1 for line in lines(search))
+    with pytest.raises(ValueError, match="none of the moves"):
+        search.set_root(Game(5), restrictions=[MoveRestriction(BLACK, (), 1, allow=True)])
+
+
+def test_the_visits_of_a_line_are_those_of_its_moves() -> None:
+    search = searched(Game(5), [])
+    best = int(search.stats().point[0])
+    line, visits = search.pv(best), search.pv_visits(best)
+    assert len(line) == len(visits) > 2
+    assert visits[0] == search.stats().visits[0]
+    assert list(visits) == sorted(visits, reverse=True) and visits[-1] >= 1
+    text = search.text(20).splitlines()[1 : len(line) + 1]
+    assert [(t.split()[0], int(t.split()[1])) for t in text] == [
+        (to_gtp(p, 5), n) for p, n in zip(line, visits, strict=True)
+    ]
+
+
+class Lacking(Noise):
+    """A network without some of its outputs."""
+
+    def __init__(self, *, score: bool = False, ownership: bool = False, has_pass: bool = False) -> None:
+        super().__init__()
+        self.has_score, self.has_ownership, self.has_pass = score, ownership, has_pass
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        whole = super().infer(batch)
+        policy = whole.policy.copy()
+        if not self.has_pass:
+            policy[:, -1] = 0
+        score = whole.score if self.has_score else None
+        return replace(whole, policy=policy, score=score, ownership=whole.ownership if self.has_ownership else None)
+
+
+def test_without_a_score_the_value_alone_is_maximised() -> None:
+    params = SearchParams(score_weight=0.4, ownership=True)
+    found = []
+    for evaluator in (Lacking(has_pass=True), Lacking(has_pass=True, score=True, ownership=True)):
+        search = TreeSearch(evaluator, params, 1)
+        search.set_root(Game(5))
+        search.run(200)
+        found.append(search)
+    lacking, whole = found
+    assert not lacking.has_score and whole.has_score
+    assert lacking.ownership is None and whole.ownership is not None
+    assert lacking.stats().utility == pytest.approx(0.6 * lacking.stats().value, abs=1e-5)
+    assert lacking.score == 0
+
+
+def test_without_a_pass_logit_the_root_passes_by_rule() -> None:
+    settled = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .")
+    for game, passes in ((Game(5), False), (settled, True)):
+        search = TreeSearch(Lacking(), SearchParams(), 4)
+        search.set_root(game)
+        search.run(100)
+        assert (25 in search.stats().point) == passes
+        assert (search.choose() == 25) == passes
+
+
+def test_the_networks_words_about_the_root_can_be_read() -> None:
+    evaluator, game = Noise(), Game(5).play("C3")
+    search = TreeSearch(evaluator, SearchParams(leaf_symmetry="none", ownership=True), 4, seed=3)
+    search.set_root(game)
+    assert search.root_evaluation() is None
+    search.run(60)
+    found, said = search.root_evaluation(), evaluator.infer(evaluator.on(5).encoded([game]))
+    assert found is not None and found.ownership is not None
+    assert said.score is not None and said.ownership is not None
+    np.testing.assert_array_equal(found.policy, said.policy[0])
+    np.testing.assert_array_equal(found.ownership, said.ownership[0])
+    assert (found.value, found.score) == (said.value[0], said.score[0])
+    search = TreeSearch(evaluator, SearchParams(), 4)
+    search.set_root(Game(5))
+    search.run(60)
+    search.set_root(Game(5).play(int(search.stats().point[0])))
+    assert search.visits > 0 and search.root_evaluation() is None

@@ -1,0 +1,305 @@
+"""What processes of a run exchange: kept complete and shared whatever dies; the run folder is one way of several."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.data.record import GameRecord, pack_moves
+from tengen.errors import StoreError
+from tengen.evaluators.network_file import find_network
+from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay.conditions import CycleConditions
+from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.play import CyclePlayer, RecentGames
+from tengen.selfplay.transport import BLOCK, FolderGames, FolderTransport, Transport, number_of
+
+
+def game(number: int, moves: int = 3) -> GameRecord:
+    visits = tuple(np.array([(number + 1 << 16) | move], np.uint32) for move in range(moves))
+    points = pack_moves(np.arange(moves) % 2, np.arange(moves))
+    return GameRecord(7, points, komi=9.0, source=f"00004/{number:05d}", visits=visits)
+
+
+def open_games(folder: Path) -> FolderGames:
+    pending = FolderGames(folder)
+    pending.begin()
+    return pending
+
+
+def test_games_come_back_as_they_were(tmp_path: Path) -> None:
+    pending = open_games(tmp_path / "c")
+    pending.add([game(5), game(2)])
+    pending.flush()
+    found = FolderGames(tmp_path / "c").games()
+    assert sorted(found) == [2, 5]
+    assert found[5].source == "00004/00005"
+    assert found[5].visits is not None
+    assert found[5].visits[1].tolist() == [6 << 16 | 1]
+
+
+def test_a_game_played_twice_counts_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        pending = open_games(tmp_path / "c")
+        pending.add([game(5)])
+        pending.flush()
+    assert len(FolderGames(tmp_path / "c").games()) == 1
+
+
+def test_half_a_file_is_not_read(tmp_path: Path) -> None:
+    pending = open_games(tmp_path / "c")
+    pending.add([game(1)])
+    pending.flush()
+    (whole,) = (tmp_path / "c").glob("*.arrow")
+    whole.with_name("games-1-1-7.partial").write_bytes(whole.read_bytes()[:100])
+    assert sorted(FolderGames(tmp_path / "c").games()) == [1]
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pending = open_games(tmp_path / "c")
+    pending.add([game(1)])
+    pending.flush()
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    pending.add([game(2)])
+    with pytest.raises(StoreError, match="No space left"):
+        pending.flush()
+    monkeypatch.undo()
+    assert not list((tmp_path / "c").glob("*.partial"))
+    pending.flush()
+    assert sorted(FolderGames(tmp_path / "c").games()) == [1, 2]
+
+
+def test_claims_share_a_cycle_and_skip_what_was_played(tmp_path: Path) -> None:
+    pending = open_games(tmp_path / "c")
+    pending.add([game(0), game(70)])
+    first, second = pending.claim(3 * BLOCK), pending.claim(3 * BLOCK)
+    one, two = iter(first), iter(second)
+    mine = [next(one) for _ in range(BLOCK - 1)]
+    assert mine == list(range(1, BLOCK))
+    theirs = list(two)
+    assert theirs == [number for number in range(BLOCK, 3 * BLOCK) if number != 70]
+    assert list(one) == []
+    second.release()
+    assert list(first) == theirs
+
+
+def _claim_and_hang(folder: str) -> None:
+    numbers = iter(FolderGames(Path(folder)).claim(BLOCK))
+    next(numbers)
+    Path(folder, "ready").touch()
+    time.sleep(60)
+
+
+def test_the_block_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
+    pending = open_games(tmp_path / "c")
+    child = multiprocessing.get_context("spawn").Process(target=_claim_and_hang, args=(str(tmp_path / "c"),))
+    child.start()
+    try:
+        until = time.monotonic() + 60
+        while not (tmp_path / "c" / "ready").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert list(pending.claim(BLOCK)) == []
+    finally:
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        child.join()
+    assert list(pending.claim(BLOCK)) == list(range(BLOCK))
+
+
+def test_a_cycle_that_is_over_gives_nothing_to_play(tmp_path: Path) -> None:
+    pending = open_games(tmp_path / "c")
+    pending.clear()
+    assert list(pending.claim(BLOCK)) == []
+
+
+def test_one_thread_may_look_while_another_writes(tmp_path: Path) -> None:
+    """A worker asks which games are there while the process adds its own: every game is there at each look."""
+    pending = open_games(tmp_path / "c")
+    failures: list[Exception] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        most = 0
+        while not stop.is_set():
+            try:
+                found = len(pending.games())
+                assert found >= most, f"{most} games, then {found}"
+                most = found
+            except Exception as error:
+                failures.append(error)
+                return
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        for number in range(60):
+            pending.add([game(number)])
+            pending.flush()
+    finally:
+        stop.set()
+        watcher.join()
+        sys.setswitchinterval(interval)
+    assert not failures
+    assert len(pending.games()) == 60
+
+
+class MemoryGames:
+    """The games of a cycle in memory; claims are single games."""
+
+    def __init__(self) -> None:
+        self.finished: dict[int, GameRecord] = {}
+        self.claimed: set[int] = set()
+        self.opened = False
+        self.lock = threading.Lock()
+
+    def begin(self) -> None:
+        self.opened = True
+
+    def is_open(self) -> bool:
+        return self.opened
+
+    def add(self, records: Sequence[GameRecord]) -> None:
+        with self.lock:
+            self.finished |= {number_of(record): record for record in records}
+
+    def flush(self) -> None:
+        pass
+
+    def games(self) -> dict[int, GameRecord]:
+        with self.lock:
+            return dict(self.finished)
+
+    def claim(self, total: int) -> MemoryClaim:
+        return MemoryClaim(self, total)
+
+
+class MemoryClaim:
+    def __init__(self, games: MemoryGames, total: int) -> None:
+        self.games, self.total = games, total
+        self.mine: set[int] = set()
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(self.total):
+            with self.games.lock:
+                free = number not in self.games.claimed and number not in self.games.finished
+                if free:
+                    self.games.claimed.add(number)
+                    self.mine.add(number)
+            if free:
+                yield number
+
+    def release(self) -> None:
+        with self.games.lock:
+            self.games.claimed -= self.mine
+
+
+class MemoryTransport:
+    """A run without a folder."""
+
+    def __init__(self, networks: dict[int, Path]) -> None:
+        self.networks = networks
+        self.cycles: dict[int, MemoryGames] = {}
+        self.stored: list[list[GameRecord]] = []
+
+    def network(self, number: int) -> Path | None:
+        return self.networks.get(number)
+
+    def cycle_games(self, cycle: int) -> MemoryGames:
+        return self.cycles.setdefault(cycle, MemoryGames())
+
+    def cycles_stored(self) -> int:
+        return len(self.stored)
+
+    def stored_games(self, cycle: int) -> list[GameRecord]:
+        return self.stored[cycle]
+
+    def store_cycle(self, cycle: int) -> list[GameRecord]:
+        games = self.cycles[cycle].games()
+        self.stored.append([games[number] for number in sorted(games)])
+        return self.stored[cycle]
+
+
+CONFIG = ZeroConfig.model_validate(
+    {
+        "name": "x",
+        "seed": 4,
+        "cycles": 2,
+        "games_per_cycle": 10,
+        "games_at_once": 4,
+        "workers": 2,
+        "overlap": True,
+        "network": {"family": "residual", "size": "b2c16"},
+        "game": {"sizes": {7: 1}, "most_moves": 14},
+        "search": {"visits": 4},
+        "opening": {"hard": 0.5},
+    }
+)
+
+
+def play_cycles(transport: Transport, helpers: int = 0) -> list[list[Any]]:
+    """All games of two cycles, as plain values; `helpers` more threads play as other processes do."""
+    found = []
+    with ShutdownFlag() as stop:
+        for cycle in range(CONFIG.cycles):
+            conditions = CycleConditions.of(CONFIG, RecentGames(transport).before(cycle), cycle)
+            player = CyclePlayer(CONFIG, transport, stop)
+            transport.cycle_games(cycle).begin()
+            arguments = (cycle, conditions, lambda *_: None)
+            threads = [threading.Thread(target=player.help, args=arguments) for _ in range(helpers)]
+            for thread in threads:
+                thread.start()
+            player.play(*arguments)
+            for thread in threads:
+                thread.join()
+            found += transport.store_cycle(cycle)
+    return [
+        [game.source, game.komi, game.score, game.moves.tolist(), [v.tolist() for v in game.visits or ()]]
+        for game in found
+    ]
+
+
+def test_a_run_without_a_folder_plays_the_same_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = find_network("zero-7x7")
+    folder = SelfPlayFolder(tmp_path / "run")
+    folder.network(0).parent.mkdir(parents=True)
+    shutil.copyfile(network, folder.network(0))
+    by_folder = play_cycles(FolderTransport(folder))
+    assert len(by_folder) == 20
+    assert FolderTransport(folder).cycles_stored() == 2
+    assert FolderTransport(folder).network(1) is None
+    assert not FolderTransport(folder).cycle_games(1).is_open()
+
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert play_cycles(MemoryTransport({0: network}), helpers=2) == by_folder
+    assert not list((tmp_path / "empty").iterdir())
+
+
+def test_a_stored_cycle_is_stored_once(tmp_path: Path) -> None:
+    transport = FolderTransport(SelfPlayFolder(tmp_path))
+    for _ in range(2):  # the second time as after a kill before the pending games were removed
+        games = transport.cycle_games(0)
+        games.begin()
+        games.add([game(1), game(0)])
+        games.flush()
+        assert [number_of(record) for record in transport.store_cycle(0)] == [0, 1]
+        assert transport.cycles_stored() == 1
+        assert not games.is_open()
