@@ -320,7 +320,7 @@ def test_a_result_that_needs_no_count_is_written() -> None:
 def test_a_game_is_written_as_its_tree_is() -> None:
     game = Game(9)
     game.place_handicap(2)
-    for move in ("E5", "C3", "pass", "G7"):
+    for move in ("E5", "C4", "pass", "G6"):
         game.play(move)
     comments = ["a ] b \\ :é", "", "two\nlines"]
     tree = GameTree.of_game(game, SgfInfo(black="x]y"))
