@@ -3,7 +3,7 @@
     python benchmarks/learning.py [--size b4c32] [--board 7] [--batch 128] [--steps 60] [--threads 1 2]
 
 One line of JSON a measurement. The training steps are those of a run: sampler, network, losses, optimiser and moving
-average through Lightning; the first ten are not counted. `seconds` are of the clock, `cpu` of processor time of all
+average through `Trainer`; the first ten are not counted. `seconds` are of the clock, `cpu` of processor time of all
 threads (medians of a step), so that other work on the machine can be told. Needs the extra [train].
 """
 
@@ -16,20 +16,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import lightning as L
 import numpy as np
 import numpy.typing as npt
 import psutil
 import torch
-from torch.utils.data import DataLoader
 
 from tengen.data import GameRecord, SelfPlaySampler, Store, StoreAppender
 from tengen.data.record import pack_moves
 from tengen.game import Game
-from tengen.training.batches import BatchStream, TensorBatch
+from tengen.training.batches import BatchStream
 from tengen.training.config import RunConfig
-from tengen.training.module import TrainingModule
-from tengen.training.run import make_trainer
+from tengen.training.supervised import make_trainer
+from tengen.training.trainer import Callback, Trainer
 
 GAMES = 200
 SKIPPED = 10
@@ -62,14 +60,14 @@ def games(size: int) -> Iterator[Store]:
         yield Store.open(Path(folder) / "games")
 
 
-class Watch(L.Callback):
+class Watch(Callback):
     """Clock and processor time at the end of every step."""
 
     def __init__(self) -> None:
         self.clock: list[float] = []
         self.cpu: list[float] = []
 
-    def on_train_batch_end(self, *_: Any) -> None:
+    def on_step(self, trainer: Trainer[Any]) -> None:
         self.clock.append(time.perf_counter())
         self.cpu.append(time.process_time())
 
@@ -95,10 +93,7 @@ def training(sampler: SelfPlaySampler, size: str, precision: str, threads: int, 
     })  # fmt: skip
     torch.set_num_threads(threads)
     watch = Watch()
-    loader: DataLoader[TensorBatch] = DataLoader(BatchStream(sampler, 0), batch_size=None)
-    with tempfile.TemporaryDirectory() as folder:
-        module = TrainingModule(run, sampler.plane_set)
-        make_trainer(run.training, Path(folder), [watch]).fit(module, loader)
+    make_trainer(run, sampler.plane_set, [watch]).fit(BatchStream(sampler, 0))
     clock, cpu = (np.diff(times)[SKIPPED - 1 :] for times in (watch.clock, watch.cpu))
     return {
         "benchmark": "training",

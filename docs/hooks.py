@@ -22,9 +22,8 @@ from pydantic.fields import FieldInfo
 from tengen.cli.app import VERBS
 from tengen.engine import SearchParams
 from tengen.reinforce.config import RlConfig
-from tengen.selfplay.config import ZeroConfig
-from tengen.training.config import RunConfig
-from tengen.training.linear_config import LinearRun
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tengen"
@@ -80,14 +79,14 @@ def recipes_page() -> str:
     """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
     sections = [
         "# Recipe keys",
-        "A recipe is a YAML file. `kind` selects the kind of run: `network` (default), `linear-playout`, `zero` or "
-        "`policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written below its name "
-        "or as `--set GROUP.KEY=VALUE`.",
+        "A recipe is a YAML file. `kind` selects the kind of run: `supervised` (default), `linear-playout`, "
+        "`selfplay` or `policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written "
+        "below its name or as `--set GROUP.KEY=VALUE`.",
     ]
     for kind, model in (
-        ("network", RunConfig),
+        ("supervised", RunConfig),
         ("linear-playout", LinearRun),
-        ("zero", ZeroConfig),
+        ("selfplay", SelfPlayConfig),
         ("policy-gradient", RlConfig),
     ):
         sections += [f"## Kind {kind}", *_groups(model, "")]

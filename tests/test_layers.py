@@ -51,7 +51,8 @@ TOP = {"cli", "recipes", "__main__"}
 # The heavy libraries, and where alone each may be imported.
 HEAVY = {
     "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
-    "lightning": ("training/", "selfplay/"),
+    "lightning": (),
+    "lightning_fabric": ("training/trainer.py",),
     "onnx": ("networks/", "training/"),
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
@@ -178,7 +179,7 @@ def test_import_tengen_needs_numpy_alone() -> None:
 @pytest.mark.parametrize("verb", ["play", "gtp", "import_", "stats", "evaluate", "nets", "match", "rate", "bench"])
 def test_a_player_needs_no_training_packages(verb: str) -> None:
     program = (
-        "import sys; sys.modules.update(dict.fromkeys(('torch', 'lightning', 'onnx', 'tensorboard')))\n"
+        "import sys; sys.modules.update(dict.fromkeys(('torch', 'lightning_fabric', 'onnx', 'tensorboard')))\n"
         f"import tengen.cli.{verb}; import tengen.engine; tengen.engine.load_engine('none')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)

@@ -11,10 +11,9 @@ from training.small_run import settings_of, write_store
 
 from tengen.benchmark.training import encoding, estimate, plan, random_games
 from tengen.training.config import RunConfig, TrainConfig
-from tengen.training.pace import Pace, measure_pace
-from tengen.training.run import open_samplers
+from tengen.training.supervised import Pace, measure_pace, open_samplers
 
-PACE = Pace(steps=5, step_seconds=0.5, waiting=0.0, judging_seconds=0.01)
+PACE = Pace(steps=5, step_seconds=0.5, waiting=0.0, validation_seconds=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +66,7 @@ def test_the_pace_is_of_the_run_and_leaves_no_trace(run: RunConfig) -> None:
     samplers = open_samplers(run)
     pace = measure_pace(run, samplers, 0.2)
     assert pace.steps >= 2 and pace.step_seconds * pace.steps >= 0.2 * 0.9
-    assert 0 <= pace.waiting <= 1 and pace.judging_seconds > 0
+    assert 0 <= pace.waiting <= 1 and pace.validation_seconds > 0
     assert torch.get_num_threads() == before
 
 

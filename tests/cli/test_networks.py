@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from tengen.cli.app import main
 from tengen.data.record import GameRecord, pack_moves
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
-from tengen.training.accuracy import Judgement
 from tengen.training.config import RunConfig
+from tengen.training.metrics import PredictionResults
 
 ROOT = Path(__file__).parents[2]
 
@@ -131,7 +132,7 @@ def test_few_positions_give_no_interval_that_cannot_be(
     assert main(["evaluate", "mine", str(store), "--positions", "1"]) == 0
     printed = capsys.readouterr().out
     assert "unknown" in printed and "inf" not in printed
-    judged = Judgement(
+    judged = PredictionResults(
         *(np.array(column, float) for column in ([0] * 3, [1] * 3, [1] * 3, [0] * 3, [0, 0, 1], [5] * 3))
     )
     assert judged.estimates()["value_mse"].low < 0
@@ -168,13 +169,14 @@ def test_a_network_of_one_size_tells_its_cost_there(
 ) -> None:
     from tengen.data.planes import plane_set
     from tengen.recipes.loader import network_fields
-    from tengen.training.module import TrainingModule
+    from tengen.training.supervised import make_trainer
+    from tengen.training.trainer import Trainer
 
-    def begin(run: RunConfig, folder: Path, *, progress: bool, begun: Callable[[TrainingModule], None]) -> Path:
-        begun(TrainingModule(run, plane_set(network_fields(run.network).plane_set)))
+    def begin(run: RunConfig, folder: Path, *, show_progress: bool, on_start: Callable[[Trainer[Any]], None]) -> Path:
+        on_start(make_trainer(run, plane_set(network_fields(run.network).plane_set)))
         return folder
 
-    monkeypatch.setattr("tengen.training.run.train", begin)
+    monkeypatch.setattr("tengen.training.supervised.train", begin)
     recipe = tmp_path / "cody.yaml"
     recipe.write_text("name: cody\nnetwork: {family: cody7x7}\ndata: {store: games}\ntraining: {steps: 1}\n")
     assert main(["train", str(recipe)]) == 0

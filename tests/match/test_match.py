@@ -256,7 +256,7 @@ def test_a_worker_that_dies_between_two_games_is_told(tmp_path: Path) -> None:
         play(match("a=random", "b=random", games=20, conditions=FAST), tmp_path, 1, Killer())
 
 
-def test_a_folder_that_another_process_wrote_meanwhile_is_looked_at_again(tmp_path: Path) -> None:
+def test_a_folder_that_another_process_wrote_meanwhile_is_used_scalars_again(tmp_path: Path) -> None:
     settings = match("a=random", "b=random", games=4, conditions=FAST)
     other = match("a=random", "b=random", games=4, conditions={**FAST, "komi": 3.5})
     with MatchFolder(tmp_path / "m") as late, MatchFolder(tmp_path / "m") as stranger:

@@ -11,8 +11,8 @@ onnx = pytest.importorskip("onnx", reason="networks need the extra [train]")
 from torch import nn  # noqa: E402
 
 from tengen.networks import build, parse_config  # noqa: E402
-from tengen.networks.average import average  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
+from tengen.networks.load import average  # noqa: E402
 
 PLANES, SCALARS = 8, 3
 CONFIG = {"family": "residual", "size": "b1c8", "stem": 3, "activation": "gelu", "soft": True}

@@ -11,9 +11,10 @@ onnx = pytest.importorskip("onnx", reason="networks need the extra [train]")
 import openvino  # noqa: E402
 
 from tengen.networks import build, parse_config  # noqa: E402
-from tengen.networks.export import INPUTS, OUTPUTS, export, plain  # noqa: E402
+from tengen.networks.export import INPUTS, export, plain  # noqa: E402
 
 PLANES, SCALARS = 8, 3
+OUTPUTS = ("policy", "value", "score", "ownership")
 
 
 @pytest.fixture(scope="module", params=[{}, {"reply": True, "soft": True, "pooling": False}], ids=["plain", "more"])
@@ -62,7 +63,7 @@ def test_no_standardising_is_left_in_the_file(module: torch.nn.Module, file: Pat
     """The filters are worked out once, at export; the module keeps its own."""
     assert not any(type(layer).__name__ == "ScaledConv2d" for layer in plain(module).modules())
     assert any(type(layer).__name__ == "ScaledConv2d" for layer in module.modules())
-    assert not any("extra" in name for name, _ in plain(module).named_parameters())
+    assert not any("maps" in name for name, _ in plain(module).named_parameters())
     assert "Sqrt" not in {node.op_type for node in onnx.load(file).graph.node if "stem" in node.name}
 
 

@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from pydantic import ValidationError  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
-from tengen.networks import NetConfig, NetOutput, build, families, parse_config  # noqa: E402
-from tengen.networks.cost import mac_count, parameter_count  # noqa: E402
+from tengen.networks import FAMILIES, NetConfig, NetOutput, build, parse_config  # noqa: E402
+from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
 
 PLANES, SCALARS = 11, 4
@@ -26,12 +26,12 @@ def config(request: pytest.FixtureRequest) -> NetConfig:
 
 
 def test_every_family_is_tested() -> None:
-    assert [*SMALL, *FIXED] == families()
+    assert [*SMALL, *FIXED] == list(FAMILIES)
 
 
 def parts(out: NetOutput) -> list[torch.Tensor]:
-    """The outputs that the network has."""
-    return [part for part in out if part is not None]
+    """The outputs and further maps that the network has."""
+    return [*(part for part in out[:4] if part is not None), *out.maps.values()]
 
 
 def inputs(edge: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -45,6 +45,8 @@ def inputs(edge: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor, torch.Te
 @pytest.mark.parametrize("edge", [5, 6, 13, 19])
 def test_every_size_has_the_promised_shapes(config: NetConfig, edge: int) -> None:
     out = build(config, PLANES, SCALARS)(*inputs(edge, edge, 5, edge))
+    assert set(out.maps) == set(config.heads.maps)
+    assert all(config.heads.has(name) == out.has(name) for name in out._fields[:4])
     assert out.policy.shape == (3, edge * edge + 1)
     assert out.value.shape == (3, 3)
     assert out.score.shape == (3,)
@@ -129,11 +131,12 @@ def test_heads_for_training_leave_the_rest_as_it_was() -> None:
     plain, more = ResidualConfig(size="b2c16"), ResidualConfig(size="b2c16", reply=True, soft=True)
     one, two = (build(config, PLANES, SCALARS) for config in (plain, more))
     extra = two.load_state_dict(one.state_dict(), strict=False).missing_keys
-    assert extra and all(name.startswith("policy.extra.") for name in extra)
+    assert extra and all(name.startswith("policy.maps.") for name in extra)
     given = inputs(9, 9, 7)
     first, second = one(*given), two(*given)
-    assert (first.reply, first.soft) == (None, None)
-    assert not torch.allclose(second.reply, second.soft) and not torch.allclose(second.reply, second.policy)
+    assert not first.maps and plain.heads.maps == () and more.heads.maps == ("reply", "soft")
+    reply, soft = second.maps["reply"], second.maps["soft"]
+    assert not torch.allclose(reply, soft) and not torch.allclose(reply, second.policy)
     for before, after in zip(parts(first), parts(second)[:4], strict=True):
         assert torch.equal(before, after)
 

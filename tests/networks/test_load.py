@@ -16,11 +16,12 @@ from tengen.evaluators.network_file import EMBEDDED, find_network  # noqa: E402
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator  # noqa: E402
 from tengen.networks import build, parse_config  # noqa: E402
 from tengen.networks.blocks import ScaledConv2d  # noqa: E402
-from tengen.networks.export import OUTPUTS, export  # noqa: E402
+from tengen.networks.constant_inputs import fold_width  # noqa: E402
+from tengen.networks.export import export  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
-from tengen.networks.one_size import forget_width  # noqa: E402
 
 PLANES, SCALARS = 8, 3
+OUTPUTS = ("policy", "value", "score", "ownership")
 CONFIG = {"family": "residual", "size": "b2c16", "stem": 3, "activation": "gelu"}
 
 
@@ -56,7 +57,7 @@ def test_all_outputs_are_those_of_the_module_that_was_exported(
 ) -> None:
     module = network()
     if folded:
-        forget_width(module, 9)
+        fold_width(module, 9)
     loaded = load_module(write(module, tmp_path / "net.onnx"))
     given = inputs(PLANES, SCALARS, edge, sizes)
     with torch.no_grad():

@@ -7,8 +7,8 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 from torch import nn  # noqa: E402
 
 from tengen.networks import build, parse_config  # noqa: E402
-from tengen.networks.one_size import forget_width  # noqa: E402
-from tengen.networks.output import NetOutput  # noqa: E402
+from tengen.networks.constant_inputs import fold_width  # noqa: E402
+from tengen.networks.interface import NetOutput  # noqa: E402
 
 EDGE = 13
 PLANES, SCALARS = 6, 3
@@ -33,7 +33,7 @@ def answer(module: nn.Module, edge: int) -> NetOutput:
 def test_nothing_changes_on_the_size_it_was_trained_on() -> None:
     module = network()
     before = answer(module, EDGE)
-    forget_width(module, EDGE)
+    fold_width(module, EDGE)
     for was, now in zip(before, answer(module, EDGE), strict=True):
         torch.testing.assert_close(now, was, atol=1e-4, rtol=1e-4)
 
@@ -42,7 +42,7 @@ def test_nothing_changes_on_the_size_it_was_trained_on() -> None:
 def test_on_other_sizes_it_no_longer_reads_the_width(edge: int, monkeypatch: pytest.MonkeyPatch) -> None:
     module = network()
     before = answer(module, edge)
-    forget_width(module, EDGE)
+    fold_width(module, EDGE)
     found = answer(module, edge)
     assert not torch.allclose(before.policy, found.policy, atol=1e-3)
     monkeypatch.setattr("tengen.networks.blocks.width_factor", torch.zeros_like)

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 
 from tengen.networks import NetOutput, build, parse_config  # noqa: E402
-from tengen.networks.scalars import ScalarRange, looked_at, without_constants  # noqa: E402
+from tengen.networks.constant_inputs import ScalarRange, used_scalars, without_constants  # noqa: E402
 
 PLANES, SCALARS, ROWS = 8, 5, 6
 
@@ -32,7 +32,7 @@ def differences(one: NetOutput, other: NetOutput) -> list[float]:
     return [float((a - b).abs().max()) for a, b in zip(one[:4], other[:4], strict=True)]
 
 
-def test_constants_are_kept_and_then_not_looked_at(network: torch.nn.Module) -> None:
+def test_constants_are_kept_and_then_not_used_scalars(network: torch.nn.Module) -> None:
     learnt = torch.rand(ROWS, SCALARS)
     learnt[:, 1], learnt[:, 3] = 1.0, -0.5
     other = learnt.clone()
@@ -41,8 +41,8 @@ def test_constants_are_kept_and_then_not_looked_at(network: torch.nn.Module) -> 
     assert max(differences(outputs(folded, learnt), outputs(network, learnt))) < 1e-4
     assert max(differences(outputs(folded, other), outputs(folded, learnt))) == 0
     assert min(differences(outputs(network, other), outputs(network, learnt))) > 1e-3, "or there was nothing to mend"
-    assert looked_at(network) == [0, 1, 2, 3, 4]
-    assert looked_at(folded) == [0, 2, 4]
+    assert used_scalars(network) == [0, 1, 2, 3, 4]
+    assert used_scalars(folded) == [0, 2, 4]
 
 
 def test_what_stays_makes_the_difference_that_it_made(network: torch.nn.Module) -> None:
@@ -76,5 +76,5 @@ def test_what_a_network_knows_before_is_not_forgotten(network: torch.nn.Module) 
 
 def test_a_family_without_scalars_has_nothing_to_forget() -> None:
     network = build(parse_config({"family": "cody7x7"}), PLANES, SCALARS)
-    assert looked_at(network) == []
-    assert looked_at(without_constants(network, {0: 1.0})) == []
+    assert used_scalars(network) == []
+    assert used_scalars(without_constants(network, {0: 1.0})) == []

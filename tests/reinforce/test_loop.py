@@ -20,7 +20,6 @@ from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
-from tengen.reinforce import learner as rl_learner  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import RlConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
@@ -214,13 +213,3 @@ def test_the_recipe_of_the_package_is_one() -> None:
 def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         RlConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})
-
-
-@pytest.mark.parametrize("native", [True, False])
-def test_half_precision_is_for_processors_that_have_it(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
-    config = load_recipe("alphago-rl-9x9", model=RlConfig)
-    for asked, found in (("auto", native), ("bf16", True), ("f32", False)):
-        learn = config.learn.model_copy(update={"precision": asked})
-        with rl_learner._autocast(config.model_copy(update={"learn": learn})):
-            assert torch.is_autocast_enabled("cpu") == found

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,12 @@ from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
-from tengen.runs.folder import alone
+from tengen.runs.folder import RunFolder
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.log import read_log
 from tengen.training import linear
+from tengen.training.config import LinearRun
 from tengen.training.linear import judge_playout, train_linear
-from tengen.training.linear_config import LinearRun
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def run(store: Path) -> LinearRun:
 
 @pytest.fixture
 def unbroken(run: LinearRun, tmp_path: Path) -> Path:
-    return train_linear(run, tmp_path / "unbroken", progress=False)
+    return train_linear(run, tmp_path / "unbroken", show_progress=False)
 
 
 def events(path: Path) -> list[dict[str, object]]:
@@ -79,25 +79,25 @@ def test_a_run_ends_with_a_file_and_a_log(run: LinearRun, unbroken: Path) -> Non
 def test_a_stopped_run_ends_as_the_unbroken_one(
     run: LinearRun, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class After:
-        """True when asked for the nth time: Ctrl-C in the middle of things."""
+    class After(threading.Event):
+        """Set when asked for the 20th time: Ctrl-C in the middle of a run."""
 
-        def __init__(self, times: int) -> None:
-            self.left = times
+        left = 20
 
-        def __bool__(self) -> bool:
+        def is_set(self) -> bool:
             self.left -= 1
             return self.left <= 0
 
-    @contextmanager
-    def stopping() -> Iterator[After]:
-        yield After(20)
+    class StopSoon(ShutdownFlag):
+        def __init__(self) -> None:
+            super().__init__()
+            self.event = After()
 
-    monkeypatch.setattr(linear, "_interruptions", stopping)
+    monkeypatch.setattr(linear, "ShutdownFlag", StopSoon)
     stops = 0
     while True:
         try:
-            path = train_linear(run, tmp_path / "stopped", progress=False)
+            path = train_linear(run, tmp_path / "stopped", show_progress=False)
             break
         except KeyboardInterrupt:
             stops += 1
@@ -120,8 +120,8 @@ def test_a_killed_run_ends_as_the_unbroken_one(
         with monkeypatch.context() as patch:
             patch.setattr(linear._Games, "__getitem__", dying)
             with pytest.raises(RuntimeError):
-                train_linear(run, tmp_path / "killed", progress=False)
-    path = train_linear(run, tmp_path / "killed", progress=False)
+                train_linear(run, tmp_path / "killed", show_progress=False)
+    path = train_linear(run, tmp_path / "killed", show_progress=False)
     assert np.array_equal(read_playout(path), read_playout(unbroken))
     assert events(path) == events(unbroken)
 
@@ -129,34 +129,34 @@ def test_a_killed_run_ends_as_the_unbroken_one(
 def test_a_folder_of_another_run_is_refused(run: LinearRun, unbroken: Path) -> None:
     other = run.model_copy(update={"training": run.training.model_copy(update={"rate": 0.5})})
     with pytest.raises(RecipeError, match=r"training.rate = 0.05, not 0.5"):
-        train_linear(other, unbroken.parent.parent, progress=False)
+        train_linear(other, unbroken.parent.parent, show_progress=False)
 
 
 def test_a_store_that_was_imported_anew_is_noticed(run: LinearRun, tmp_path: Path) -> None:
     store = write_store(tmp_path / "store", 40)
     run = run.model_copy(update={"data": run.data.model_copy(update={"store": str(store), "validation_store": None})})
-    train_linear(run, tmp_path / "run", progress=False)
+    train_linear(run, tmp_path / "run", show_progress=False)
     shutil.rmtree(store)
     write_store(store, 41)
     with pytest.raises(RecipeError, match=r"learnt from \d+ games \(.*\), and its store holds .* now; give another"):
-        train_linear(run, tmp_path / "run", progress=False)
+        train_linear(run, tmp_path / "run", show_progress=False)
 
 
 def test_two_do_not_train_in_one_folder(run: LinearRun, tmp_path: Path) -> None:
-    with alone(tmp_path), pytest.raises(RecipeError, match="another process is training in"):
-        train_linear(run, tmp_path, progress=False)
+    with RunFolder(tmp_path, run.kind).lead(), pytest.raises(RecipeError, match="another process works on this run"):
+        train_linear(run, tmp_path, show_progress=False)
     assert not (tmp_path / "recipe.yaml").exists()
 
 
 @pytest.mark.parametrize(
-    ("recipe", "kind"), [("name: a network's\n", "network"), ("kind: zero\n", "zero"), ("- 1\n", "unknown")]
+    ("recipe", "kind"), [("name: a network's\n", "supervised"), ("kind: selfplay\n", "selfplay"), ("- 1\n", "unknown")]
 )
 def test_a_folder_of_a_run_of_another_kind_stays_as_it_is(
     run: LinearRun, tmp_path: Path, recipe: str, kind: str
 ) -> None:
     (tmp_path / "recipe.yaml").write_text(recipe, encoding="utf-8")
     with pytest.raises(RecipeError, match=f"holds a run of kind {kind}, not linear-playout"):
-        train_linear(run, tmp_path, progress=False)
+        train_linear(run, tmp_path, show_progress=False)
     assert (tmp_path / "recipe.yaml").read_text(encoding="utf-8") == recipe
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.yaml"]
 

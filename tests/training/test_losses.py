@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
-from tengen.training.losses import losses, policy_loss, soften, total, value_loss  # noqa: E402
+from tengen.training.losses import WeightedLosses, policy_loss, soften, total, value_loss  # noqa: E402
 
 NAN = math.nan
 HEADS = ("policy", "value", "score", "ownership")
@@ -28,6 +28,15 @@ def batch(**fields: torch.Tensor) -> TensorBatch:
         "weight": torch.ones(2),
     }
     return TensorBatch(**{**unknown, **fields})
+
+
+def known(part: torch.Tensor | None) -> torch.Tensor:
+    assert part is not None
+    return part
+
+
+def losses(out: NetOutput, targets: TensorBatch) -> dict[str, torch.Tensor]:
+    return WeightedLosses(LossWeights())(out, targets)[1]
 
 
 def output() -> NetOutput:
@@ -59,7 +68,7 @@ def test_reply_and_soft_are_policies_of_their_own() -> None:
     logits = output().policy
     target = torch.tensor([[1 / 17, 0, 0, 16 / 17, 0], [0.0] * 5])
     assert soften(target).tolist() == [pytest.approx([1 / 3, 0, 0, 2 / 3, 0]), [0.0] * 5]
-    out = output()._replace(reply=logits, soft=logits.flip(0))
+    out = output()._replace(maps={"reply": logits, "soft": logits.flip(0)})
     found = losses(out, batch(target=target, reply=target.flip(0)))
     assert found["reply"].item() == pytest.approx(math.log(7) - math.log(4) / 17)
     assert found["soft"].item() == pytest.approx(math.log(7) - math.log(4) / 3)
@@ -72,7 +81,7 @@ def test_reply_and_soft_are_policies_of_their_own() -> None:
     [(1.0, math.log(2)), (-1.0, math.log(4)), (0.0, math.log(4)), (0.5, 0.5 * math.log(2) + 0.5 * math.log(4))],
 )
 def test_value_is_cross_entropy_of_three_outcomes(value: float, expected: float) -> None:
-    assert value_loss(output().value, batch(value=torch.tensor([value, NAN]))).item() == pytest.approx(expected)
+    assert value_loss(known(output().value), batch(value=torch.tensor([value, NAN]))).item() == pytest.approx(expected)
 
 
 def test_score_is_squared_then_linear() -> None:
@@ -98,14 +107,14 @@ def test_weights_weigh_rows() -> None:
 
 def test_nothing_known_is_no_loss_and_no_gradient() -> None:
     out = output()
-    loss = total(losses(out, batch()), LossWeights())
+    loss, _ = WeightedLosses(LossWeights())(out, batch())
     loss.backward()
     assert loss.item() == 0
     for part in out[:4]:
-        assert part.grad is None or part.grad.abs().sum() == 0
+        assert part is not None and (part.grad is None or part.grad.abs().sum() == 0)
 
 
 def test_total_weighs_the_heads() -> None:
     parts = {name: torch.tensor(1.0) for name in (*HEADS, "reply", "soft")}
     weights = LossWeights(policy=1, value=0.5, score=0.25, ownership=2, reply=8, soft=16)
-    assert total(parts, weights).item() == pytest.approx(27.75)
+    assert total(parts, weights.weights()).item() == pytest.approx(27.75)

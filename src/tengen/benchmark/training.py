@@ -21,7 +21,7 @@ from tengen.game import Game
 from tengen.training.config import RunConfig, TrainConfig
 
 if TYPE_CHECKING:
-    from tengen.training.pace import Pace
+    from tengen.training.supervised import Pace
 
 _GAMES = 12
 _ENCODE_BATCH = 256
@@ -84,8 +84,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     Positions come from the recipe's stores, or from random games where these are not here.
     """
     from tengen.networks import parse_config
-    from tengen.training.pace import measure_pace
-    from tengen.training.run import Samplers, open_samplers
+    from tengen.training.supervised import Samplers, measure_pace, open_samplers
 
     config = parse_config(run.network)
     name = str(run.network.get("size", config.family))
@@ -98,7 +97,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
             vary_rules=run.data.vary_rules,
         )  # fmt: skip
         judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
-        pace = measure_pace(run, Samplers(train, judged), seconds)
+        pace = measure_pace(run, Samplers(train, judged, train), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)
 
 
@@ -107,7 +106,7 @@ def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, floa
 
     `judged` positions are judged at a time, every `validate_every` steps and at the end.
     """
-    a_judging = judged * pace.judging_seconds
+    a_judging = judged * pace.validation_seconds
     a_step = pace.step_seconds + a_judging / config.validate_every
     ends = {}
     if config.steps is not None:

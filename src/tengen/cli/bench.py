@@ -20,7 +20,7 @@ from tengen.evaluators.network_file import find_network, installed, read_card
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
-_KIND = "network"
+_KIND = "supervised"
 _ONLY_NETWORKS = "only recipes of networks are estimated"
 
 

@@ -20,7 +20,7 @@ from tengen.evaluators import load_evaluator
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.playout_file import find_playout, is_playout
-from tengen.training.accuracy import Estimate, Judgement, measure
+from tengen.training.metrics import Estimate, PredictionResults, measure
 
 _NAMES = {
     "top1": "top-1",
@@ -63,7 +63,7 @@ def command(
 
 def _judge_network(
     network: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
-) -> tuple[str, Judgement]:
+) -> tuple[str, PredictionResults]:
     evaluator = load_evaluator(network)
     if isinstance(evaluator, OpenVinoEvaluator):
         _warn_of_boards(read_card(evaluator.path), store)
@@ -86,7 +86,7 @@ def _warn_of_boards(card: Card, store: Store) -> None:
 
 def _judge_playout(
     name: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
-) -> tuple[str, Judgement]:
+) -> tuple[str, PredictionResults]:
     from tengen.training.linear import judge_playout
 
     path = find_playout(name)
@@ -95,8 +95,8 @@ def _judge_playout(
         return path.stem, judge_playout(path, sampler, positions)
 
 
-def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
-    def figures(part: Judgement) -> dict[str, object]:
+def _as_json(name: str, judgement: PredictionResults) -> dict[str, object]:
+    def figures(part: PredictionResults) -> dict[str, object]:
         known = {key: (figure.mean, *figure.interval(9)) for key, figure in _estimates(part).items() if figure.count}
         return {key: dict(zip(("mean", "low", "high"), ends, strict=True)) for key, ends in known.items()}
 
@@ -109,7 +109,7 @@ def _as_json(name: str, judgement: Judgement) -> dict[str, object]:
     }
 
 
-def _print(name: str, judgement: Judgement) -> None:
+def _print(name: str, judgement: PredictionResults) -> None:
     console = Console()
     figures = Table(title=f"{name}: {len(judgement):,} positions", title_justify="left")
     figures.add_column("figure")
@@ -136,7 +136,7 @@ def _print(name: str, judgement: Judgement) -> None:
     console.print(calibration)
 
 
-def _estimates(judgement: Judgement) -> dict[str, Estimate]:
+def _estimates(judgement: PredictionResults) -> dict[str, Estimate]:
     """The figures of a judgement; as none of them can be negative, no interval begins below 0."""
     found = judgement.estimates().items()
     return {key: replace(one, low=0.0) if -math.inf < one.low < 0 else one for key, one in found}

@@ -1,4 +1,4 @@
-"""`tengen train`: a network from a store, by a recipe."""
+"""`tengen train`: a network or a linear playout policy from game records, by a recipe."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
 if TYPE_CHECKING:
-    from tengen.training.module import TrainingModule
+    from tengen.training.batches import TensorBatch
+    from tengen.training.trainer import Trainer
 
-KINDS = ("network", "linear-playout")
+KINDS = ("supervised", "linear-playout")
 
 
 def command(
@@ -28,9 +29,9 @@ def command(
     out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
-    """Train a network, or a playout policy. The same command goes on with a run that was stopped or killed."""
+    """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)
-    if kind in ("zero", "policy-gradient"):
+    if kind not in KINDS:
         raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
     if kind == "linear-playout":
         _train_linear(recipe, settings or [], out, quiet)
@@ -39,26 +40,28 @@ def command(
     folder = out if out is not None else Path("runs") / run.name
     config = network_fields(run.network)
 
-    from tengen.training.run import train
+    from tengen.training.supervised import train
 
     console = Console(stderr=True)
 
-    def tell(module: TrainingModule) -> None:
+    def describe(trainer: Trainer[TensorBatch]) -> None:
         console.print(f"run {folder}: {config}")
-        console.print("derived: " + ", ".join(f"{name} {value}" for name, value in config.derived().items()))
-        console.print(_cost(module, config.plane_set))
+        if derived := config.derived():
+            console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
+        console.print(_cost(trainer, config.plane_set))
 
     with report_interruption(folder):
-        path = train(run, folder, progress=not quiet, begun=tell)
+        path = train(run, folder, show_progress=not quiet, on_start=describe)
     console.print(f"network: {path}\nreport: {folder / 'report.html'}")
 
 
-def _cost(module: TrainingModule, planes: str) -> str:
-    """What the network of a run costs, measured on a copy: a pass in training mode would move statistics of batches."""
+def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
+    """Size and cost of the network, measured on a copy: a pass in training mode would change the statistics of a batch
+    norm."""
     from tengen.data.planes import plane_set
-    from tengen.networks.cost import mac_count, parameter_count
+    from tengen.networks.registry import mac_count, parameter_count
 
-    network, inputs = copy.deepcopy(module.average).eval(), plane_set(planes)
+    network, inputs = copy.deepcopy(trainer.average).cpu().eval(), plane_set(planes)
     edge = getattr(network, "edge", 19)  # some networks take one size alone
     millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
     cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
@@ -66,11 +69,11 @@ def _cost(module: TrainingModule, planes: str) -> str:
 
 
 def _train_linear(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> None:
+    from tengen.training.config import LinearRun
     from tengen.training.linear import train_linear
-    from tengen.training.linear_config import LinearRun
 
     run = load_recipe(recipe, settings, model=LinearRun)
     folder = out if out is not None else Path("runs") / run.name
     with report_interruption(folder):
-        path = train_linear(run, folder, progress=not quiet)
+        path = train_linear(run, folder, show_progress=not quiet)
     Console(stderr=True).print(f"weights: {path}\nuse them as the playout policy linear:{path}")

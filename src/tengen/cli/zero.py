@@ -1,4 +1,4 @@
-"""`tengen zero`: from nothing but the rules, or from a trained network, to a rated engine by self-play."""
+"""`tengen zero`: train a network by self-play, from random weights or from a trained network."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,7 +11,7 @@ from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 
-KINDS = ("zero", "policy-gradient")
+KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
 
 
@@ -20,19 +20,19 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the run; default runs/NAME")] = None,
     role: Annotated[
-        Role, typer.Option(help="lead the run; or help it from another process: only generate games, only rate")
+        Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
     ] = "lead",
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
-    """Learn by self-play. The same command goes on with a run that was stopped or killed."""
+    """Train a network by self-play. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
     if kind == "policy-gradient" and role != "lead":
         raise RecipeError(f"policy-gradient runs take no helpers: {recipe} runs in one process, without --role {role}")
-    if kind == "zero":
+    if kind == "selfplay":
         path = _zero(recipe, settings or [], out, role, quiet)
     else:
         path = _policy_gradient(recipe, settings or [], out, quiet)
@@ -43,11 +43,11 @@ def command(
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
-    from tengen.selfplay.config import ZeroConfig
+    from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
     from tengen.selfplay.progress import NullObserver, TerminalObserver
 
-    config = load_recipe(recipe, settings, model=ZeroConfig)
+    config = load_recipe(recipe, settings, model=SelfPlayConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(NullObserver()) if quiet else TerminalObserver(config, folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -64,6 +64,8 @@ class Batch:
     """[B, A]: policy target: shares of visits where the store has them, else 1 for the move that was played."""
     reply: Floats | None = None
     """[B, A]: the same for the opponent's next move; rows of 0 where there is none."""
+    extra: Mapping[str, Floats] = field(default_factory=dict)
+    """[B, ...] by name: registered targets of the losses; see tengen.training.batches.TARGETS."""
 
     def __len__(self) -> int:
         return len(self.policy)
@@ -92,11 +94,13 @@ class Batch:
     @classmethod
     def join(cls, parts: Sequence[Batch]) -> Batch:
         """Concatenate batches of the same shapes."""
-        columns: dict[str, Any] = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
+        names = [field.name for field in fields(cls) if field.name != "extra"]
+        columns: dict[str, Any] = {name: [getattr(part, name) for part in parts] for name in names}
         joined: dict[str, Any] = {
             name: None if column[0] is None else np.concatenate(column) for name, column in columns.items()
         }
-        return cls(**joined)
+        extra = {name: np.concatenate([part.extra[name] for part in parts]) for name in parts[0].extra}
+        return cls(**joined, extra=extra)
 
 
 class BatchSource(Protocol):

@@ -7,8 +7,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("making and training networks", "train") from error
 
-from tengen.networks.config import NetConfig
-from tengen.networks.output import NetOutput
-from tengen.networks.registry import build, families, parse_config
+from tengen.networks.interface import Heads, NetConfig, NetOutput
+from tengen.networks.registry import FAMILIES, Family, build, parse_config
 
-__all__ = ["NetConfig", "NetOutput", "build", "families", "parse_config"]
+__all__ = ["FAMILIES", "Family", "Heads", "NetConfig", "NetOutput", "build", "parse_config"]

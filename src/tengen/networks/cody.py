@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.errors import NetworkError
-from tengen.networks.config import NetConfig
-from tengen.networks.output import NetOutput
+from tengen.networks.interface import NetConfig, NetOutput
 
 EDGE = 7
 NEVER = -20.0

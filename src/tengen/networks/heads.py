@@ -29,26 +29,26 @@ class MoveMap(nn.Module):
 class PolicyHead(nn.Module):
     """One logit a point by convolutions that see the whole board through a pooled bias, and one for pass.
 
-    `extra` names further maps of the same features, for training alone.
+    `maps` names further maps of the same features, for training alone.
     """
 
-    def __init__(self, channels: int, width: int, activation: str, extra: Sequence[str] = ()) -> None:
+    def __init__(self, channels: int, width: int, activation: str, maps: Sequence[str] = ()) -> None:
         super().__init__()
         self.local = ScaledConv2d(channels, width, 1)
         self.board_bias = GlobalBias(channels, width, width, activation, kernel=1)
         self.point = nn.Conv2d(width, 1, 1, bias=False)
         self.passing = linear(3 * channels, 1, gain=0.1)
         self.activation = ACTIVATIONS[activation]
-        self.extra = nn.ModuleDict({name: MoveMap(channels, width) for name in extra})
+        self.maps = nn.ModuleDict({name: MoveMap(channels, width) for name in maps})
 
     def forward(self, x: Tensor, pooled: Tensor, board: BoardMask) -> tuple[Tensor, dict[str, Tensor]]:
-        """The policy and the extra maps, each as logits [B, H * W + 1].
+        """The policy and the further maps, each as logits [B, H * W + 1].
 
         x [B, C, H, W] is 0 off the board, `pooled` [B, 3 C] its pooled form.
         """
         features = self.activation(self.local(x) + self.board_bias(x, board))
         policy = move_logits(self.point(features), self.passing(pooled), board)
-        return policy, {name: part(features, pooled, board) for name, part in self.extra.items()}
+        return policy, {name: part(features, pooled, board) for name, part in self.maps.items()}
 
 
 def move_logits(points: Tensor, passing: Tensor, board: BoardMask) -> Tensor:

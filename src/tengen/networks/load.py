@@ -1,10 +1,10 @@
-"""From a network file back to a module that can be trained on: the inverse of the export."""
+"""From network files back to modules that can be trained: the inverse of the export, and the mean of several."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import onnx
 import torch
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from tengen.errors import NetworkError
 from tengen.networks.blocks import ScaledConv2d
-from tengen.networks.config import NetConfig
-from tengen.networks.export import OUTPUTS
+from tengen.networks.export import export, plain
+from tengen.networks.interface import NetConfig, NetOutput
 from tengen.networks.registry import build, parse_config
 
 _CARD_KEY = "tengen"
@@ -23,8 +23,8 @@ def load_module(path: str | Path) -> nn.Module:
     """The network of a file of ours, in evaluation mode on the CPU, which computes what the file does up to rounding.
 
     The filters of standardised convolutions are those of the file at norm 1, with the gain that makes up for it.
-    Outputs that only training knows are not in the file: their parameters are fresh, from torch's generator. Raises
-    NetworkError for a file that is none of ours or does not hold all that its four outputs need.
+    Maps that serve training alone are not in the file: their parameters are fresh, from torch's generator. Raises
+    NetworkError for a file that is none of ours or lacks something that its outputs need.
     """
     path = Path(path)
     try:
@@ -43,13 +43,28 @@ def load_module(path: str | Path) -> nn.Module:
     return module.eval()
 
 
+def average(files: Sequence[Path], planes: int, scalars: int, target: Path, metadata: Mapping[str, str]) -> None:
+    """Write the network file whose weights are the means of those of `files`, networks of one run.
+
+    This is stochastic weight averaging (Izmailov et al. 2018). `planes`, `scalars` and `metadata` as in `export`.
+    """
+    modules = [
+        plain(load_module(file)) for file in files
+    ]  # plain: the mean of standardised filters is not standardised
+    states = [module.state_dict() for module in modules]
+    for key, value in states[0].items():
+        if value.is_floating_point():
+            value.copy_(torch.stack([state[key] for state in states]).mean(0))
+    export(modules[0], planes, scalars, target, metadata)
+
+
 def _input_widths(model: onnx.ModelProto) -> dict[str, int]:
     """Channels of each input by name."""
     return {item.name: int(item.type.tensor_type.shape.dim[1].dim_value) for item in model.graph.input}
 
 
 def _stored(model: onnx.ModelProto) -> dict[str, Tensor]:
-    """The numbers of the file by name. Equal ones are stored once; the others are copies within the graph."""
+    """The initializers of the file by name. Equal ones are stored once; the others are copies within the graph."""
     stored = {item.name: torch.from_numpy(onnx.numpy_helper.to_array(item).copy()) for item in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type == "Identity" and node.input[0] in stored:
@@ -67,7 +82,7 @@ def _config(model: onnx.ModelProto, path: Path) -> NetConfig:
 
 @torch.no_grad()
 def _fill(module: nn.Module, stored: dict[str, Tensor], path: Path) -> None:
-    """Copy what the file holds into the parameters and buffers of the same names."""
+    """Copy the initializers of the file into the parameters and buffers of the same names."""
     places: dict[str, Tensor] = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     scaled = {f"{name}.weight": part for name, part in module.named_modules() if isinstance(part, ScaledConv2d)}
     for name in (name for name in places if name in stored):
@@ -83,15 +98,15 @@ def _fill(module: nn.Module, stored: dict[str, Tensor], path: Path) -> None:
 
 
 def _require_all(module: nn.Module, stored: set[str], widths: dict[str, int], path: Path) -> None:
-    """Raise NetworkError when something was not stored that one of the outputs of a file depends on."""
+    """Raise NetworkError when a parameter or buffer is not stored that an output of the file depends on."""
     # The gain of a standardised convolution is part of its stored filters.
     absent = {name: p for name, p in module.named_parameters() if name not in stored and not name.endswith("gain")}
     lacking = [name for name, p in module.named_buffers() if name not in stored and p.is_floating_point()]
     if absent:
-        edge = 5
+        edge = getattr(module, "edge", None) or 5
         inputs = (torch.zeros(1, widths["planes"], edge, edge), torch.zeros(1, widths["scalars"]))
-        output: Any = module.eval()(*inputs, torch.ones(1, edge, edge))
-        total = torch.stack([getattr(output, name).sum() for name in OUTPUTS]).sum()
+        output: NetOutput = module.eval()(*inputs, torch.ones(1, edge, edge))
+        total = torch.stack([part.sum() for part in output[:-1] if part is not None]).sum()
         gradients = torch.autograd.grad(total, list(absent.values()), allow_unused=True)
         lacking += [name for name, gradient in zip(absent, gradients, strict=True) if gradient is not None]
     if lacking:

@@ -1,40 +1,34 @@
-"""Names of network families. A new family is one file with a configuration and a module, and one line here."""
+"""The network families by name, and networks made from their configurations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
+import torch
 from torch import nn
 
 from tengen.errors import NetworkError
 from tengen.networks.cody import CodyConfig, CodyNet
-from tengen.networks.config import NetConfig
+from tengen.networks.interface import NetConfig
 from tengen.networks.residual import ResidualConfig, ResidualNet
+from tengen.plugins import Registry
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family: the type of its configuration, and how a module is made from (config, planes, scalars)."""
+    """A family: the type of its configuration, and a function that makes a module from (config, planes, scalars)."""
 
     config: type[NetConfig]
     make: Callable[[Any, int, int], nn.Module]
 
 
-_FAMILIES = {
-    "residual": Family(ResidualConfig, ResidualNet),
-    "cody7x7": Family(CodyConfig, CodyNet),
-}
-
-
-def families() -> list[str]:
-    """The names that `family` may take."""
-    return list(_FAMILIES)
-
-
-def config_type(family: str) -> type[NetConfig]:
-    """The type of a family's configuration; NetworkError for an unknown family."""
-    return _family(family).config
+FAMILIES: Registry[Family] = Registry(
+    "network family",
+    "tengen.networks",
+    {"residual": Family(ResidualConfig, ResidualNet), "cody7x7": Family(CodyConfig, CodyNet)},
+    NetworkError,
+)
+"""Every family that `network.family` may name; `FAMILIES.register(name, Family(...))` adds one."""
 
 
 def parse_config(data: Mapping[str, Any]) -> NetConfig:
@@ -42,20 +36,41 @@ def parse_config(data: Mapping[str, Any]) -> NetConfig:
 
     Raises NetworkError for an unknown family and pydantic.ValidationError for wrong fields.
     """
-    return config_type(str(data.get("family", ""))).model_validate(dict(data))
+    return FAMILIES[str(data.get("family", ""))].config.model_validate(dict(data))
 
 
 def build(config: NetConfig, planes: int, scalars: int) -> nn.Module:
     """A fresh network that reads `planes` planes and `scalars` scalars; weights come from torch's generator.
 
-    Its forward takes planes [B, C, H, W], scalars [B, S] and mask [B, H, W] and returns a NetOutput.
+    Its forward takes planes [B, C, H, W], scalars [B, S] and mask [B, H, W] and returns a NetOutput with the heads that
+    `config` declares.
     """
-    return _family(config.family).make(config, planes, scalars)
+    return FAMILIES[config.family].make(config, planes, scalars)
 
 
-def _family(name: str) -> Family:
-    if name not in _FAMILIES:
-        near = get_close_matches(name, _FAMILIES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_FAMILIES)}"
-        raise NetworkError(f"no network family {name!r}; {hint}")
-    return _FAMILIES[name]
+def parameter_count(module: nn.Module) -> int:
+    """Number of trained parameters."""
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> int:
+    """Multiply-accumulates of a forward pass of one position on a board of `edge`: convolutions and linear layers."""
+    total = 0
+
+    def count(layer: nn.Module, _inputs: object, output: torch.Tensor) -> None:
+        nonlocal total
+        if isinstance(layer, nn.Conv2d):
+            total += layer.weight.numel() * output.shape[-2] * output.shape[-1]
+        elif isinstance(layer, nn.Linear):
+            total += layer.weight.numel()
+
+    hooks = [
+        layer.register_forward_hook(count) for layer in module.modules() if isinstance(layer, nn.Conv2d | nn.Linear)
+    ]
+    try:
+        with torch.no_grad():
+            module(torch.zeros(1, planes, edge, edge), torch.zeros(1, scalars), torch.ones(1, edge, edge))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return total

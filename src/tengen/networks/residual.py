@@ -8,9 +8,8 @@ from pydantic import field_validator
 from torch import Tensor, nn
 
 from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScalarLinear, ScaledConv2d
-from tengen.networks.config import NetConfig
 from tengen.networks.heads import PolicyHead, ValueHead
-from tengen.networks.output import NetOutput
+from tengen.networks.interface import Heads, NetConfig, NetOutput
 
 _SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})")
 
@@ -37,6 +36,10 @@ class ResidualConfig(NetConfig):
         if not match or int(match[2]) < 8 or int(match[2]) % 8:
             raise ValueError(f"{size!r} is no size: write blocks and channels, a multiple of 8, such as b6c96")
         return size
+
+    @property
+    def heads(self) -> Heads:
+        return Heads(maps=tuple(name for name in ("reply", "soft") if getattr(self, name)))
 
     @property
     def blocks(self) -> int:
@@ -92,8 +95,7 @@ class ResidualNet(nn.Module):
             ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
             for i in range(config.blocks)
         )
-        extra = [name for name in ("reply", "soft") if getattr(config, name)]
-        self.policy = PolicyHead(width, config.head_width, act, extra)
+        self.policy = PolicyHead(width, config.head_width, act, config.heads.maps)
         self.value = ValueHead(width, scalars, config.head_width, config.hidden, act)
         self.activation = ACTIVATIONS[act]
 
@@ -104,5 +106,6 @@ class ResidualNet(nn.Module):
         for block in self.blocks:
             x = block(x, board)
         x = board.clip(self.activation(x))
-        policy, extra = self.policy(x, board.pool(x), board)
-        return NetOutput(policy, *self.value(x, scalars, board), **extra)
+        policy, maps = self.policy(x, board.pool(x), board)
+        value, score, ownership = self.value(x, scalars, board)
+        return NetOutput(policy, value, score, ownership, maps)

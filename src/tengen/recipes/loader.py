@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tengen.networks import NetConfig
 
 FOLDER = Path(__file__).parent
-KINDS = ("network", "linear-playout", "zero", "policy-gradient")
+KINDS = ("supervised", "linear-playout", "selfplay", "policy-gradient")
 _KEY = re.compile(r"([{,]\s*\w+):(?=\S)")
 """A key of a mapping that is written without a space, as in {9:1}, which YAML would read as a time of day."""
 
@@ -27,20 +27,24 @@ Config = TypeVar("Config", bound=BaseModel)
 def recipe_names(*kinds: str) -> list[str]:
     """The recipes that come with Tengen, of these kinds if any are given."""
     paths = sorted(FOLDER.glob("*.yaml"))
-    return [path.stem for path in paths if not kinds or str(read_recipe(path).get("kind", "network")) in kinds]
+    return [path.stem for path in paths if not kinds or _kind(read_recipe(path)) in kinds]
 
 
 def recipe_kind(name_or_path: str, *kinds: str) -> str:
-    """What a recipe trains: `network`, unless it names another `kind`.
+    """The kind of a recipe, one of KINDS: `supervised` unless it names another.
 
-    Raises RecipeError as load_recipe, which for an unknown name offers recipes of `kinds`, or of all, and for a kind
-    that there is not.
+    Raises RecipeError for an unknown recipe, whose message offers recipes of `kinds`, or of all, and for an unknown
+    kind.
     """
     path = _find(name_or_path, kinds)
-    kind = str(read_recipe(path).get("kind", "network"))
+    kind = _kind(read_recipe(path))
     if kind not in KINDS:
-        raise RecipeError(f"{path}: unknown kind {kind!r}; there are {', '.join(KINDS)}")
+        raise RecipeError(f"{path}: {unknown_name('kind', kind, KINDS)}")
     return kind
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    return str(data.get("kind", "supervised"))
 
 
 @overload
@@ -50,19 +54,19 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
 def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[BaseModel] = RunConfig) -> BaseModel:
     """Read a recipe by name or path and apply settings such as `training.steps=500`.
 
-    The name of the run is the file's, unless the recipe says otherwise; `model` is the configuration of the recipe's
-    kind. What the recipe's card says of its games is left out where settings name others. Raises RecipeError, with the
-    nearest known name where a recipe or a key is not known.
+    The name of the run is the file's, unless the recipe has one; `model` is the configuration of the recipe's kind.
+    The description of the games on the card is left out where settings name another store. Raises RecipeError, with
+    the nearest known name for an unknown recipe or key.
     """
     path = _find(name_or_path)
     data = read_recipe(path)
     data.setdefault("name", path.stem)
-    if model is RunConfig and (kind := data.pop("kind", "network")) != "network":
-        raise RecipeError(f"{path} is a recipe of kind {kind}, not of a network")
+    if (kind := _kind(data)) != (wanted := model.model_fields["kind"].default):
+        raise RecipeError(f"{path} is a recipe of kind {kind}, not {wanted}")
     data["recipe"] = " ".join([name_or_path if path.parent == FOLDER else path.name, *map(_as_typed, settings)])
     card = data.get("card")
     if isinstance(card, dict) and any(setting.startswith("data.store=") for setting in settings):
-        card.pop("data", None)  # it would speak of other games
+        card.pop("data", None)  # it describes other games
     return settled(data, settings, model, f"{path}: ")
 
 
@@ -71,30 +75,31 @@ def _as_typed(setting: str) -> str:
 
 
 def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], where: str = "") -> Config:
-    """The configuration of these fields, once settings such as `conditions.komi=6.5` have been put into them.
+    """The configuration of these fields with settings such as `conditions.komi=6.5` applied.
 
-    Raises RecipeError, which begins with `where`, with the nearest known name where a key is not known.
+    Raises RecipeError, which begins with `where`, with the nearest known name for an unknown key.
     """
     for setting in settings:
         _apply(data, setting)
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        found = sorted(error.errors(), key=lambda each: each["type"] == "missing")  # a wrong key is why one is missing
+        # A misspelled key first: it is why another one is missing.
+        found = sorted(error.errors(), key=lambda each: each["type"] == "missing")
         raise RecipeError(f"{where}{_explain(found[0], model=model)}") from error
 
 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     """Check the fields of a recipe's network; RecipeError for a wrong one. Needs the extra [train]."""
-    from tengen.networks import families, parse_config
-    from tengen.networks.registry import config_type
+    from tengen.networks import FAMILIES, parse_config
 
-    if network.get("family") not in families():
-        raise RecipeError(unknown_name("network.family", str(network.get("family")), families()))
+    family = str(network.get("family"))
+    if family not in FAMILIES:
+        raise RecipeError(unknown_name("network.family", family, FAMILIES))
     try:
         return parse_config(network)
     except ValidationError as error:
-        known = list(config_type(str(network["family"])).model_fields)
+        known = list(FAMILIES[family].config.model_fields)
         raise RecipeError(_explain(error.errors()[0], "network", known)) from error
 
 
@@ -147,12 +152,12 @@ def _explain(
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
     reason = error["msg"].removeprefix("Value error, ")
     if isinstance(error.get("ctx", {}).get("error"), TengenError):
-        return f"{where}: {reason}" if where else reason  # it names what it found
+        return f"{where}: {reason}" if where else reason  # it already names the value
     return f"{where or 'recipe'}: {reason} (found {error['input']!r})"
 
 
 def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    """The keys that are known beside an unknown one."""
+    """The known keys of the model that has an unknown one."""
     for part in location[:-1]:
         annotation = model.model_fields[str(part)].annotation
         inner = [kind for kind in (annotation, *get_args(annotation)) if _is_model(kind)]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tengen.training.config import LossWeights, OptimizerConfig, Positive, Precision, ScheduleConfig, Strict
+from tengen.training.config import OptimizerConfig, Positive, ScheduleConfig, Strict, TrainerConfig, key
 
 
 class RlGameConfig(Strict):
@@ -34,30 +34,26 @@ class RlPoolConfig(Strict):
     most: int | None = Field(None, ge=1)
 
 
-class RlLearnConfig(Strict):
-    """How an update is made of the positions in which the current policy moved.
+class RlLearnConfig(TrainerConfig):
+    """An update from the positions in which the current policy moved.
 
-    The advantage of a move is the result of its game (1, 0, -1) less the `baseline`: the network's own `value` of the
-    position, the `mean` result of the games with that colour, or `none`. Positions are dealt into batches of about
-    `batch_size`, `passes` times. A move whose probability has changed by more than the share `ratio` in the wanted
-    direction teaches no more (PPO); None is plain REINFORCE. When the policy has moved by more than `kl` nats a
-    position, the weights go back half of the way, as often as it takes. `entropy` rewards undecided policies. `losses`
-    weigh the heads: value, score and ownership learn on from the results, so that they stay true to the trunk. `clip`
-    bounds the norm of the gradient.
+    The advantage of a move is the result of its game (1, 0, -1) less the baseline. Value, score and ownership keep
+    learning from the results, so that they stay correct while the shared layers change.
     """
 
-    optimizer: OptimizerConfig = OptimizerConfig(name="adamw", lr=3e-4)
-    schedule: ScheduleConfig = ScheduleConfig(warmup_steps=5, decay=0.3)
-    batch_size: int = Field(2048, ge=1)
-    passes: int = Field(1, ge=1)
-    baseline: Literal["value", "mean", "none"] = "value"
-    ratio: float | None = Field(0.2, gt=0)
-    kl: Positive = 0.05
-    entropy: float = Field(0.0, ge=0)
-    losses: LossWeights = LossWeights()
-    clip: float | None = Field(1.0, gt=0)
-    precision: Precision = "auto"
-    threads: int = Field(0, ge=0)
+    optimizer: OptimizerConfig = key(OptimizerConfig(name="adamw", lr=3e-4), "")
+    schedule: ScheduleConfig = key(ScheduleConfig(warmup_steps=5, decay=0.3), "steps of the schedule are updates")
+    clip: float | None = key(1.0, "maximum norm of the gradient; null: no clipping", gt=0)
+    batch_size: int = key(2048, "positions of an optimizer step, about", ge=1)
+    passes: int = key(1, "times that each position is used in an update", ge=1)
+    baseline: Literal["value", "mean", "none"] = key(
+        "value", "value: the network's value of the position; mean: mean result with that colour"
+    )
+    ratio: float | None = key(
+        0.2, "PPO: a move has no gradient once its probability has changed by this share; null: plain REINFORCE", gt=0
+    )
+    kl: Positive = key(0.05, "nats per position by which the policy may move; beyond, the step is halved repeatedly")
+    entropy: float = key(0.0, "weight of the policy's entropy, which is subtracted from the loss", ge=0)
 
 
 class RlEvaluationConfig(Strict):

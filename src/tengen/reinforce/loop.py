@@ -47,7 +47,7 @@ from tengen.runs.log import read_log
 from tengen.runs.progress import new_bar
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.statistics import Tally
-from tengen.training.finish import check_agreement
+from tengen.training.export import check_agreement
 
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
 _POLICY, _OTHER = "policy", "opponent"  # names of the players in a match
@@ -158,7 +158,7 @@ class _Run:
         ended = time.perf_counter()
         values = {
             **{name: round(value, 5) for name, value in figures.items()},
-            "lr": self.learner.rate,
+            "lr": self.learner.learning_rate,
             "opponent": opponent,
             "score": round(played.tally.score, 4),
             "length": round(played.mean_moves, 1),

@@ -1,36 +1,59 @@
-"""What a policy-gradient update lowers: REINFORCE, clipped or not, and the losses of the other heads."""
+"""The loss of a policy-gradient update: REINFORCE, clipped or not, and the losses of the other heads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from tengen.errors import RecipeError
 from tengen.networks import NetOutput
-from tengen.reinforce.config import RlLearnConfig
+from tengen.reinforce.config import RlConfig
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.batches import TensorBatch
-from tengen.training.losses import ownership_loss, score_loss, value_loss
+from tengen.training.losses import LOSSES, total
 
-_BARRED = -1e9  # log probability of a move that may not be made: finite, so that 0 times it is 0
+_HEADS = ("policy", "value", "score", "ownership")
+_EXCLUDED = -1e9  # log probability of a move that is not allowed: finite, so that 0 times it is 0
 
 
-@dataclass(frozen=True, eq=False)
-class Before:
-    """What the network said before the update: log probabilities [N, A] and the advantage [N] of the move made."""
+class UpdateBatch(NamedTuple):
+    """B positions of an update, as `Trajectories`, with the log policy [B, A] and the advantage [B] before it."""
 
+    planes: Tensor
+    scalars: Tensor
+    mask: Tensor
+    allowed: Tensor
+    move: Tensor
+    outcome: Tensor
+    score: Tensor
+    ownership: Tensor
     log_policy: Tensor
     advantage: Tensor
 
+    @staticmethod
+    def of(rows: Trajectories, log_policy: Tensor, advantage: Tensor) -> UpdateBatch:
+        fields = {name: getattr(rows, name) for name in UpdateBatch._fields[:-2]}
+        return UpdateBatch(**fields, log_policy=log_policy, advantage=advantage)
+
 
 def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor:
-    """Log probabilities [B, A] by which moves are drawn: softmax of logits / temperature over the moves allowed."""
-    return torch.log_softmax(output.policy.float().div(temperature).masked_fill(~allowed, _BARRED), dim=1)
+    """Log probabilities [B, A] by which moves are drawn: softmax of logits / temperature over the moves allowed.
+
+    A network without pass passes only where no other move is allowed.
+    """
+    logits = output.policy.float().div(temperature).masked_fill(~allowed[:, : output.policy.shape[1]], _EXCLUDED)
+    if logits.shape[1] < allowed.shape[1]:
+        only_pass = torch.full_like(logits[:, :1], _EXCLUDED / 2)
+        logits = torch.cat([logits, only_pass.masked_fill(~allowed[:, -1:], _EXCLUDED)], dim=1)
+    return torch.log_softmax(logits, dim=1)
 
 
 def advantages(outcome: Tensor, black: Tensor, output_value: Tensor, baseline: str) -> Tensor:
-    """Outcome [N] less the baseline: the value of the logits [N, 3], the mean of the colour, or nothing."""
+    """Outcome [N] less the baseline: the value (logits [N, 3] or a scalar [N]), the mean of the colour, or nothing."""
+    if baseline == "value" and output_value.ndim == 1:
+        return outcome - output_value.float()
     if baseline == "value":
         value = torch.softmax(output_value.float(), dim=1)
         return outcome - (value[:, 0] - value[:, 2])
@@ -44,9 +67,9 @@ def _mean(values: Tensor, chosen: Tensor) -> Tensor:
 
 
 def policy_surrogate(log_probability: Tensor, before: Tensor, advantage: Tensor, ratio: float | None) -> Tensor:
-    """Whose gradient is that of -advantage x log probability [B], mean, at the policy `before` [B].
+    """A loss with the gradient of -advantage x log probability [B], mean, at the policy `before` [B].
 
-    With `ratio` the gain of a move ends where its probability has changed by that share (PPO, Schulman et al. 2017).
+    With `ratio` the gradient of a move is 0 once its probability has changed by that share (PPO, Schulman et al. 2017).
     """
     if ratio is None:
         return -(log_probability * advantage).mean()
@@ -59,34 +82,37 @@ def divergence(before: Tensor, now: Tensor) -> Tensor:
     return (before.exp() * (before - now)).sum(1).mean()
 
 
-def loss_parts(
-    output: NetOutput, rows: Trajectories, before: Before, config: RlLearnConfig, temperature: float
-) -> dict[str, Tensor]:
-    """The loss of each head and the policy's entropy in nats, by name."""
-    logs = log_policy(output, rows.allowed, temperature)
-    made = logs.gather(1, rows.move[:, None]).squeeze(1)
-    made_before = before.log_policy.gather(1, rows.move[:, None]).squeeze(1)
-    targets = TensorBatch(
-        planes=rows.planes,
-        scalars=rows.scalars,
-        mask=rows.mask,
-        policy=rows.move,
-        value=rows.outcome,
-        score=rows.score,
-        ownership=rows.ownership,
-        weight=torch.ones_like(rows.outcome),
-    )
-    return {
-        "policy": policy_surrogate(made, made_before, before.advantage, config.ratio),
-        "value": value_loss(output.value, targets),
-        "score": score_loss(output.score, targets),
-        "ownership": ownership_loss(output.ownership, targets),
-        "entropy": -(logs.exp() * logs).sum(1).mean(),
-    }
+class PolicyGradientLoss:
+    """The weighted sum of the losses of all heads, less the entropy of the policy."""
 
+    def __init__(self, config: RlConfig) -> None:
+        losses = config.learn.losses
+        if unused := [name for name, weight in losses.weights().items() if weight and name not in _HEADS]:
+            raise RecipeError(
+                f"learn.losses.{unused[0]} = {losses.weights()[unused[0]]:g}: a policy gradient has the losses "
+                f"{', '.join(_HEADS)} alone"
+            )
+        self._learn = config.learn
+        self._temperature = config.temperature
+        self._weights = {**losses.weights(), "entropy": -config.learn.entropy}
 
-def total_loss(parts: dict[str, Tensor], config: RlLearnConfig) -> Tensor:
-    """The weighted sum; entropy counts against it."""
-    weights = {name: getattr(config.losses, name) for name in ("policy", "value", "score", "ownership")}
-    weighted = [weight * parts[name] for name, weight in weights.items()]
-    return torch.stack([*weighted, -config.entropy * parts["entropy"]]).sum()
+    def __call__(self, output: NetOutput, batch: UpdateBatch) -> tuple[Tensor, dict[str, Tensor]]:
+        """The sum, and by name the loss of each head and the entropy in nats."""
+        logs = log_policy(output, batch.allowed, self._temperature)
+        now, before = (each.gather(1, batch.move[:, None]).squeeze(1) for each in (logs, batch.log_policy))
+        parts = {"policy": policy_surrogate(now, before, batch.advantage, self._learn.ratio)}
+        targets = TensorBatch(
+            planes=batch.planes,
+            scalars=batch.scalars,
+            mask=batch.mask,
+            policy=batch.move,
+            value=batch.outcome,
+            score=batch.score,
+            ownership=batch.ownership,
+            weight=torch.ones_like(batch.outcome),
+        )
+        for name in _HEADS[1:]:
+            if output.has(name):
+                parts[name] = LOSSES[name].function(output, targets)
+        parts["entropy"] = -(logs.exp() * logs).sum(1).mean()
+        return total(parts, self._weights), parts

@@ -44,7 +44,7 @@ class RunFolder:
         if (self.path / "match.json").exists():
             raise RecipeError(f"{self.path} holds a match; give another folder with --out")
         saved = self.saved_recipe()
-        if saved is not None and (before := saved.get("kind", "network")) != self.kind:
+        if saved is not None and (before := saved.get("kind", "supervised")) != self.kind:
             raise RecipeError(
                 f"{self.path} holds a run of kind {before}, not {self.kind}; give another folder with --out"
             )

@@ -7,43 +7,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import lightning as L
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.data import DataLoader
 
 from tengen.data.planes import plane_set
 from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
 from tengen.data.split import derive
 from tengen.data.store import Store
-from tengen.disk import write_whole
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
-from tengen.networks.average import average
 from tengen.networks.export import export
-from tengen.networks.load import load_module
+from tengen.networks.load import average, load_module
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay.config import WindowConfig, ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch
-from tengen.training.config import DataConfig, RunConfig, TrainConfig
-from tengen.training.finish import card_of
-from tengen.training.module import TrainingModule
-from tengen.training.run import make_trainer
+from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
+from tengen.training.card import make_card
+from tengen.training.losses import WeightedLosses
+from tengen.training.supervised import make_network
+from tengen.training.trainer import Trainer
 
 _LEARNING = 3  # purpose of a seed
 
 
 def window_size(total: int, config: WindowConfig) -> int:
     """How many of the newest recorded positions are learnt from when there are `total` (KataGo, appendix C)."""
-    least, exponent = config.least, config.exponent
-    if total <= least:
+    smallest, exponent = config.min_positions, config.exponent
+    if total <= smallest:
         return total
-    grown = least + config.expand * (total**exponent - least**exponent) / (exponent * least ** (exponent - 1))
-    return int(min(grown, config.most, total))
+    grown = smallest + config.expand * (total**exponent - smallest**exponent) / (exponent * smallest ** (exponent - 1))
+    return int(min(grown, config.max_positions, total))
 
 
 @dataclass(frozen=True)
@@ -67,18 +64,6 @@ class Window:
         games = int(np.searchsorted(newest, window_size(total, config))) + 1
         games = min(max(games, fresh_games), len(store))
         return cls(len(store) - games, games, int(newest[games - 1]), fresh, total)
-
-
-class ZeroModule(TrainingModule):
-    """A network in training whose progress is that of the run: `share` before the cycle, `each` for a step of it."""
-
-    share = 0.0
-    each = 0.0
-    first_step = 0
-
-    @property
-    def done(self) -> float:
-        return min(1.0, self.share + self.each * (self.global_step - self.first_step))
 
 
 @dataclass(frozen=True)
@@ -105,23 +90,37 @@ class Learnt:
 
 
 class Learner:
-    """Carries one network through the cycles of a run."""
+    """Trains one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
+    def __init__(self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder
-        self.inputs = plane_set(parse_config(config.network).plane_set)
+        self.network_config = parse_config(config.network)
+        self.inputs = plane_set(self.network_config.plane_set)
         self._widths = len(self.inputs.planes), len(self.inputs.scalars)
-        if config.learn.threads:
-            torch.set_num_threads(config.learn.threads)
-        if config.learn.records is not None:
-            check_records(config.learn.records.store, config.game.edge)
-        self.module = ZeroModule(_as_run(config, 1), self.inputs)
+        learn = config.learn
+        if learn.threads:
+            torch.set_num_threads(learn.threads)
+        if learn.records is not None:
+            check_records(learn.records.store, config.game.edge)
+        seed = derive(config.seed, _LEARNING) % 2**31
+        network = make_network(config.network, self.inputs, seed)
         if config.start is not None:
-            start_from(self.module.network, config.start)
-            self.module.scalars.know(self.module.network)
-            self.module.average.load_state_dict(self.module.network.state_dict())
+            start_from(network, config.start)
+        self._losses = LossMeans()
+        self.trainer: Trainer[TensorBatch] = Trainer(
+            network,
+            learn,
+            WeightedLosses(learn.losses),
+            scalars=len(self.inputs.scalars),
+            position=lambda step, _: (step, 0.0),
+            ema=learn.ema,
+            seed=seed,
+            callbacks=[self._losses, StopOnSignal(stop), *make_callbacks(learn.callbacks)],
+        )
+        if config.start is not None:
+            self.trainer.scalars.know(network)
 
     def begin(self) -> None:
         """Write the network of cycle 0, unless it is there."""
@@ -129,7 +128,7 @@ class Learner:
             self.export(0, self.folder.network(0))
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
-        """Learn from the window after the games of `cycle`; write the candidate and the state of the next cycle.
+        """Train on the window after the games of `cycle`; write the candidate and the state of the next cycle.
 
         It starts from the state before `cycle`, whatever this process did before, and ends the same each time.
         """
@@ -147,11 +146,9 @@ class Learner:
             surprise=config.targets.surprise,
             value_mix=config.targets.value_mix,
         )
-        stream = BatchStream(self._mixed(sampler, cycle), 0)
-        losses = _Losses(self._stop)
-        self._fit(cycle, stream, steps, losses)
+        losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
-        return Learnt(window, steps, time.monotonic() - began, losses.means(), self.module.learning_rate)
+        return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
 
     def _mixed(self, sampler: SelfPlaySampler, cycle: int) -> SelfPlaySampler | MixedSampler:
         records = self.config.learn.records
@@ -167,23 +164,23 @@ class Learner:
             records.share_in(cycle),
         )
 
-    def _fit(self, cycle: int, stream: BatchStream, steps: int, losses: _Losses) -> None:
-        """Take `steps` steps from the state before `cycle`, and save the state before the next."""
-        before = self.folder.checkpoint(cycle) if cycle else None
-        first = torch.load(before, map_location="cpu", weights_only=True)["global_step"] if before else 0
-        module = self.module
-        module.run = _as_run(self.config, first + steps)
-        module.share, module.first_step = cycle / self.config.cycles, first
-        module.each = 1 / (self.config.cycles * steps)
-        saving = _Saving(self.folder.checkpoint(cycle + 1), first + steps)
-        trainer = make_trainer(module.run.training, self.folder.path, [losses, saving])
-        loader: DataLoader[TensorBatch] = DataLoader(stream, batch_size=None)
-        trainer.fit(module, loader, ckpt_path=before, weights_only=False)
+    def _fit(self, cycle: int, stream: BatchStream, steps: int) -> dict[str, float]:
+        """Take `steps` steps from the state before `cycle`, and save the state before the next; the mean losses."""
+        trainer, cycles = self.trainer, self.config.cycles
+        if cycle:
+            trainer.load(self.folder.checkpoint(cycle))
+        first = trainer.step
+        # The schedule follows the whole run: each cycle is an equal share of it.
+        trainer.position = lambda step, _: (step, min(1.0, cycle / cycles + (step - first) / (cycles * steps)))
+        trainer.fit(stream, first + steps)
+        losses = self._losses.take()
         self._stop.check()
+        trainer.save(self.folder.checkpoint(cycle + 1))
+        return losses
 
     def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
         """Write the averaged network as a network file."""
-        export(self.module.playing(), *self._widths, path, self.card(cycle, metrics or {}).metadata())
+        export(self.trainer.playing(), *self._widths, path, self.card(cycle, metrics or {}).metadata())
 
     def average(self, cycle: int) -> None:
         """Give the candidate of `cycle` the mean of the weights of the `swa` networks up to it, its own among them."""
@@ -194,10 +191,21 @@ class Learner:
 
     def card(self, cycle: int, metrics: dict[str, Any]) -> Card:
         """Of the network that plays in `cycle`."""
-        games = cycle * self.config.games_per_cycle
-        card = card_of(self.module, games, self.module.global_step, metrics)
-        name = self.config.name if cycle == self.config.cycles else f"{self.config.name}-{cycle:05d}"
-        return self.described(card.model_copy(update={"name": name}))
+        config, network = self.config, self.network_config
+        facts = config.card.model_copy(update={"board_sizes": sorted(config.game.sizes), "rules": config.game.rules})
+        card = make_card(
+            facts,
+            name=config.name if cycle == config.cycles else f"{config.name}-{cycle:05d}",
+            family=network.family,
+            config=network.model_dump(mode="json"),
+            plane_set=network.plane_set,
+            games=cycle * config.games_per_cycle,
+            positions=self.trainer.step * config.learn.batch_size,
+            hours=self.trainer.seconds / 3600,
+            hardware=self.trainer.hardware,
+            metrics=metrics,
+        )
+        return self.described(card)
 
     def described(self, card: Card) -> Card:
         """A card with what the recipe says by now of the run's games and machine."""
@@ -211,7 +219,7 @@ class Learner:
         )
 
 
-def _origin(config: ZeroConfig, games: int) -> str:
+def _origin(config: SelfPlayConfig, games: int) -> str:
     """What a network of self-play learnt from, in words."""
     begun = "from nothing but the rules" if config.start is None else f"begun with {Path(config.start).stem}"
     records = config.learn.records
@@ -246,60 +254,3 @@ def start_from(network: nn.Module, name_or_path: str) -> None:
     if not set(start) <= set(wanted):
         raise RecipeError(f"start: {path} has {sorted(set(start) - set(wanted))[0]}, which the recipe's network lacks")
     network.load_state_dict(start, strict=False)
-
-
-class _Losses(L.Callback):
-    """The mean of each loss over a cycle, which a wish to stop ends early."""
-
-    def __init__(self, stop: ShutdownFlag) -> None:
-        self._stop = stop
-        self._sums: dict[str, torch.Tensor] = {}
-        self._steps = 0
-
-    def on_train_batch_end(self, trainer: L.Trainer, pl_module: L.LightningModule, *_: Any) -> None:
-        assert isinstance(pl_module, TrainingModule)
-        for name, loss in pl_module.parts.items():
-            self._sums[name] = self._sums.get(name, torch.zeros(())) + loss.cpu()
-        self._steps += 1
-        if self._stop.event.is_set():
-            trainer.should_stop = True
-
-    def means(self) -> dict[str, float]:
-        return {name: round(float(total) / max(self._steps, 1), 5) for name, total in self._sums.items()}
-
-
-class _Saving(L.Callback):
-    """Writes a checkpoint when step number `last` is done, under a temporary name first."""
-
-    def __init__(self, path: Path, last: int) -> None:
-        self._path = path
-        self._last = last
-
-    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        if trainer.global_step < self._last:
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with write_whole(self._path) as temporary:
-            trainer.save_checkpoint(temporary)
-
-
-def _as_run(config: ZeroConfig, steps: int) -> RunConfig:
-    """The learner's part of a recipe in the terms of the trainer."""
-    learn = config.learn
-    training = TrainConfig(
-        batch_size=learn.batch_size,
-        steps=steps,
-        seed=derive(config.seed, _LEARNING) % 2**31,
-        optimizer=learn.optimizer,
-        schedule=learn.schedule,
-        losses=learn.losses,
-        clip=learn.clip,
-        ema=learn.ema,
-        precision=learn.precision,
-        device=learn.device,
-        threads=learn.threads,
-    )
-    card = config.card.model_copy(update={"board_sizes": sorted(config.game.sizes), "rules": config.game.rules})
-    return RunConfig(
-        name=config.name, data=DataConfig(store="games"), network=config.network, training=training, card=card
-    )

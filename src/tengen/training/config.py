@@ -1,103 +1,100 @@
-"""The configuration of a supervised training run: what a recipe says, checked and frozen."""
+"""The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
+Device = Literal["auto", "cpu", "cuda"]
 
 
 class Strict(BaseModel):
-    """A frozen model that refuses unknown keys."""
+    """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DataConfig(Strict):
-    """Where positions come from.
-
-    `validation_store` None sets `validation_fraction` of the games of `store` apart, by hash; given, all of `store` is
-    trained on and all of that other store may be judged on. `vary_rules` trains on half of the positions under the
-    other scoring rule, and on counted games under other komi too (see Sampler). `threads` encode a batch; `ahead`
-    batches wait ready.
-    """
-
-    store: str
-    validation_store: str | None = None
-    validation_fraction: float = Field(0.02, gt=0, lt=1)
-    symmetries: bool = True
-    vary_rules: bool = True
-    threads: int = Field(1, ge=1)
-    ahead: int = Field(2, ge=1)
+def key(default: Any, meaning: str, **limits: Any) -> Any:
+    """A field with its meaning, as the reference of recipe keys prints it; `limits` as of pydantic's Field."""
+    return Field(default, description=meaning, **limits)
 
 
 class OptimizerConfig(Strict):
-    """Which rule updates the weights.
+    """The optimizer. `name` is one of tengen.training.optimizers.OPTIMIZERS."""
 
-    `lr` and `weight_decay` hold for matrices and convolutions. With muon all other parameters (gains, biases, the last
-    layers of the heads) follow AdamW at `lr_rest`; with adamw and sgd they share `lr` and have no weight decay.
-    """
-
-    name: Literal["muon", "adamw", "sgd"] = "muon"
-    lr: Positive = 0.02
-    lr_rest: Positive = 0.003
-    momentum: Fraction = 0.95
-    weight_decay: float = Field(0.0, ge=0)
+    name: str = key("muon", "muon, adamw, sgd or a registered optimizer")
+    lr: Positive = key(0.02, "learning rate; with muon that of the convolution filters")
+    lr_rest: Positive = key(0.003, "with muon: learning rate of AdamW for all other parameters")
+    momentum: Fraction = key(0.95, "momentum of muon and sgd")
+    weight_decay: float = key(0.0, "weight decay of the convolution filters", ge=0)
+    options: dict[str, Any] = key({}, "settings of a registered optimizer")
 
 
 class ScheduleConfig(Strict):
-    """How the learning rate moves over a run: a linear warm-up, a plateau, then a decay.
+    """The learning rate over a run: a linear warm-up, a plateau, then a decay."""
 
-    `decay` is the share of the run, at its end, over which it falls (0: it does not), and `least` the share of the full
-    rate to which it falls.
+    warmup_steps: int = key(100, "steps of the linear warm-up", ge=0)
+    shape: Literal["linear", "cosine"] = key("linear", "shape of the decay")
+    decay: Fraction = key(0.7, "share of the run, at its end, over which the rate decays; 0: no decay")
+    min_factor: Fraction = key(0.0, "the rate at the end as a share of the full rate")
+
+
+class LossWeights(BaseModel):
+    """The weight of each loss in the sum. Further keys name losses of tengen.training.losses.LOSSES.
+
+    A loss whose head the network lacks has no effect, except `reply`, `soft` and further losses: for these the head
+    must exist (see `losses.check_losses`).
     """
 
-    warmup_steps: int = Field(100, ge=0)
-    shape: Literal["linear", "cosine"] = "linear"
-    decay: Fraction = 0.7
-    least: Fraction = 0.0
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, NonNegative]
+
+    policy: NonNegative = key(1.0, "cross-entropy with the move played, or with the visits of the search")
+    value: NonNegative = key(0.3, "cross-entropy with win, draw, loss; squared error of a scalar value")
+    score: NonNegative = key(0.05, "Huber loss of the score in units of 20 points")
+    ownership: NonNegative = key(0.15, "squared error of the ownership, mean over the points")
+    reply: NonNegative = key(0.0, "cross-entropy with the opponent's next move; needs the head `reply`")
+    soft: NonNegative = key(0.0, "cross-entropy with the flattened policy target; needs the head `soft`")
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each loss by name, those of 0 too."""
+        return {**{name: getattr(self, name) for name in type(self).model_fields}, **(self.__pydantic_extra__ or {})}
 
 
-class LossWeights(Strict):
-    """What each head's loss counts in the sum. `reply` and `soft` are heads that a network has only if told so."""
+class TrainerConfig(Strict):
+    """The settings of a `Trainer`, which all kinds of runs share."""
 
-    policy: float = Field(1.0, ge=0)
-    value: float = Field(0.3, ge=0)
-    score: float = Field(0.05, ge=0)
-    ownership: float = Field(0.15, ge=0)
-    reply: float = Field(0.0, ge=0)
-    soft: float = Field(0.0, ge=0)
+    optimizer: OptimizerConfig = key(OptimizerConfig(), "")
+    schedule: ScheduleConfig = key(ScheduleConfig(), "")
+    losses: LossWeights = key(LossWeights(), "")
+    clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
+    precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
+    device: Device = key("auto", "auto: the GPU where there is one")
+    threads: int = key(0, "CPU threads of PyTorch; 0: PyTorch decides", ge=0)
+    compile: bool = key(False, "compile the network with torch.compile")
+    callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
 
 
-class TrainConfig(Strict):
-    """The run itself. Its length is `steps`, or `max_hours` of training, or whichever ends first when both are given.
+class TrainConfig(TrainerConfig):
+    """A supervised run. It ends after `steps` or `max_hours`, whichever comes first.
 
-    `precision` auto is bf16 autocast where the processor multiplies bf16 itself, else f32.
-
-    With `max_hours` the schedule follows the clock, so that the run is annealed when its time is up; such a run still
-    resumes, but only a run of fixed steps repeats bit for bit.
+    With `max_hours` the schedule follows the clock, so that the learning rate has decayed when the time is up. Such a
+    run resumes too, but only a run of fixed steps repeats bit for bit.
     """
 
-    batch_size: int = Field(256, ge=1)
-    steps: int | None = Field(None, ge=1)
-    max_hours: float | None = Field(None, gt=0)
-    seed: int = 0
-    optimizer: OptimizerConfig = OptimizerConfig()
-    schedule: ScheduleConfig = ScheduleConfig()
-    losses: LossWeights = LossWeights()
-    clip: float | None = Field(None, gt=0)
-    ema: Fraction = 0.999
-    precision: Precision = "auto"
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int = Field(0, ge=0)
-    compile: bool = False
-    validate_every: int = Field(1000, ge=1)
-    validation_games: int = Field(2000, ge=1)
-    log_every: int = Field(20, ge=1)
-    checkpoint_minutes: Positive = 5.0
-    keep_checkpoints: int = Field(2, ge=1)
+    batch_size: int = key(256, "positions in a step", ge=1)
+    steps: int | None = key(None, "length of the run in steps", ge=1)
+    max_hours: float | None = key(None, "length of the run in hours of training", gt=0)
+    seed: int = key(0, "decides the first weights and the order of the positions")
+    ema: Fraction = key(0.999, "decay of the moving average of the weights, which is exported; 0: no average")
+    validate_every: int = key(1000, "steps between two validations", ge=1)
+    validation_games: int = key(2000, "positions of a validation, one a game", ge=1)
+    log_every: int = key(20, "steps between two entries of the log", ge=1)
+    checkpoint_minutes: Positive = key(5.0, "minutes between two checkpoints")
+    keep_checkpoints: int = key(2, "newest checkpoints that are kept", ge=1)
 
     @model_validator(mode="after")
     def _ends(self) -> "TrainConfig":
@@ -106,30 +103,68 @@ class TrainConfig(Strict):
         return self
 
 
+class RecordsConfig(Strict):
+    """The game records of a run, and which of them validate it."""
+
+    store: str = key(..., "folder of the game store")
+    validation_store: str | None = key(None, "another store for validation; then all games of `store` are trained on")
+    validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
+
+
+class DataConfig(RecordsConfig):
+    """How positions are drawn from the records."""
+
+    symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
+    vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
+    threads: int = key(1, "threads that encode a batch", ge=1)
+    ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
+
+
 class CardFacts(Strict):
-    """What the card says that the run cannot know.
+    """Entries of the network's card that the run does not know itself."""
 
-    `data` and `board_sizes` are told from the games unless given. A network that learnt on one size alone is told to
-    see no width of a board (see `one_size.forget_width`), so they must not name another one.
-    """
-
-    data: str = ""
-    rules: str = ""
-    licence: str = "MIT"
-    board_sizes: list[int] = []
-    search: dict[str, Any] = {}
+    data: str = key("", "description of the games; the name of the store unless given")
+    rules: str = key("", "description of the rule sets of the games")
+    licence: str = key("MIT", "licence of the network")
+    board_sizes: list[int] = key([], "board sizes that the network knows; those of the games unless given")
+    search: dict[str, Any] = key({}, "search settings that suit the network better than the defaults")
 
 
 class RunConfig(Strict):
-    """A whole supervised recipe. `network` holds the fields of a network family's configuration.
+    """A recipe of kind `supervised`: a network from game records."""
 
-    `recipe` is how the command named it, with its settings, for the card.
+    name: str = key(..., "name of the run and its network; the file's name unless given")
+    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
+    kind: Literal["supervised"] = key("supervised", "kind of the recipe")
+    description: str = key("", "text for people")
+    data: DataConfig
+    network: dict[str, Any] = key(..., "`family` and the settings of that network family")
+    training: TrainConfig
+    card: CardFacts = key(CardFacts(), "")
+
+
+class LinearTraining(Strict):
+    """The optimization of a linear playout policy by AdaGrad, whose rate falls linearly to a fiftieth of `rate`.
+
+    Games come in an order that `seed` decides, and again from the first when all were seen.
     """
 
-    name: str
-    recipe: str = ""
-    description: str = ""
-    data: DataConfig
-    network: dict[str, Any]
-    training: TrainConfig
-    card: CardFacts = CardFacts()
+    games: int = key(..., "length of the run in games", ge=1)
+    rate: Positive = key(0.05, "learning rate of AdaGrad")
+    seed: int = key(0, "decides the order of the games")
+    log_every: int = key(500, "games between two entries of the log", ge=1)
+    validate_every: int = key(20_000, "games between two validations", ge=1)
+    validation_games: int = key(3000, "positions of a validation, one a game", ge=1)
+    checkpoint_every: int = key(5000, "games between two checkpoints", ge=1)
+
+
+class LinearRun(Strict):
+    """A recipe of kind `linear-playout`: a linear playout policy from game records."""
+
+    name: str = key(..., "name of the run and its weights; the file's name unless given")
+    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
+    kind: Literal["linear-playout"] = key("linear-playout", "kind of the recipe")
+    description: str = key("", "text for people")
+    data: RecordsConfig
+    training: LinearTraining
+    card: CardFacts = key(CardFacts(), "")

@@ -4,69 +4,60 @@ from __future__ import annotations
 
 import json
 import platform
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-import tengen
 from tengen import _native
 from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.errors import RecipeError, StoreError
+from tengen.errors import StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
-from tengen.runs.events import Journal
-from tengen.runs.folder import alone, check_games, check_kind, write_recipe
+from tengen.runs.events import EventLog
+from tengen.runs.folder import RunFolder, check_same
+from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.accuracy import Judgement
-from tengen.training.config import CardFacts
-from tengen.training.facts import facts_of, named
-from tengen.training.linear_config import LinearRun
+from tengen.training.card import facts_of, games_key, make_card, metric_entries
+from tengen.training.config import CardFacts, LinearRun
+from tengen.training.metrics import PredictionResults
 
 _LAST_RATE = 0.02  # the share of the rate that is left at the end
 Words = npt.NDArray[np.uint16]
 
 
-def train_linear(run: LinearRun, out: Path, *, progress: bool = True) -> Path:
-    """Carry out a run in the folder `out`, or go on with the one that it holds; return the file of weights.
+def train_linear(run: LinearRun, out: Path, *, show_progress: bool = True) -> Path:
+    """Carry out a run in the folder `out`, or resume the one that it holds; return the file of weights.
 
     A resumed run ends with the same weights, bit for bit, as an unbroken one. Ctrl-C saves and raises
     KeyboardInterrupt. Raises RecipeError when `out` holds another run or another process trains in it,
     StoreError for a store that cannot be used.
     """
-    check_kind(out, run.kind)
+    folder = RunFolder(out, run.kind)
+    folder.check_kind()
     games = _Games(run)
     state = _State()
-    checkpoint = out / "checkpoints" / "linear.npz"
-    (out / "checkpoints").mkdir(parents=True, exist_ok=True)
-    with alone(out):
+    checkpoint = folder.checkpoints / "linear.npz"
+    with folder.lead():
         if checkpoint.is_file():
             state.load(checkpoint, run)
-        check_games(out, games.name, resumes=state.done > 0)
-        write_recipe(out, run.model_dump(mode="json"))
-        journal = Journal(out, state.done, curves=False, again=("final",))
-        try:
-            _learn(run, games, state, journal, checkpoint, progress)
-            return _finish(run, games, state, journal, out)
-        finally:
-            journal.close()
+        folder.check_games(games.name, resumes=state.done > 0)
+        folder.write_recipe(run.model_dump(mode="json"))
+        folder.checkpoints.mkdir(exist_ok=True)
+        with folder.log(state.done, tensorboard=False, again=("final",)) as events:
+            _learn(run, games, state, events, checkpoint, show_progress)
+            return _finish(run, games, state, events, out)
 
 
-def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> Judgement:
-    """Judge a file of weights on the first positions of a sampler, as `accuracy.measure` judges a network.
+def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) -> PredictionResults:
+    """Evaluate a file of weights on the first positions of a sampler, as `metrics.measure` evaluates a network.
 
     The policy says nothing about who wins.
     """
@@ -76,7 +67,7 @@ def judge_playout(path: Path, sampler: Sampler, positions: int | None = None) ->
     return _judge(trainer, sampler, positions)
 
 
-def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> Judgement:
+def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | None) -> PredictionResults:
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     found: list[tuple[float, float, float, int]] = []
     for step in range(-(-wanted // sampler.batch_size)):
@@ -87,7 +78,7 @@ def _judge(trainer: _native.LinearTrainer, sampler: Sampler, positions: int | No
             found.append((*judged[1:], ply) if judged[0] else (np.nan, np.nan, np.nan, ply))
     columns = np.array(found[:wanted], np.float64).T
     unknown = np.full(columns.shape[1], np.nan)
-    return Judgement(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
+    return PredictionResults(columns[0], columns[1], columns[2], unknown, unknown, columns[3])
 
 
 def recorded(store: Store, row: int) -> tuple[int, Words, Words, Words]:
@@ -125,7 +116,7 @@ class _Games:
 
     @property
     def name(self) -> str:
-        return named(self.store, self._rows)
+        return games_key(self.store, self._rows)
 
     def facts(self, card: CardFacts) -> CardFacts:
         return facts_of(card, self.store, self._rows)
@@ -164,35 +155,30 @@ class _State:
 
     def load(self, path: Path, run: LinearRun) -> None:
         with np.load(path) as saved:
-            before, now = json.loads(str(saved["run"])), _identity(run)
-            for name in now:
-                if name in before and before[name] != now[name]:
-                    raise RecipeError(
-                        f"{path.parent.parent} holds a run with {name} = {before[name]}, not {now[name]}; "
-                        "give the same recipe to go on with it, or another --out"
-                    )
+            check_same(path.parent.parent, json.loads(str(saved["run"])), _identity(run))
             self.trainer.restore(saved["weights"], saved["squares"])
             self.done, self.positions = (int(n) for n in saved["counts"])
             self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
 
 
 def _identity(run: LinearRun) -> dict[str, Any]:
-    """What a run cannot change half way."""
-    training = run.training
+    """The settings that cannot change when a run is resumed."""
     return {
-        "data": run.data.store,
-        "data.validation_fraction": run.data.validation_fraction if run.data.validation_store is None else None,
-        "training.games": training.games,
-        "training.rate": training.rate,
-        "training.seed": training.seed,
+        "data": {
+            "store": run.data.store,
+            "validation_fraction": None if run.data.validation_store else run.data.validation_fraction,
+        },
+        "training": run.training.model_dump(include={"games", "rate", "seed"}),
         "features": [list(group) for group in _native.linear_groups()],
     }
 
 
-def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, checkpoint: Path, progress: bool) -> None:
+def _learn(
+    run: LinearRun, games: _Games, state: _State, events: EventLog, checkpoint: Path, show_progress: bool
+) -> None:
     training = run.training
     last: dict[str, float] = {}
-    with _interruptions() as interrupted, new_bar(progress) as bar:
+    with ShutdownFlag() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=training.games, completed=state.done)
         since, before = time.perf_counter(), state.seconds
         while state.done < training.games:
@@ -203,72 +189,55 @@ def _learn(run: LinearRun, games: _Games, state: _State, journal: Journal, check
             state.done += 1
             state.seconds = before + time.perf_counter() - since
             if state.done % training.log_every == 0:
-                last |= _log(state, journal, rate)
+                last |= _log(state, events, rate)
             if state.done % training.validate_every == 0:
-                last |= _validate(run, games, state, journal)
-            if state.done % training.checkpoint_every == 0 or state.done == training.games or interrupted:
+                last |= _validate(run, games, state, events)
+            if state.done % training.checkpoint_every == 0 or state.done == training.games or stop:
                 state.save(checkpoint, run)
             bar.update(task, completed=state.done, description=_describe(state, last))
-            if interrupted:
-                raise KeyboardInterrupt
+            stop.check()
 
 
-def _log(state: _State, journal: Journal, rate: float) -> dict[str, float]:
+def _log(state: _State, events: EventLog, rate: float) -> dict[str, float]:
     positions, top1, top5, loss = state.sums
     speed = state.positions / max(state.seconds, 1e-9)
     values = {"top1": top1 / positions, "top5": top5 / positions, "cross_entropy": loss / positions}
     values = {name: round(float(value), 5) for name, value in values.items()}
-    journal.write("train", state.done, {**values, "lr": rate, "rate": round(speed, 1)})
+    events.write("train", state.done, {**values, "lr": rate, "rate": round(speed, 1)})
     state.sums = np.zeros(4)
     return {"rate": speed}
 
 
-def _validate(run: LinearRun, games: _Games, state: _State, journal: Journal) -> dict[str, float]:
-    metrics = _metrics(_judge(state.trainer, games.validation, run.training.validation_games))
-    journal.write("validation", state.done, metrics)
+def _validate(run: LinearRun, games: _Games, state: _State, events: EventLog) -> dict[str, float]:
+    metrics = metric_entries(_judge(state.trainer, games.validation, run.training.validation_games))
+    events.write("validation", state.done, metrics)
     return {"top1": metrics["top1"]}
 
 
-def _metrics(judgement: Judgement) -> dict[str, Any]:
-    metrics: dict[str, Any] = {}
-    for name, figure in judgement.estimates().items():
-        if figure.count:
-            metrics[name] = round(figure.mean, 4)
-            metrics[f"{name}_interval"] = figure.interval(4)
-    metrics["judged_positions"] = len(judgement)
-    return metrics
-
-
-def _finish(run: LinearRun, games: _Games, state: _State, journal: Journal, out: Path) -> Path:
+def _finish(run: LinearRun, games: _Games, state: _State, events: EventLog, out: Path) -> Path:
     """Write the weights, judge the file itself, and write it again with what was found on its card."""
     path = out / "nets" / f"{run.name}{SUFFIX}"
     steps = state.trainer.steps()
     write_playout(path, _card(run, games, state, {}), steps)
-    card = _card(run, games, state, _metrics(judge_playout(path, games.validation)))
+    card = _card(run, games, state, metric_entries(judge_playout(path, games.validation)))
     write_playout(path, card, steps)
-    journal.write("final", state.done, card.metrics)
+    events.write("final", state.done, card.metrics)
     return path
 
 
 def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any]) -> Card:
-    facts = games.facts(run.card)
-    return Card(
+    return make_card(
+        games.facts(run.card),
         name=run.name,
         family="linear playouts",
         config={"size": f"{_native.LINEAR_FEATURES:,}", **{name: count for name, _, count in _native.linear_groups()}},
         plane_set="",
-        board_sizes=facts.board_sizes,
-        rules=facts.rules,
-        data=facts.data,
         games=min(run.training.games, len(games)),
         positions=state.positions,
-        hours=round(state.seconds / 3600, 3),
+        hours=state.seconds / 3600,
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
-        licence=facts.licence,
         reproduce=f"tengen train {run.recipe or run.name}",
-        created=datetime.now(UTC).date().isoformat(),
-        version=tengen.__version__,
     )
 
 
@@ -279,22 +248,3 @@ def _describe(state: _State, last: dict[str, float]) -> str:
     if "top1" in last:
         parts.append(f"top-1 {last['top1']:.1%}")
     return ", ".join(parts)
-
-
-@contextmanager
-def _interruptions() -> Iterator[list[int]]:
-    """A list that is empty until Ctrl-C or SIGTERM comes."""
-    seen: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield seen
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield seen
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -1,100 +1,173 @@
-"""The losses of the heads, each blind to targets that are unknown."""
+"""The losses of the heads, and the registry of losses that a recipe names. Unknown targets do not count."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tengen.errors import RecipeError
-from tengen.networks import NetOutput
+from tengen.errors import RecipeError, unknown_name
+from tengen.networks import NetConfig, NetOutput
+from tengen.plugins import Registry
 from tengen.training.batches import TensorBatch
 from tengen.training.config import LossWeights
 
 SCORE_UNIT = 20.0
 """Points that count as 1 in the score loss."""
 SOFTNESS = 4.0
-"""The soft policy's target is the policy's to the power 1 / SOFTNESS, made to sum to 1 again (KataGo)."""
+"""The soft policy's target is the policy's to the power 1 / SOFTNESS, normalized (KataGo)."""
 
 
-def losses(output: NetOutput, targets: TensorBatch) -> dict[str, Tensor]:
-    """The mean loss of each head over the rows whose target is known, weighted by row; 0 where no target is known.
+@dataclass(frozen=True)
+class LossTerm:
+    """A loss that a recipe may name under `losses`.
 
-    `reply` and `soft` are there where the network has these heads and the batch their targets.
+    `function` returns the mean over the rows with a known target, weighted by `batch.weight`. It is called where the
+    network has the head `head` ("" for any network) and the batch the columns `columns` (fields of TensorBatch that may
+    be None). `targets` names registered targets (see `tengen.training.batches.TARGETS`) that it reads from
+    `batch.extra`.
     """
-    parts = {
-        "policy": policy_loss(output.policy, targets),
-        "value": value_loss(output.value, targets),
-        "score": score_loss(output.score, targets),
-        "ownership": ownership_loss(output.ownership, targets),
-    }
-    if output.reply is not None and targets.reply is not None:
-        parts["reply"] = _move_loss(output.reply, targets.reply, targets.weight)
-    if output.soft is not None and targets.target is not None:
-        parts["soft"] = _move_loss(output.soft, soften(targets.target), targets.weight)
-    return parts
 
-
-def check_heads(network: object, weights: LossWeights) -> None:
-    """Raise RecipeError where a head that serves training alone is to be taught and the network lacks it.
-
-    `network` is its configuration, as parse_config() gives it.
-    """
-    for head in ("reply", "soft"):
-        weight = getattr(weights, head)
-        if weight and not getattr(network, head, False):
-            has = hasattr(network, head)
-            raise RecipeError(
-                f"losses.{head} = {weight:g}, but the network has no such head: "
-                + (f"give network.{head}: true, or losses.{head}: 0" if has else f"its family takes losses.{head}: 0")
-            )
-
-
-def total(parts: dict[str, Tensor], weights: LossWeights) -> Tensor:
-    """The weighted sum that training lowers."""
-    return torch.stack([getattr(weights, name) * loss for name, loss in parts.items()]).sum()
+    function: Callable[[NetOutput, TensorBatch], Tensor]
+    head: str = ""
+    columns: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
 
 
 def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
-    """Cross-entropy with `target` [B, A] where the batch has it, else with the move played."""
+    """Cross-entropy with `target` [B, A] where the batch has it, else with the move played.
+
+    Logits [B, A], or [B, A - 1] of a network without pass, for which rows whose move is a pass do not count.
+    """
     if targets.target is not None:
-        return _move_loss(logits, targets.target, targets.weight)
-    each = F.cross_entropy(logits.float(), targets.policy, reduction="none", ignore_index=-1)
-    return _mean(each, targets.weight * (targets.policy >= 0))
+        return move_loss(logits, targets.target, targets.weight)
+    known = (targets.policy >= 0) & (targets.policy < logits.shape[1])
+    each = F.cross_entropy(logits.float(), targets.policy.where(known, -1), reduction="none", ignore_index=-1)
+    return mean(each, targets.weight * known)
+
+
+def value_loss(value: Tensor, targets: TensorBatch) -> Tensor:
+    """Of logits [B, 3] of win, draw, loss: cross-entropy; of a scalar value [B] in -1..1: squared error.
+
+    The target v is in -1..1; for the cross-entropy |v| is the probability of win (v > 0) or loss, the rest draw.
+    """
+    known = ~targets.value.isnan()
+    target = targets.value.nan_to_num()
+    if value.ndim == 1:
+        return mean((value.float() - target).square(), targets.weight * known)
+    wanted = torch.stack([target.clamp(min=0), 1 - target.abs(), (-target).clamp(min=0)], dim=1)
+    return mean(F.cross_entropy(value.float(), wanted, reduction="none"), targets.weight * known)
+
+
+def score_loss(score: Tensor, targets: TensorBatch) -> Tensor:
+    """Huber loss of the score in units of 20 points: linear beyond, so that lopsided games do not dominate."""
+    known = ~targets.score.isnan()
+    each = F.huber_loss(score.float() / SCORE_UNIT, targets.score.nan_to_num() / SCORE_UNIT, reduction="none")
+    return mean(each, targets.weight * known)
+
+
+def ownership_loss(ownership: Tensor, targets: TensorBatch) -> Tensor:
+    """Squared error of the ownership, mean over the known points of a board."""
+    known = (~targets.ownership.isnan()) & (targets.mask > 0)
+    error = (ownership.float() - targets.ownership.nan_to_num()).square() * known
+    points = known.sum((1, 2))
+    return mean(error.sum((1, 2)) / points.clamp(min=1), targets.weight * (points > 0))
 
 
 def soften(target: Tensor) -> Tensor:
-    """Probabilities [B, A] with the small ones raised; a row of zeros stays one."""
+    """Probabilities [B, A] flattened by the power 1 / SOFTNESS; a row of zeros stays zero."""
     raised = target.pow(1 / SOFTNESS)
     return raised / raised.sum(1, keepdim=True).clamp(min=1e-6)
 
 
-def value_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
-    """Cross-entropy of win, draw and loss with a value in -1..1: its magnitude is win or loss, the rest draw."""
-    known = ~targets.value.isnan()
-    value = targets.value.nan_to_num()
-    wanted = torch.stack([value.clamp(min=0), 1 - value.abs(), (-value).clamp(min=0)], dim=1)
-    return _mean(F.cross_entropy(logits.float(), wanted, reduction="none"), targets.weight * known)
+def move_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """Cross-entropy of logits [B, A] with probabilities [B, A]; a row of zeros is unknown.
 
-
-def score_loss(score: Tensor, targets: TensorBatch) -> Tensor:
-    """Huber loss of the score in units of 20 points: linear beyond that, so that a rout does not outweigh all else."""
-    known = ~targets.score.isnan()
-    each = F.huber_loss(score.float() / SCORE_UNIT, targets.score.nan_to_num() / SCORE_UNIT, reduction="none")
-    return _mean(each, targets.weight * known)
-
-
-def ownership_loss(ownership: Tensor, targets: TensorBatch) -> Tensor:
-    """Squared error of the ownership, mean over the points of a board that are known."""
-    known = (~targets.ownership.isnan()) & (targets.mask > 0)
-    error = (ownership.float() - targets.ownership.nan_to_num()).square() * known
-    points = known.sum((1, 2))
-    return _mean(error.sum((1, 2)) / points.clamp(min=1), targets.weight * (points > 0))
-
-
-def _move_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """Cross-entropy with probabilities [B, A]; a row of zeros is unknown."""
+    Logits without pass, [B, A - 1], are compared with the probabilities of the points, normalized.
+    """
+    if logits.shape[1] == target.shape[1] - 1:
+        points = target[:, :-1]
+        target = points / points.sum(1, keepdim=True).clamp(min=1e-6)
     each = F.cross_entropy(logits.float(), target, reduction="none")
-    return _mean(each, weight * (target.sum(1) > 0))
+    return mean(each, weight * (target.sum(1) > 0))
 
 
-def _mean(each: Tensor, weight: Tensor) -> Tensor:
+def mean(each: Tensor, weight: Tensor) -> Tensor:
+    """The weighted mean of [B]; 0 where all weights are 0."""
     return (each * weight).sum() / weight.sum().clamp(min=1e-6)
+
+
+def _known(column: Tensor | None) -> Tensor:
+    assert column is not None, "a loss is called only where the head and the columns that it names exist"
+    return column
+
+
+LOSSES: Registry[LossTerm] = Registry(
+    "loss",
+    "tengen.losses",
+    {
+        "policy": LossTerm(lambda output, batch: policy_loss(output.policy, batch), "policy"),
+        "value": LossTerm(lambda output, batch: value_loss(_known(output.value), batch), "value"),
+        "score": LossTerm(lambda output, batch: score_loss(_known(output.score), batch), "score"),
+        "ownership": LossTerm(lambda output, batch: ownership_loss(_known(output.ownership), batch), "ownership"),
+        "reply": LossTerm(
+            lambda output, batch: move_loss(output.maps["reply"], _known(batch.reply), batch.weight),
+            "reply",
+            ("reply",),
+        ),
+        "soft": LossTerm(
+            lambda output, batch: move_loss(output.maps["soft"], soften(_known(batch.target)), batch.weight),
+            "soft",
+            ("target",),
+        ),
+    },
+    RecipeError,
+)
+"""Every loss that a recipe may name; `LOSSES.register(name, LossTerm(...))` adds one."""
+
+
+class WeightedLosses:
+    """The loss of supervised and self-play training: the weighted sum of the losses of the network's heads."""
+
+    def __init__(self, weights: LossWeights) -> None:
+        self._weights = weights.weights()
+        builtin = type(weights).model_fields
+        self._terms = {name: LOSSES[name] for name, weight in self._weights.items() if weight or name in builtin}
+
+    def __call__(self, output: NetOutput, batch: TensorBatch) -> tuple[Tensor, dict[str, Tensor]]:
+        """The sum, and its unweighted parts by name; parts of the usual heads with weight 0 too, for the log."""
+        parts = {
+            name: term.function(output, batch)
+            for name, term in self._terms.items()
+            if (not term.head or output.has(term.head)) and all(getattr(batch, c) is not None for c in term.columns)
+        }
+        return total(parts, self._weights), parts
+
+
+def total(parts: Mapping[str, Tensor], weights: Mapping[str, float]) -> Tensor:
+    """The weighted sum of losses by name."""
+    return torch.stack([weights[name] * loss for name, loss in parts.items()]).sum()
+
+
+def check_losses(network: NetConfig, weights: LossWeights) -> None:
+    """Raise RecipeError for an unknown loss, and where the recipe weighs the loss of a head that the network lacks.
+
+    Defaults for heads that it lacks have no effect.
+    """
+    for name, weight in weights.weights().items():
+        if name not in LOSSES:
+            raise RecipeError(unknown_name("loss", f"losses.{name}", LOSSES))
+        head = LOSSES[name].head
+        if weight and name in weights.model_fields_set and head and not network.heads.has(head):
+            switch = isinstance(getattr(network, head, None), bool)
+            raise RecipeError(
+                f"losses.{name} = {weight:g}, but the network has no head {head!r}: "
+                + (f"give network.{head}: true, or losses.{name}: 0" if switch else f"give losses.{name}: 0")
+            )
+
+
+def needed_targets(weights: LossWeights) -> tuple[bool, Collection[str]]:
+    """(whether batches need `target` and `reply`, names of registered targets) for losses with a weight above 0."""
+    terms = [LOSSES[name] for name, weight in weights.weights().items() if weight]
+    return any(term.columns for term in terms), sorted({name for term in terms for name in term.targets})

@@ -1,4 +1,4 @@
-"""Optimisers by name, and Muon: momentum whose every matrix is made nearly orthogonal before it is applied."""
+"""The optimizers by name, and Muon: momentum whose matrices are made nearly orthogonal before they are applied."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -8,26 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim import SGD, AdamW, Optimizer
 
+from tengen.errors import RecipeError
+from tengen.plugins import Registry
 from tengen.training.config import OptimizerConfig
 
 _QUINTIC = (3.4445, -4.7750, 2.0315)
-
-
-def make_optimizer(module: nn.Module, config: OptimizerConfig) -> Optimizer:
-    """An optimiser for all parameters of a network; each group's `initial_lr` is its full learning rate."""
-    matrices, rest = split_parameters(module)
-    groups: list[dict[str, Any]] = [
-        {"params": matrices, "lr": config.lr, "weight_decay": config.weight_decay},
-        {"params": rest, "lr": config.lr_rest if config.name == "muon" else config.lr, "weight_decay": 0.0},
-    ]
-    for group in groups:
-        group["initial_lr"] = group["lr"]
-    if config.name == "muon":
-        groups[0]["rule"], groups[1]["rule"] = "muon", "adam"
-        return Muon(groups, momentum=config.momentum)
-    if config.name == "adamw":
-        return AdamW(groups, betas=(0.9, 0.99))
-    return SGD(groups, lr=config.lr, momentum=config.momentum, nesterov=True)
 
 
 def split_parameters(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
@@ -121,3 +106,43 @@ def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     result: Tensor = x.view(wide.shape)
     return result.mT if tall else result
+
+
+def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
+    """Convolution filters with weight decay, all other parameters without."""
+    matrices, rest = split_parameters(network)
+    return [
+        {"params": matrices, "lr": config.lr, "weight_decay": config.weight_decay},
+        {"params": rest, "lr": lr_rest, "weight_decay": 0.0},
+    ]
+
+
+def _muon(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+    matrices, rest = _groups(network, config, config.lr_rest)
+    return Muon([{**matrices, "rule": "muon"}, {**rest, "rule": "adam"}], momentum=config.momentum)
+
+
+def _adamw(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+    return AdamW(_groups(network, config, config.lr), betas=(0.9, 0.99))
+
+
+def _sgd(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+    groups = _groups(network, config, config.lr)
+    return SGD(groups, lr=config.lr, momentum=config.momentum, nesterov=config.momentum > 0)
+
+
+OPTIMIZERS: Registry[Callable[[nn.Module, OptimizerConfig], Optimizer]] = Registry(
+    "optimizer", "tengen.optimizers", {"muon": _muon, "adamw": _adamw, "sgd": _sgd}, RecipeError
+)
+"""Every optimizer that `optimizer.name` may name: functions of (network, configuration)."""
+
+
+def make_optimizer(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+    """The optimizer of all parameters of a network; each group's `initial_lr` is its full learning rate.
+
+    Raises RecipeError for an unknown optimizer.
+    """
+    optimizer = OPTIMIZERS[config.name](network, config)
+    for group in optimizer.param_groups:
+        group.setdefault("initial_lr", group["lr"])
+    return optimizer

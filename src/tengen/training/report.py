@@ -12,7 +12,7 @@ from tengen.evaluators.network_file import Card
 from tengen.runs.events import read_events
 from tengen.runs.plots import ACCENT, FAINT, INK, SECOND, plot, smooth
 from tengen.runs.report import Tile, read_recipe, write_page
-from tengen.training.accuracy import Judgement
+from tengen.training.metrics import PredictionResults
 
 _MIN_POSITIONS = 10  # below which a phase of the game has no bar
 _TILES = {
@@ -24,7 +24,7 @@ _TILES = {
 }
 
 
-def write_report(folder: Path, card: Card, judgement: Judgement) -> Path:
+def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path:
     """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     return write_page(
@@ -82,7 +82,7 @@ def _line(axes: Axes, entries: Sequence[dict[str, Any]], name: str) -> None:
     axes.plot([e["step"] for e in entries], [e[name] for e in entries], color=ACCENT)
 
 
-def _phases(axes: Axes, judgement: Judgement) -> None:
+def _phases(axes: Axes, judgement: PredictionResults) -> None:
     parts = judgement.by_phase().items()
     phases = {name: part.estimates()["top1"] for name, part in parts if len(part) >= _MIN_POSITIONS}
     means = [100 * figure.mean for figure in phases.values()]
@@ -95,7 +95,7 @@ def _phases(axes: Axes, judgement: Judgement) -> None:
     axes.set_ylabel("percent")
 
 
-def _calibration(axes: Axes, judgement: Judgement) -> None:
+def _calibration(axes: Axes, judgement: PredictionResults) -> None:
     bands = judgement.calibration()
     axes.plot([0, 1], [0, 1], color=FAINT)
     predicted, won = [chance for chance, _ in bands], [figure for _, figure in bands]

@@ -59,7 +59,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PredictionResults:
     """What was found at each of N positions, float64 [N] each; NaN where the target is unknown.
 
     top1, top5: 1 when the move played was among the 1 or 5 likeliest, its chance to be where moves tie. loss: minus
@@ -76,8 +76,8 @@ class Judgement:
     def __len__(self) -> int:
         return len(self.top1)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "Judgement":
-        return Judgement(*(getattr(self, field.name)[chosen] for field in fields(self)))
+    def rows(self, chosen: NDArray[np.bool_]) -> "PredictionResults":
+        return PredictionResults(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def estimates(self) -> dict[str, Estimate]:
         """The figures by name: top1, top5, cross_entropy, value_mse, value_accuracy (who wins, of decided games)."""
@@ -94,7 +94,7 @@ class Judgement:
             "value_accuracy": Estimate.share(right),
         }
 
-    def by_phase(self, width: int = 50) -> dict[str, "Judgement"]:
+    def by_phase(self, width: int = 50) -> dict[str, "PredictionResults"]:
         """The positions after 0 to 49 moves, after 50 to 99, and so on."""
         number = (self.ply // width).astype(int)
         return {
@@ -109,7 +109,7 @@ class Judgement:
         return [(float(chance[band == b].mean()), Estimate.share(won[band == b])) for b in np.unique(band)]
 
 
-def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None) -> Judgement:
+def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None) -> PredictionResults:
     """Judge an evaluator on the first positions of a sampler, one epoch of it at most."""
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     parts = []
@@ -118,11 +118,11 @@ def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None
         batch = sampler.encode(rows)
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
         parts.append(judge(evaluator.infer(inputs), batch, rows.ply))
-    joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Judgement))
-    return Judgement(*(column[:wanted] for column in joined))
+    joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
+    return PredictionResults(*(column[:wanted] for column in joined))
 
 
-def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> Judgement:
+def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> PredictionResults:
     """Compare one evaluation with the moves that were played, at `ply` [B], and with how the games ended."""
     played = batch.policy >= 0
     policy = evaluation.policy.astype(np.float64)
@@ -130,7 +130,7 @@ def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> Judgement:
     ahead = (policy > chosen[:, None]).sum(1)
     ties = (policy == chosen[:, None]).sum(1)
     unknown = np.where(played, 0.0, np.nan)
-    return Judgement(
+    return PredictionResults(
         top1=np.clip((1 - ahead) / ties, 0, 1) + unknown,
         top5=np.clip((5 - ahead) / ties, 0, 1) + unknown,
         loss=-np.log(np.maximum(chosen, 1e-12)) + unknown,

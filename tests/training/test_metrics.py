@@ -7,7 +7,7 @@ import pytest
 
 from tengen.data.batch import Batch
 from tengen.evaluators import Evaluation
-from tengen.training.accuracy import Estimate, Judgement, judge
+from tengen.training.metrics import Estimate, PredictionResults, judge
 
 
 def batch(moves: list[int], values: list[float]) -> Batch:
@@ -75,7 +75,7 @@ def test_intervals_cover_what_they_claim() -> None:
 
 
 def test_nothing_known_is_unknown() -> None:
-    empty = Judgement(*(np.array([math.nan]) for _ in range(5)), np.array([3.0]))
+    empty = PredictionResults(*(np.array([math.nan]) for _ in range(5)), np.array([3.0]))
     assert all(figure.count == 0 and math.isnan(figure.mean) for figure in empty.estimates().values())
     assert empty.calibration() == []
 
@@ -85,7 +85,7 @@ def test_calibration_of_an_honest_value() -> None:
     chance = random.random(20_000)
     outcome = np.where(random.random(20_000) < chance, 1.0, -1.0)
     zeros = np.zeros(20_000)
-    bands = Judgement(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros).calibration()
+    bands = PredictionResults(zeros, zeros, zeros, 2 * chance - 1, outcome, zeros).calibration()
     assert len(bands) == 10
     for predicted, won in bands:
         assert won.mean == pytest.approx(predicted, abs=0.04)

@@ -3,7 +3,7 @@
 import pytest
 
 from tengen.training.config import ScheduleConfig, TrainConfig
-from tengen.training.schedule import factor, progress
+from tengen.training.schedules import factor, progress
 
 
 def test_progress_follows_what_ends_first() -> None:
@@ -29,8 +29,8 @@ def test_warm_up_plateau_decay() -> None:
     assert factor(config, 1000, 1) == 0
 
 
-def test_decay_ends_at_the_least_rate() -> None:
-    config = ScheduleConfig(warmup_steps=0, decay=0.5, least=0.6)
+def test_decay_ends_at_the_minimum_rate() -> None:
+    config = ScheduleConfig(warmup_steps=0, decay=0.5, min_factor=0.6)
     assert factor(config, 500, 0.5) == 1
     assert factor(config, 750, 0.75) == pytest.approx(0.8)
     assert factor(config, 1000, 1) == pytest.approx(0.6)

@@ -1,0 +1,221 @@
+"""Callbacks of the trainer: log, validation, checkpoints, progress bar, interruption; and the registry of further ones.
+
+Recipes name registered callbacks with their settings: `callbacks: {my-callback: {every: 10}}`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.progress import Progress
+from torch import Tensor
+
+from tengen.data.sampler import Sampler
+from tengen.disk import PARTIAL
+from tengen.errors import RecipeError
+from tengen.evaluators.torch import TorchEvaluator
+from tengen.plugins import Registry
+from tengen.runs.events import EventLog
+from tengen.runs.folder import numbered
+from tengen.runs.interruption import ShutdownFlag
+from tengen.training.batches import BatchStream
+from tengen.training.metrics import Estimate, measure
+from tengen.training.trainer import Callback, Trainer
+
+CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
+"""Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""
+
+
+def make_callbacks(settings: Mapping[str, Mapping[str, Any]]) -> list[Callback]:
+    """The callbacks of a recipe. Raises RecipeError for an unknown one and for settings that it does not take."""
+    made = []
+    for name, options in settings.items():
+        maker = CALLBACKS[name]
+        try:
+            made.append(maker(**options))
+        except TypeError as error:
+            raise RecipeError(f"callbacks.{name}: {error} (found {dict(options)})") from error
+    return made
+
+
+class LossMeans(Callback):
+    """The mean of each loss since the last `take`."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, Tensor] = {}
+        self.steps = 0
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        for name, loss in trainer.losses.items():
+            # Not as a float: that would wait for the GPU at each step.
+            self._sums[name] = loss.double() if name not in self._sums else self._sums[name] + loss
+        self.steps += 1
+
+    def take(self) -> dict[str, float]:
+        """The means by name; then begin anew."""
+        means = {name: round(float(total) / self.steps, 5) for name, total in self._sums.items()}
+        self._sums, self.steps = {}, 0
+        return means
+
+
+class LossLog(LossMeans):
+    """Writes an event `train` every `every` steps: mean losses, learning rate, positions per second, share of the time
+    spent waiting for data."""
+
+    def __init__(self, log: EventLog, stream: BatchStream, batch_size: int, every: int) -> None:
+        super().__init__()
+        self._events = log
+        self._stream = stream
+        self._batch_size = batch_size
+        self._every = every
+        self._since = time.perf_counter()
+        self.rate = 0.0
+        self.means: dict[str, float] = {}
+
+    def on_start(self, trainer: Trainer[Any]) -> None:
+        self._since = time.perf_counter()
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        super().on_step(trainer)
+        if trainer.step % self._every:
+            return
+        steps, self.means = self.steps, self.take()
+        elapsed = time.perf_counter() - self._since
+        self.rate = steps * self._batch_size / elapsed
+        values = {
+            **self.means,
+            "lr": trainer.learning_rate,
+            "rate": round(self.rate, 1),
+            "waiting": round(self._stream.take_waited() / elapsed, 4),
+            "done": round(trainer.done, 5),
+            "hours": round(trainer.seconds / 3600, 4),
+        }
+        self._events.write("train", trainer.step, values)
+        self._since = time.perf_counter()
+
+
+class Validation(Callback):
+    """Evaluates the averaged network every `every` steps and at the end of the run, on the same positions each time.
+
+    Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
+    of positions. `last` holds the newest figures.
+    """
+
+    def __init__(self, log: EventLog, sampler: Sampler, positions: int, every: int) -> None:
+        self._events = log
+        self._sampler = sampler
+        self._positions = positions
+        self._every = every
+        self._step = -1
+        self.last: dict[str, Estimate] = {}
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        if trainer.step % self._every == 0:
+            self._validate(trainer)
+
+    def on_end(self, trainer: Trainer[Any]) -> None:
+        if trainer.done >= 1 and self._step != trainer.step:
+            self._validate(trainer)
+
+    def _validate(self, trainer: Trainer[Any]) -> None:
+        self._step = trainer.step
+        evaluator = TorchEvaluator(
+            trainer.average, name="in training", plane_set=self._sampler.plane_set.name, device=str(trainer.device)
+        )
+        result = measure(evaluator, self._sampler, self._positions)
+        self.last = {name: figure for name, figure in result.estimates().items() if figure.count}
+        values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
+        intervals = {name: figure.interval(5) for name, figure in self.last.items()}
+        self._events.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
+        trainer.call("on_validation", values)
+
+
+class Checkpoints(Callback):
+    """Saves the trainer every `minutes` and at the end, with the entries of `extra`; keeps the newest `keep`."""
+
+    def __init__(self, folder: Path, minutes: float, keep: int, extra: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._interval = minutes * 60
+        self._keep = keep
+        self._extra = extra
+        self._last = time.monotonic()
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        if time.monotonic() - self._last >= self._interval:
+            self.save(trainer)
+
+    def on_end(self, trainer: Trainer[Any]) -> None:
+        self.save(trainer)
+
+    def save(self, trainer: Trainer[Any]) -> None:
+        """Write the checkpoint of the current step. What a killed process left half written is removed."""
+        trainer.save(self.folder / f"step-{trainer.step:08d}.ckpt", **self._extra)
+        for left in self.folder.glob(f"*{PARTIAL}"):
+            left.unlink()
+        for _, old in checkpoints(self.folder)[: -self._keep]:
+            old.unlink()
+        self._last = time.monotonic()
+
+
+def checkpoints(folder: Path) -> list[tuple[int, Path]]:
+    """(step, path) of the checkpoints in a folder, oldest first."""
+    return numbered(folder, "step-*.ckpt")
+
+
+class ProgressBar(Callback):
+    """Shows the rate, the policy loss, the newest top-1 accuracy and the time left."""
+
+    def __init__(self, bar: Progress, log: LossLog, validation: Validation) -> None:
+        self._log = log
+        self._validation = validation
+        self._bar = bar
+        self._task = bar.add_task("training", total=1.0)
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        top1 = self._validation.last.get("top1")
+        parts = [
+            f"step {trainer.step:,}",
+            f"{self._log.rate:,.0f} positions/s",
+            *([f"loss {self._log.means['policy']:.3f}"] if self._log.means else []),
+            *([f"top-1 {top1.mean:.1%}"] if top1 else []),
+        ]
+        self._bar.update(self._task, completed=trainer.done, description=", ".join(parts))
+
+
+class StopOnSignal(Callback):
+    """Ends training after the current step on Ctrl-C and SIGTERM."""
+
+    def __init__(self, stop: ShutdownFlag) -> None:
+        self._stop = stop
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        trainer.should_stop |= bool(self._stop)
+
+
+class Stopwatch(Callback):
+    """Measures the steps after the first one and stops after `seconds` of them, but takes at least two."""
+
+    def __init__(self, stream: BatchStream, seconds: float) -> None:
+        self._stream = stream
+        self._limit = seconds
+        self._started: float | None = None
+        self.steps = 0
+        self.seconds = 0.0
+        self.waited = 0.0
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        now = time.perf_counter()
+        if self._started is None:
+            self._started = now
+            self._stream.take_waited()
+            return
+        self.steps += 1
+        self.seconds = now - self._started
+        self.waited += self._stream.take_waited()
+        trainer.should_stop |= self.steps >= 2 and self.seconds >= self._limit

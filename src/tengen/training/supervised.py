@@ -1,0 +1,313 @@
+"""Supervised training from game records: from a recipe to the network file and its report, resumed where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from tengen.data.batch import BatchSource
+from tengen.data.planes import PlaneSet
+from tengen.data.sampler import Sampler
+from tengen.data.split import Split
+from tengen.data.store import Store
+from tengen.errors import RecipeError
+from tengen.evaluators.network_file import Card
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.torch import TorchEvaluator
+from tengen.networks import NetConfig, build, parse_config
+from tengen.networks.export import export
+from tengen.runs.events import EventLog
+from tengen.runs.folder import RunFolder, check_same
+from tengen.runs.interruption import ShutdownFlag
+from tengen.runs.progress import new_bar
+from tengen.training.batches import BatchStream, TensorBatch, WithTargets
+from tengen.training.callbacks import (
+    Checkpoints,
+    LossLog,
+    ProgressBar,
+    StopOnSignal,
+    Stopwatch,
+    Validation,
+    checkpoints,
+    make_callbacks,
+)
+from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
+from tengen.training.config import RunConfig
+from tengen.training.export import check_agreement, for_play
+from tengen.training.losses import WeightedLosses, check_losses, needed_targets
+from tengen.training.metrics import measure
+from tengen.training.optimizers import OPTIMIZERS
+from tengen.training.report import write_report
+from tengen.training.schedules import progress
+from tengen.training.trainer import Callback, Trainer, read_checkpoint
+
+_APART: tuple[Split, Split] = ("train", "validation")
+_WHOLE: tuple[Split, Split] = ("all", "all")
+
+
+@dataclass(frozen=True)
+class Samplers:
+    """Positions for training and for validation, which share no game. `source` has the batches for training."""
+
+    train: Sampler
+    validation: Sampler
+    source: BatchSource
+
+
+def open_samplers(run: RunConfig) -> Samplers:
+    """Open the stores of a run. Raises StoreError for a store that is missing or too small."""
+    data, training = run.data, run.training
+    planes = parse_config(run.network).plane_set
+    move_targets, targets = needed_targets(training.losses)
+    store = Store.open(Path(data.store))
+    if data.validation_store is None:
+        judged, splits = store, _APART
+    else:
+        judged, splits = Store.open(Path(data.validation_store)), _WHOLE
+    train = Sampler(
+        store,
+        splits[0],
+        planes,
+        training.batch_size,
+        training.seed,
+        symmetries=data.symmetries,
+        vary_rules=data.vary_rules,
+        targets=move_targets,
+        threads=data.threads,
+        validation_fraction=data.validation_fraction,
+    )
+    validation = Sampler(
+        judged,
+        splits[1],
+        planes,
+        symmetries=False,
+        threads=data.threads,
+        validation_fraction=data.validation_fraction,
+        one_per_game=True,
+    )
+    return Samplers(train, validation, WithTargets(train, targets) if targets else train)
+
+
+def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
+    """A fresh network of a recipe's fields; its weights follow from `seed`."""
+    torch.manual_seed(seed)
+    return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
+
+
+def make_trainer(run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None) -> Trainer[TensorBatch]:
+    """The trainer of a run, at its first step."""
+    training = run.training
+    return Trainer(
+        make_network(run.network, inputs, training.seed),
+        training,
+        WeightedLosses(training.losses),
+        scalars=len(inputs.scalars),
+        position=lambda step, seconds: (step, progress(training, step, seconds / 3600)),
+        ema=training.ema,
+        seed=training.seed,
+        callbacks=callbacks or [],
+    )
+
+
+def train(
+    run: RunConfig,
+    out: Path,
+    *,
+    show_progress: bool = True,
+    on_start: Callable[[Trainer[TensorBatch]], None] = lambda _: None,
+) -> Path:
+    """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
+
+    `on_start` is called with the trainer once recipe and folder have passed all checks.
+    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
+    or another process trains in it, where the games of the store changed since, for fewer steps than it has taken,
+    for a card with wrong board sizes and for losses of heads that the network lacks.
+    """
+    if run.training.threads:
+        torch.set_num_threads(run.training.threads)
+    # Check everything before the folder is touched.
+    folder = RunFolder(out, run.kind)
+    folder.check_kind()
+    network = parse_config(run.network)
+    check_losses(network, run.training.losses)
+    _ = OPTIMIZERS[run.training.optimizer.name]
+    further = make_callbacks(run.training.callbacks)
+    samplers = open_samplers(run)
+    run = with_facts(run, samplers.train)
+    inputs = samplers.train.plane_set
+    with folder.lead():
+        found = checkpoints(folder.checkpoints)
+        step = found[-1][0] if found else 0
+        saved = read_checkpoint(found[-1][1]) if found else None
+        if saved is not None:
+            check_same(out, saved["identity"], _identity(run, inputs))
+            _check_steps(out, step, run)
+        folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
+        folder.write_recipe(run.model_dump(mode="json"))
+        # Make the trainer, or restore it from the newest checkpoint.
+        trainer = make_trainer(run, inputs, further)
+        on_start(trainer)
+        if saved is not None:
+            trainer.restore(saved)
+        with folder.log(step, again=("final",)) as events:
+            if trainer.done < 1:
+                _fit(trainer, run, samplers, folder, events, show_progress)
+            return _finish(trainer, run, network, samplers, folder, events)
+
+
+def _fit(
+    trainer: Trainer[TensorBatch],
+    run: RunConfig,
+    samplers: Samplers,
+    folder: RunFolder,
+    events: EventLog,
+    show_progress: bool,
+) -> None:
+    """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
+    config = run.training
+    stream = BatchStream(samplers.source, trainer.step, run.data.ahead)
+    log = LossLog(events, stream, config.batch_size, config.log_every)
+    validation = Validation(events, samplers.validation, config.validation_games, config.validate_every)
+    identity = {"identity": _identity(run, samplers.train.plane_set)}
+    saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
+    with ExitStack() as stack:
+        stop = stack.enter_context(ShutdownFlag())
+        bar = stack.enter_context(new_bar(show_progress))
+        trainer.callbacks = [
+            log,
+            validation,
+            StopOnSignal(stop),
+            ProgressBar(bar, log, validation),
+            *trainer.callbacks,
+            saving,
+        ]
+        trainer.fit(stream)
+        stop.check()
+
+
+def _finish(
+    trainer: Trainer[TensorBatch],
+    run: RunConfig,
+    network: NetConfig,
+    samplers: Samplers,
+    folder: RunFolder,
+    events: EventLog,
+) -> Path:
+    """Export the averaged network, evaluate the file itself, write its card and the report; return the file."""
+    path = folder.network(run.name)
+    validation = samplers.validation
+    planes, scalars = len(validation.plane_set.planes), len(validation.plane_set.scalars)
+    module = for_play(trainer, run.card.board_sizes)
+
+    def card(metrics: dict[str, Any]) -> Card:
+        return make_card(
+            run.card,
+            name=run.name,
+            family=network.family,
+            config=network.model_dump(mode="json"),
+            plane_set=network.plane_set,
+            games=samplers.train.games,
+            positions=trainer.step * run.training.batch_size,
+            hours=trainer.seconds / 3600,
+            hardware=trainer.hardware,
+            metrics=metrics,
+            reproduce=f"tengen train {run.recipe or run.name}",
+        )
+
+    export(module, planes, scalars, path, card({}).metadata())
+    check_agreement(module, path, planes, scalars)
+    result = measure(OpenVinoEvaluator(path, remember=False), validation)
+    final = card(metric_entries(result))
+    export(module, planes, scalars, path, final.metadata())
+    events.write("final", trainer.step, final.metrics)
+    write_report(folder.path, final, result)
+    return path
+
+
+def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
+    """The run with a card that describes its games, where the recipe does not.
+
+    Raises RecipeError for a card that names other board sizes than those of the games alone.
+    """
+    found = board_sizes(games.store, games.game_rows)
+    if run.card.board_sizes and not set(run.card.board_sizes) & set(found):
+        sizes = ", ".join(f"{size}x{size}" for size in found)
+        raise RecipeError(
+            f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
+        )
+    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
+
+
+def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
+    """The settings that cannot change when a run is resumed, as plain values."""
+    training, data = run.training, run.data
+    return {
+        "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer"}),
+        "network": dict(run.network),
+        "data": {
+            "store": data.store,
+            # With another share, or none, games of the training would be used for validation.
+            "validation_fraction": None if data.validation_store else data.validation_fraction,
+        },
+        "planes": [*inputs.planes, *inputs.scalars],
+    }
+
+
+def _check_steps(out: Path, step: int, run: RunConfig) -> None:
+    """RecipeError for a run that has taken more steps than it should: its learning rate is not that of the end."""
+    steps = run.training.steps
+    if steps is not None and step > steps:
+        raise RecipeError(
+            f"{out} holds a run of {step} steps, more than training.steps = {steps}; give {step} or more, or another "
+            "--out"
+        )
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Over `steps` steps: seconds per step with its data, the share of them spent waiting for data; and seconds per
+    position of a validation."""
+
+    steps: int
+    step_seconds: float
+    waiting: float
+    validation_seconds: float
+
+
+def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
+    """Train by a run's settings for about `seconds`, at least three steps, and validate one batch; nothing is kept."""
+    threads = torch.get_num_threads()
+    if run.training.threads:
+        torch.set_num_threads(run.training.threads)
+    try:
+        stream = BatchStream(samplers.source, 0, run.data.ahead)
+        stopwatch = Stopwatch(stream, seconds)
+        trainer = make_trainer(run, samplers.train.plane_set, [stopwatch])
+        trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it
+        trainer.fit(stream)
+        return Pace(
+            steps=stopwatch.steps,
+            step_seconds=stopwatch.seconds / stopwatch.steps,
+            waiting=stopwatch.waited / stopwatch.seconds,
+            validation_seconds=_validation_seconds(trainer, samplers.validation),
+        )
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _validation_seconds(trainer: Trainer[TensorBatch], validation: Sampler) -> float:
+    """Seconds per position, over one batch."""
+    evaluator = TorchEvaluator(
+        trainer.average, name="measured", plane_set=validation.plane_set.name, device=str(trainer.device)
+    )
+    positions = min(validation.batch_size, validation.positions)
+    start = time.perf_counter()
+    measure(evaluator, validation, positions)
+    return (time.perf_counter() - start) / positions
