@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from tengen.cli.app import VERBS
 from tengen.engine import SearchParams
 from tengen.reinforce.config import RlConfig
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +86,7 @@ def recipes_page() -> str:
     for kind, model in (
         ("supervised", RunConfig),
         ("linear-playout", LinearRun),
-        ("selfplay", ZeroConfig),
+        ("selfplay", SelfPlayConfig),
         ("policy-gradient", RlConfig),
     ):
         sections += [f"## Kind {kind}", *_groups(model, "")]

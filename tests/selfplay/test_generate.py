@@ -19,14 +19,14 @@ from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators import BySizeEvaluator, Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
 from tengen.match.moves import allowed_moves
-from tengen.selfplay.config import LEAST_TREE, ZeroConfig
+from tengen.selfplay.config import MIN_TREE, SelfPlayConfig
 from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 
 GAMES = 24
 
 
-def recipe(**parts: Any) -> ZeroConfig:
+def recipe(**parts: Any) -> SelfPlayConfig:
     plain = {
         "name": "test",
         "cycles": 1,
@@ -38,14 +38,14 @@ def recipe(**parts: Any) -> ZeroConfig:
         "search": {"visits": 8, "cheap_visits": 3, "cheap_share": 0.3, "full": {"noise_weight": 0.25}},
         "resign": {"turns": 2},
     }
-    return ZeroConfig.model_validate({**plain, **parts})
+    return SelfPlayConfig.model_validate({**plain, **parts})
 
 
-def plans_of(config: ZeroConfig, games: int = GAMES) -> list[GamePlan]:
+def plans_of(config: SelfPlayConfig, games: int = GAMES) -> list[GamePlan]:
     return [make_plan(config, 2, i, resigns=True) for i in range(games)]
 
 
-def play(config: ZeroConfig, evaluators: int = 1, make: Callable[[], Evaluator] = Checksum) -> list[GameRecord]:
+def play(config: SelfPlayConfig, evaluators: int = 1, make: Callable[[], Evaluator] = Checksum) -> list[GameRecord]:
     """All games by their number."""
     plans = plans_of(config)
     generator = Generator(config, [make() for _ in range(evaluators)], resign_winrate=0.4)
@@ -193,7 +193,7 @@ def test_what_cannot_work_is_refused() -> None:
 def test_settings_reach_the_native_pool() -> None:
     config = recipe(
         search={"visits": 9, "cheap_visits": 4, "temperature": 0.5, "params": {"c_puct": 2}, "full": {"c_puct": 3}},
-        game={"forbid_pass": True, "settle": False, "most_moves": 33},
+        game={"forbid_pass": True, "settle": False, "max_moves": 33},
         opening={"temperature": 1.5},
         resign={"turns": 4},
     )
@@ -232,7 +232,7 @@ def test_trees_have_room_for_their_visits() -> None:
     small = play_params(recipe())
     large = play_params(recipe(game={"sizes": {19: 1}}, search={"visits": 6400, "cheap_visits": 8}))
     asked = play_params(recipe(search={"visits": 6400, "cheap_visits": 8, "params": {"memory": 5 << 20}}))
-    assert small.full.memory == small.cheap.memory == LEAST_TREE
+    assert small.full.memory == small.cheap.memory == MIN_TREE
     assert large.full.memory == large.cheap.memory
     assert asked.full.memory == 5 << 20
     search = TreeSearch(UniformEvaluator(), SearchParams(memory=large.full.memory), 8)

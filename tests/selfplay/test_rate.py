@@ -14,7 +14,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.match.folder import read_folder
 from tengen.ratings.pool import matches_in
-from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
+from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.rate import Load, match_of, pairing_seed, program_rules, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
@@ -26,8 +26,8 @@ def program(kind: str) -> str:
     return "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
 
 
-def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> ZeroConfig:
-    return ZeroConfig(
+def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> SelfPlayConfig:
+    return SelfPlayConfig(
         name="tiny",
         seed=seed,
         cycles=8,

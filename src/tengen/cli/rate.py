@@ -24,17 +24,23 @@ def command(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            help="match folders or folders of these, self-play runs, SGF files or folders of them", show_default=False
+            help="match folders, folders of match folders, self-play runs, SGF files, folders of SGF files",
+            show_default=False,
         ),
     ],
     anchor: Annotated[
-        str | None, typer.Option(help="the player that has 0; GNU Go level 10, or the one with most games")
+        str | None,
+        typer.Option(help="player with rating 0; by default GNU Go level 10, else the player with the most games"),
     ] = None,
-    size: Annotated[int | None, typer.Option(help="board size; all that there are, one after the other")] = None,
+    size: Annotated[int | None, typer.Option(help="board size; by default every size")] = None,
     same: Annotated[list[str] | None, typer.Option(help="NAME=OTHER: count the player NAME as OTHER")] = None,
-    first_move: Annotated[bool, typer.Option(help="find out what Black's first move is worth")] = True,
-    json_file: Annotated[Path | None, typer.Option("--json", help="write all figures there; - prints them")] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="write the ratings there, a row a player")] = None,
+    first_move: Annotated[bool, typer.Option(help="estimate the advantage of the first move")] = True,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="write all figures to this file; - prints them")
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="write the ratings to this file, one row a player")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="folder for report.html, report.png and games.csv")] = None,
 ) -> None:
     """Rate all players at once, by maximum likelihood over all games, with 95% intervals.

@@ -10,7 +10,7 @@ from tengen.match.players import evaluator_player
 from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
-from tengen.selfplay.config import GateConfig, ZeroConfig
+from tengen.selfplay.config import GateConfig, SelfPlayConfig
 from tengen.selfplay.matches import load_temporary, network_spec, play_run_match, run_conditions, run_passing
 from tengen.statistics import Tally, binomial_tail
 
@@ -39,7 +39,7 @@ class GateResult:
 
 
 def gate(
-    folder: Path, config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
+    folder: Path, config: SelfPlayConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
 ) -> GateResult:
     """Play the gate of `cycle` on the most frequent board size, at fair komi, both colours equally.
 

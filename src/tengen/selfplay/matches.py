@@ -56,7 +56,7 @@ def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: floa
             "rules": game.rules,
             "counting": "as-it-stands" if params.simulate_to_end else "pass-alive",
             "settle": game.settle,
-            "max_moves": game.most_moves,
+            "max_moves": game.max_moves,
             **fields,
         }
     )
