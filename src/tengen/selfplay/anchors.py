@@ -70,6 +70,19 @@ def network_name(number: int, visits: int) -> str:
     return f"network {number}, {'raw policy' if visits == 1 else f'{visits} visits'}"
 
 
+def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
+    """The raw policy of a network at 1 visit, otherwise its search with these params."""
+    if visits == 1:
+        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
+    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
+
+
+def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
+    """The search params that differ from the defaults."""
+    usual = SearchParams().model_dump()
+    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
+
+
 def check_anchors(words: Iterable[str]) -> None:
     """Raise RecipeError for words that can never name an anchor; a program or network may be missing."""
     for word in words:
