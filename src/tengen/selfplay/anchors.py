@@ -167,16 +167,3 @@ def _named(spec: PlayerSpec, fields: Mapping[str, object]) -> PlayerSpec:
     """The player with other fields; a default name follows them."""
     name = {} if spec.is_named else {"name": ""}
     return PlayerSpec.model_validate({**spec.model_dump(), **fields, **name})
-
-
-def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
-    """The raw policy of a network at 1 visit, otherwise its search with these params."""
-    if visits == 1:
-        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
-    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
-
-
-def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
-    """The search params that differ from the defaults."""
-    usual = SearchParams().model_dump()
-    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
