@@ -27,7 +27,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import resident_memory
 from tengen.networks.export import export
 from tengen.networks.registry import build, parse_config
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.generate import Generator
 from tengen.selfplay.plan import GamePlan, make_plan
 
@@ -45,8 +45,8 @@ def network(folder: Path, size: str, edge: int) -> Path:
     return path
 
 
-def recipe(options: argparse.Namespace) -> ZeroConfig:
-    return ZeroConfig.model_validate(
+def recipe(options: argparse.Namespace) -> SelfPlayConfig:
+    return SelfPlayConfig.model_validate(
         {
             "name": "benchmark",
             "cycles": 1,

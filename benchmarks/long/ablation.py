@@ -26,7 +26,7 @@ from ablation_page import Variant, table, write_report
 
 from tengen.recipes import load_recipe
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.loop import SelfPlayRun
 from tengen.selfplay.progress import NullObserver
 from tengen.selfplay.rating_book import RatingBook
@@ -79,11 +79,11 @@ def games_to_gate(found: list[tuple[int, float]]) -> float | None:
     return None
 
 
-def config_of(variant: str, seed: int) -> ZeroConfig:
-    return load_recipe(str(RECIPE), [*VARIANTS[variant], f"seed={seed}"], model=ZeroConfig)
+def config_of(variant: str, seed: int) -> SelfPlayConfig:
+    return load_recipe(str(RECIPE), [*VARIANTS[variant], f"seed={seed}"], model=SelfPlayConfig)
 
 
-def is_over(config: ZeroConfig, folder: Path) -> bool:
+def is_over(config: SelfPlayConfig, folder: Path) -> bool:
     """Whether a run has reached the gate or its end."""
     found = ratings(folder)
     ended = bool(found) and found[-1][0] >= config.cycles * config.games_per_cycle

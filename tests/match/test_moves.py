@@ -5,7 +5,7 @@ import pytest
 
 from tengen import coords
 from tengen.game import BLACK, WHITE, Game
-from tengen.match.moves import allowed_moves, draw_moves, legal_moves, own_eyes
+from tengen.match.moves import allowed_moves, draw_moves
 
 # Black's stones stand around A3, C3, D4 and E5. White's B4 is at a corner of A3, B4 and D2 are at corners of C3.
 EYES = """
@@ -22,21 +22,22 @@ def named(row: np.ndarray) -> set[str]:
 
 
 def test_an_eye_has_its_own_stones_around_it_and_few_of_the_opponent_at_its_corners() -> None:
-    boards = np.stack([Game.from_diagram(EYES).board, Game.from_diagram(EYES.replace("O", "X")).board])
-    eyes = own_eyes(boards, np.array([BLACK, BLACK], np.int8)).reshape(2, -1)
-    assert named(eyes[0]) == {"D4", "E5"}
-    assert named(eyes[1]) == {"A3", "C3", "D4", "E5"}
-    assert not own_eyes(boards, np.array([WHITE, WHITE], np.int8)).any()
+    games = [Game.from_diagram(text, to_play=BLACK) for text in (EYES, EYES.replace("O", "X"))]
+    filled = allowed_moves([game._native for game in games], "filled")
+    eyes = [
+        named(allowed_moves([game._native], "free")[0]) - named(row) for game, row in zip(games, filled, strict=True)
+    ]
+    assert eyes == [{"D4", "E5", "pass"}, {"A3", "C3", "D4", "E5", "pass"}]
 
 
 def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
     # Black lives at the bottom with the eyes A1 and C1. E5 is White's only eye: Black may want it, White does not.
     game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
     open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
-    assert named(legal_moves([game._native])[0]) == open_points | {"E5", "pass"}
+    assert named(allowed_moves([game._native], "free")[0]) == open_points | {"E5", "pass"}
     assert named(allowed_moves([game._native], "settled")[0]) == open_points
     game.play("pass")
-    assert named(legal_moves([game._native])[0]) == open_points | {"A1", "C1", "pass"}
+    assert named(allowed_moves([game._native], "free")[0]) == open_points | {"A1", "C1", "pass"}
     assert named(allowed_moves([game._native], "settled")[0]) == open_points
 
 
@@ -50,7 +51,7 @@ def test_until_the_board_is_filled_dead_stones_are_taken_and_eyes_are_kept() -> 
 def test_to_pass_is_sensible_when_nothing_else_is() -> None:
     game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
     assert named(allowed_moves([game], "settled")[0]) == {"pass"}
-    assert len(named(legal_moves([game])[0])) > 1
+    assert len(named(allowed_moves([game], "free")[0])) > 1
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])

@@ -11,7 +11,6 @@ from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.game import BLACK, Game
 from tengen.match import referee
-from tengen.match.referee import ending_of
 
 # Black holds the left three columns but for C5, 14 points, White the two on the right, 10; C5 is neutral. All live.
 FINISHED = """
@@ -71,12 +70,12 @@ def test_playouts_decide_where_the_players_disagree() -> None:
     ],
 )
 def test_a_win_is_sure_when_living_points_alone_make_it(komi: float, margin: float | None) -> None:
-    assert referee.sure_margin(finished(komi=komi)) == margin
+    assert finished(komi=komi)._native.sure_margin() == margin
 
 
 def test_nothing_is_sure_on_an_open_board_or_under_territory_rules() -> None:
-    assert referee.sure_margin(Game(9)) is None
-    assert referee.sure_margin(Game.from_diagram(FINISHED, "japanese", 0.5)) is None
+    assert Game(9)._native.sure_margin() is None
+    assert Game.from_diagram(FINISHED, "japanese", 0.5)._native.sure_margin() is None
 
 
 # Black has A, B and their eyes A5, A3, A1: 7 stones, 3 points. White has 9 stones and the points D5, E5, E3, D1 and E1;
@@ -124,7 +123,7 @@ def test_a_whole_komi_can_make_a_draw() -> None:
     black = frozenset(p for p in range(25) if game.board[divmod(p, 5)] == 0)
     verdict = referee.count(game, {"A": frozenset(), "B": black})
     assert verdict.disputed, "a draw and a win are different winners"
-    assert referee.sure_margin(game) is None
+    assert game._native.sure_margin() is None
 
 
 def test_dame_are_nobodys_under_both_ways_of_counting() -> None:
@@ -199,11 +198,11 @@ def with_dead_stone(rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
 def test_a_stone_in_the_opponents_pass_alive_territory_is_dead() -> None:
     game = with_dead_stone()
     assert game.pass_dead() == [game.point("B3")]
-    counted = ending_of(game._native, settle=False)
-    standing = ending_of(game._native, settle=False, as_it_stands=True)
+    counted = game._native.game_end()
+    standing = game._native.game_end(dead_stones="none")
     assert counted is not None and standing is not None and counted.owners is not None
     assert (counted.score, standing.score) == (17 - 8 - 0.5, 15 - 9 - 0.5)  # A3 touches both while B3 stands
-    assert counted.owners[game.point("B3")] == BLACK
+    assert counted.owners.ravel()[game.point("B3")] == BLACK
     assert np.isclose(counted.score, game.score(game.pass_dead()))
 
 
@@ -214,7 +213,7 @@ def test_the_search_that_passes_and_the_count_agree(komi: float) -> None:
     search = TreeSearch(Checksum(), SearchParams(score_weight=0.0), 1)
     search.set_root(game, allow=[game.size**2])
     search.run(20)
-    ending = ending_of(game.copy().play("pass")._native, settle=False)
+    ending = game.copy().play("pass")._native.game_end()
     assert ending is not None and ending.score is not None
     assert ending.winner == BLACK
     assert search.stats().value[0] == (1 if game.to_play == BLACK else -1)

@@ -26,7 +26,7 @@ from tengen.networks.cody import CodyConfig  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
 from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
 from tengen.selfplay.check import check  # noqa: E402
-from tengen.selfplay.config import ZeroConfig  # noqa: E402
+from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
 
 PLANES, SCALARS = len(plane_set("cody3").planes), len(plane_set("cody3").scalars)
 
@@ -129,7 +129,9 @@ def test_a_game_on_another_board_is_refused_before_it_begins(path: Path) -> None
 
 
 def test_a_recipe_for_another_board_is_refused() -> None:
-    recipe = ZeroConfig(name="x", cycles=1, games_per_cycle=1, network={"family": "cody7x7"}, game={"sizes": {9: 1}})
+    recipe = SelfPlayConfig(
+        name="x", cycles=1, games_per_cycle=1, network={"family": "cody7x7"}, game={"sizes": {9: 1}}
+    )
     with pytest.raises(RecipeError, match="asks for 9x9"):
         check(recipe)
 

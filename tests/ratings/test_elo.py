@@ -90,7 +90,7 @@ def test_the_anchor_only_shifts() -> None:
     assert by_b["c"].low == pytest.approx(-by_c["b"].high, abs=0.5)
 
 
-def test_the_first_move_is_told_apart_from_strength() -> None:
+def test_the_first_move_is_disambiguated_from_strength() -> None:
     # Both directions of a pairing: logit(p) = d + m and logit(q) = -d + m give both in closed form.
     ratings = fit(
         [Score("a", "b", 80, 0, 20), Score("b", "a", 60, 0, 40)],

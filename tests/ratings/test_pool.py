@@ -9,77 +9,99 @@ from made_matches import game, series, write_match
 
 from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.game import Game
-from tengen.ratings.duplicate_games import repeated
+from tengen.match.players import open_player
+from tengen.match.spec import PlayerSpec
+from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import Score
-from tengen.ratings.pool import Lot, Pool, Terms, match_lot, match_lots
-from tengen.ratings.sgf_games import sgf_lots
+from tengen.ratings.pool import GameSet, Pool, Terms, match_games, matches_in
+from tengen.ratings.sgf_games import sgf_games
+from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 
 
 def test_every_game_of_a_match_is_a_score_for_the_right_colour(tmp_path: Path) -> None:
     outcomes = [game(0, "a", "b", "a"), game(1, "b", "a", "a"), game(2, "a", "b", None), game(3, "b", "a", "b")]
     outcomes.append(game(4, "a", "b", None, reason="cycle", result="Void"))
-    lot = match_lot(write_match(tmp_path / "m", outcomes, komi=6.5))
-    assert lot.terms == Terms(5, "chinese", 6.5)
-    assert lot.scores == (
+    game_set = match_games(write_match(tmp_path / "m", outcomes, komi=6.5))
+    assert game_set.terms == Terms(5, "chinese", 6.5)
+    assert game_set.scores == (
         Score("a", "b", wins=1),
         Score("b", "a", losses=1),
         Score("a", "b", draws=1),
         Score("b", "a", wins=1),
         Score("a", "b", draws=1),  # void counts half
     )
-    assert [outcome.index for outcome in lot.outcomes] == [0, 1, 2, 3, 4]
+    assert [outcome.index for outcome in game_set.outcomes] == [0, 1, 2, 3, 4]
 
 
 def test_a_winner_who_did_not_play_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TengenError, match="game 7 was won by 'c'"):
-        match_lot(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
+        match_games(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
 
 
 def test_matches_are_found_one_level_down(tmp_path: Path) -> None:
     write_match(tmp_path / "two", series("b", "c", 1, 1))
     write_match(tmp_path / "one", series("a", "b", 1, 1))
-    pool = Pool.of(match_lots(tmp_path))
-    assert [lot.source.name for lot in pool.lots] == ["one", "two"]
+    pool = Pool.of(matches_in(tmp_path))
+    assert [game_set.source.name for game_set in pool.game_sets] == ["one", "two"]
     assert pool.players == ["a", "b", "c"]
-    assert match_lots(tmp_path / "one" / "games") == []
+    assert matches_in(tmp_path / "one" / "games") == []
 
 
 def test_sizes_are_kept_apart_and_terms_counted(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "b", 3, 1))
     write_match(tmp_path / "2", series("a", "b", 1, 1), komi=7.5)
     write_match(tmp_path / "3", series("a", "b", 5, 1), size=7)
-    pool = Pool.of(match_lots(tmp_path))
+    pool = Pool.of(matches_in(tmp_path))
     assert pool.sizes == [5, 7]
     assert pool.at(7).terms == {Terms(7, "chinese", 0.5): 6}
     assert list(pool.at(5).terms.values()) == [4, 2]
     assert sum(score.games for score in pool.at(5).scores) == 6
 
 
-def test_players_of_one_name_that_are_known_to_differ_are_told_apart(tmp_path: Path) -> None:
+def test_players_of_one_name_that_are_known_to_differ_are_disambiguated(tmp_path: Path) -> None:
     new = {"player": "runs/2/net.onnx"}
     write_match(tmp_path / "monday", series("net", "gnugo", 1, 1), players={"net": {"player": "runs/1/net.onnx"}})
     write_match(tmp_path / "tuesday", series("net", "gnugo", 1, 1), players={"net": new})
     write_match(tmp_path / "wednesday", series("net", "gnugo", 1, 1), players={"net": {**new, "threads": 2}})
-    pool = Pool.of(match_lots(tmp_path))
+    pool = Pool.of(matches_in(tmp_path))
     assert pool.players == ["gnugo", "net (monday)", "net (tuesday)"]
     assert len(pool.notes) == 1 and pool.notes[0].startswith("net is not the same player everywhere")
-    last = pool.lots[2].outcomes[0]
+    last = pool.game_sets[2].outcomes[0]
     assert (last.black, last.winner, set(last.seconds)) == ("net (tuesday)",) * 2 + ({"net (tuesday)", "gnugo"},)
+
+
+def test_players_that_pass_or_draw_in_another_way_are_other_players(tmp_path: Path) -> None:
+    """A run's playouts and those of tengen match had one name, and were rated as one player."""
+    fields = {"player": "playouts", "visits": 100}
+    for name, passing in (("old", {}), ("engine", {"passing": "engine"}), ("settled", {"passing": "settled"})):
+        players = {"playouts": {**fields, **passing}, "net": {"player": "policy:x"}}
+        write_match(tmp_path / name, series("net", "playouts", 3, 1), players=players)
+    pool = Pool.of(matches_in(tmp_path))
+    assert pool.players == ["net", "playouts (engine)", "playouts (settled)"]
+    drawn = {"net": {"player": "policy:x", "temperature": 1.0}}
+    write_match(tmp_path / "drawn", series("net", "random", 3, 1), players=drawn)
+    assert {"net (engine)", "net (drawn)"} <= set(Pool.of(matches_in(tmp_path)).players)
+
+
+def test_all_players_called_random_are_one(tmp_path: Path) -> None:
+    spec, anchor = PlayerSpec.parse("random"), RunPlayers(64).parse("random")
+    assert (spec, type(open_player(spec))) == (anchor, type(open_player(anchor)))
+    assert RunPlayers(64).parse("playouts@100").name != PlayerSpec.parse("playouts@100").name
 
 
 def test_a_network_file_that_changed_is_another_player(tmp_path: Path) -> None:
     for day, digest in (("monday", "aa"), ("tuesday", "bb")):
         fields = {"net": {"player": "policy:net.onnx"}}
         write_match(tmp_path / day, series("net", "x", 1, 1), players=fields, files={"net.onnx": digest})
-    assert Pool.of(match_lots(tmp_path)).players == ["net (monday)", "net (tuesday)", "x"]
+    assert Pool.of(matches_in(tmp_path)).players == ["net (monday)", "net (tuesday)", "x"]
 
 
 def test_a_player_spelled_in_two_ways_is_one(tmp_path: Path) -> None:
     for day, word, path in (("monday", "gnugo --level 10 --mode gtp", "nets/a.onnx"), ("tuesday", "gnugo", "a.onnx")):
         fields = {"GNU Go level 10": {"player": f"gtp:{word} --chinese-rules"}, "net": {"player": path}}
         write_match(tmp_path / day, series("net", "GNU Go level 10", 1, 1), players=fields, files={path: "aa"})
-    assert Pool.of(match_lots(tmp_path)).players == ["GNU Go level 10", "net"]
+    assert Pool.of(matches_in(tmp_path)).players == ["GNU Go level 10", "net"]
 
 
 def test_what_a_name_stands_for_may_depend_on_the_board(tmp_path: Path) -> None:
@@ -87,7 +109,7 @@ def test_what_a_name_stands_for_may_depend_on_the_board(tmp_path: Path) -> None:
         fields = {"default": {"player": "default"}}
         games = series("default", "x", 1, 1)
         write_match(tmp_path / str(size), games, players=fields, size=size, files={"default": digest})
-    assert Pool.of(match_lots(tmp_path)).players == ["default", "x"]
+    assert Pool.of(matches_in(tmp_path)).players == ["default", "x"]
 
 
 def test_a_match_that_ended_by_itself_is_over_whatever_its_players_are_called(tmp_path: Path) -> None:
@@ -97,17 +119,17 @@ def test_a_match_that_ended_by_itself_is_over_whatever_its_players_are_called(tm
         black, white = (second, first) if index % 2 else (first, second)
         outcomes.append(game(index, black, white, first, round=index // 6))
     write_match(tmp_path / "m", outcomes, games=400, within=5)
-    lots = match_lots(tmp_path)
-    assert Pool.of(lots).lots[0].left == Pool.of(lots, {"a": "c"}).lots[0].left == 0
+    game_sets = matches_in(tmp_path)
+    assert Pool.of(game_sets).game_sets[0].left == Pool.of(game_sets, {"a": "c"}).game_sets[0].left == 0
 
 
 def test_a_player_under_two_names_can_be_made_one(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "gnugo", 1, 1))
     write_match(tmp_path / "2", series("b", "GNU Go level 10", 1, 1))
-    lots = match_lots(tmp_path)
-    assert Pool.of(lots, {"gnugo": "GNU Go level 10"}).players == ["GNU Go level 10", "a", "b"]
+    game_sets = matches_in(tmp_path)
+    assert Pool.of(game_sets, {"gnugo": "GNU Go level 10"}).players == ["GNU Go level 10", "a", "b"]
     with pytest.raises(RecipeError, match="nobody is called 'pachi'; there are GNU Go level 10; a; b; gnugo"):
-        Pool.of(lots, {"pachi": "x"})
+        Pool.of(game_sets, {"pachi": "x"})
 
 
 def test_records_of_other_programs_are_read_by_their_headers(tmp_path: Path) -> None:
@@ -125,10 +147,10 @@ def test_records_of_other_programs_are_read_by_their_headers(tmp_path: Path) -> 
     write("nameless", Result(0, None, "resign"), black="")
     write("handicap", Result(0, None, "resign"), stones=2)
     (tmp_path / "broken.sgf").write_bytes(b"nothing")
-    lots, notes = sgf_lots(tmp_path)
-    pool = Pool.of(lots)
+    game_sets, notes = sgf_games(tmp_path)
+    pool = Pool.of(game_sets)
     assert pool.sizes == [9, 19]
-    scores = {lot.terms: lot.scores for lot in lots}
+    scores = {game_set.terms: game_set.scores for game_set in game_sets}
     one, other = Score("Pachi", "Fuego", losses=1), Score("Pachi", "Fuego", wins=1)
     assert scores[Terms(9, "chinese", 7.5)] == (one, other)
     assert scores[Terms(9, "chinese", 7)] == (Score("Pachi", "Fuego", draws=1),)
@@ -150,7 +172,7 @@ def test_copies_of_records_are_those_with_moves_and_the_same_result(tmp_path: Pa
     for name in "abcdef":
         write(name, 0, 3)
         write(name, 0, 3)
-    told = repeated(Pool.of(sgf_lots(tmp_path)[0]))
+    told = duplicate_games(Pool.of(sgf_games(tmp_path)[0]))
     assert told[0].startswith(
         "only 2 of 4 games between Fuego and Pachi differ: their interval is too narrow (the same"
     )
@@ -159,13 +181,13 @@ def test_copies_of_records_are_those_with_moves_and_the_same_result(tmp_path: Pa
 
 def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SgfError, match="no game records"):
-        sgf_lots(tmp_path)
+        sgf_games(tmp_path)
 
 
 def test_renaming_a_lot_changes_it_everywhere() -> None:
     outcome = game(0, "a", "b", "a", counts={"a": 1.5, "b": 0.5, "playouts": 1.5}, visits={"b": 9.0})
-    lot = Lot(Path("x"), Terms(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
-    new = lot.renamed({"a": "c"})
+    game_set = GameSet(Path("x"), Terms(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
+    new = game_set.renamed({"a": "c"})
     assert (new.scores[0].black, new.identities) == ("c", {"c": "?"})
     assert (new.outcomes[0].black, new.outcomes[0].winner, new.outcomes[0].loser) == ("c", "c", "b")
     assert set(new.outcomes[0].counts) == {"c", "b", "playouts"} and set(new.outcomes[0].seconds) == {"c", "b"}

@@ -13,7 +13,7 @@ import pytest
 from made_matches import game, series, write_match
 
 from tengen.errors import TengenError
-from tengen.ratings.pool import Pool, match_lots
+from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
 
@@ -177,7 +177,7 @@ def test_a_report_of_several_folders_links_into_each(tmp_path: Path) -> None:
     write_match(tmp_path / "in" / "one", series("a", "b", 3, 1))
     write_match(tmp_path / "in" / "two", series("b", "c", 3, 1), size=7)
     (tmp_path / "in" / "two" / "games" / "00000.sgf").unlink()  # a lost record costs its picture alone
-    pool = Pool.of(match_lots(tmp_path / "in"))
+    pool = Pool.of(matches_in(tmp_path / "in"))
     path = write_pool_report(pool, [standings(pool, size) for size in pool.sizes], tmp_path / "out" / "x", "both")
     page = Page(path.read_text(encoding="utf-8"))
     assert "5x5" in page.words and "7x7" in page.words

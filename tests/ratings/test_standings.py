@@ -10,13 +10,13 @@ from made_matches import game, series, write_match
 
 from tengen.errors import RecipeError
 from tengen.ratings.elo import Rating, Score
-from tengen.ratings.pool import Lot, Pool, Terms, match_lots
+from tengen.ratings.pool import GameSet, Pool, Terms, matches_in
 from tengen.ratings.standings import elo_text, standings
 from tengen.statistics import Tally, elo
 
 
 def pool(*scores: Score, komi: float = 7.5) -> Pool:
-    return Pool((Lot(Path("made"), Terms(9, "chinese", komi), scores),))
+    return Pool((GameSet(Path("made"), Terms(9, "chinese", komi), scores),))
 
 
 def test_gnu_go_10_is_the_anchor_where_it_took_part_else_who_played_most() -> None:
@@ -67,7 +67,7 @@ def test_what_is_mixed_or_left_out_is_said(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "b", 3, 1))
     write_match(tmp_path / "2", series("a", "b", 1, 1, start=4), komi=6.5, rules="japanese")
     write_match(tmp_path / "3", series("x", "y", 1, 2))
-    found = standings(Pool.of(match_lots(tmp_path)), 5, "a")
+    found = standings(Pool.of(matches_in(tmp_path)), 5, "a")
     assert found.players == ["a", "b", "x", "y"] and "x" not in found.ratings
     assert len(found.warnings) == 2
     assert "rated together: chinese with komi 0.5 (7 games); japanese with komi 6.5 (2 games)" in found.warnings[0]

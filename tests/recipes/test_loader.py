@@ -11,10 +11,10 @@ from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 from tengen.reinforce.config import RlConfig
 from tengen.selfplay.check import check
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
 
-MODELS = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": ZeroConfig, "policy-gradient": RlConfig}
+MODELS = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": SelfPlayConfig, "policy-gradient": RlConfig}
 
 RECIPE = """
 data: {store: games}
@@ -38,7 +38,7 @@ def test_every_shipped_recipe_loads(name: str) -> None:
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
     assert network_fields(run.network).family == run.network["family"]
-    if isinstance(run, ZeroConfig):
+    if isinstance(run, SelfPlayConfig):
         check(run)
 
 
@@ -65,7 +65,7 @@ def test_settings_change_any_depth(path: Path) -> None:
 
 def test_a_mapping_may_be_given_without_spaces(path: Path) -> None:
     assert load_recipe(str(path), ["network={family:residual, size:b2c24}"]).network["size"] == "b2c24"
-    config = load_recipe("tiny-5x5", ["game.sizes={5:1,9:2}"], model=ZeroConfig)
+    config = load_recipe("tiny-5x5", ["game.sizes={5:1,9:2}"], model=SelfPlayConfig)
     assert config.game.sizes == {5: 1, 9: 2}
 
 

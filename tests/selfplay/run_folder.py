@@ -10,7 +10,7 @@ from typing import Any
 from selfplay.random_games import played_game
 
 from tengen.data.store import Store, StoreWriter
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
 from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, Standing
 from tengen.selfplay.statistics import game_statistics
@@ -18,8 +18,8 @@ from tengen.selfplay.statistics import game_statistics
 FAIR = 3.5
 
 
-def run_config(cycles: int, games: int, size: int = 5) -> ZeroConfig:
-    return ZeroConfig.model_validate(
+def run_config(cycles: int, games: int, size: int = 5) -> SelfPlayConfig:
+    return SelfPlayConfig.model_validate(
         {
             "name": "made-up",
             "description": "Random games that look like a run.",
@@ -36,7 +36,7 @@ def run_config(cycles: int, games: int, size: int = 5) -> ZeroConfig:
 
 def write_run(
     folder: Path, cycles: int = 6, games: int = 12, size: int = 5, cycles_done: int | None = None
-) -> ZeroConfig:
+) -> SelfPlayConfig:
     """Fill FOLDER with a run of which `cycles_done` (all) of its cycles are over; return its recipe."""
     config = run_config(cycles, games, size)
     done = cycles if cycles_done is None else cycles_done

@@ -8,7 +8,7 @@ import pytest
 from tengen.errors import NetworkError, RecipeError
 from tengen.selfplay import check as check_module
 from tengen.selfplay.check import check
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 
 BASE: dict[str, Any] = {
     "name": "x",
@@ -19,18 +19,21 @@ BASE: dict[str, Any] = {
 
 
 def test_a_sound_recipe_passes() -> None:
-    check(ZeroConfig.model_validate(BASE))
+    check(SelfPlayConfig.model_validate(BASE))
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (
-            {"learn": {"batch_size": 512, "window": {"least": 300}}},
+            {"learn": {"batch_size": 512, "window": {"min_positions": 300}}},
             "300 positions is smaller than learn.batch_size = 512",
         ),
         ({"learn": {"swa": 3}}, "learn.swa = 3 networks cannot be averaged with cycles = 2 and keep_networks = 20"),
-        ({"learn": {"window": {"least": 3000, "most": 2000}}}, "most = 2000 is below learn.window.least = 3000"),
+        (
+            {"learn": {"window": {"min_positions": 3000, "max_positions": 2000}}},
+            "max_positions = 2000 is below learn.window.min_positions = 3000",
+        ),
         (
             {"search": {"visits": 8, "cheap_visits": 8, "cheap_share": 0.5}},
             "cheap_visits = 8 is not below search.visits = 8",
@@ -59,12 +62,12 @@ def test_a_sound_recipe_passes() -> None:
 )
 def test_clashes_are_named(change: dict[str, Any], words: str) -> None:
     with pytest.raises(RecipeError, match=re.escape(words)):
-        check(ZeroConfig.model_validate({**BASE, **change}))
+        check(SelfPlayConfig.model_validate({**BASE, **change}))
 
 
 def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
-    config = ZeroConfig.model_validate({**BASE, "games_at_once": 100_000})
+    config = SelfPlayConfig.model_validate({**BASE, "games_at_once": 100_000})
     with pytest.raises(
         RecipeError, match=r"games_at_once = 100000 .* 1\.0 GiB are free: give games_at_once = (\d+)"
     ) as told:
@@ -77,32 +80,32 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_later_stage_may_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
     config = {**BASE, "games_at_once": 128}
-    check(ZeroConfig.model_validate(config))
+    check(SelfPlayConfig.model_validate(config))
     with pytest.raises(RecipeError, match=r"from cycle 9 on, games_at_once = 128 with search\.visits = 100000"):
-        check(ZeroConfig.model_validate({**config, "stages": {9: {"search": {"visits": 100_000}}}}))
+        check(SelfPlayConfig.model_validate({**config, "stages": {9: {"search": {"visits": 100_000}}}}))
 
 
 def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_module, "available_memory", lambda: 1 << 30)
     params = {"selection": "puct-alphago"}
     config = {**BASE, "games_at_once": 128, "search": {"visits": 800, "params": params}}
-    check(ZeroConfig.model_validate(config))
+    check(SelfPlayConfig.model_validate(config))
     params["simulate_to_end"] = "true"
     with pytest.raises(RecipeError, match="games_at_once = 128"):
-        check(ZeroConfig.model_validate(config))
+        check(SelfPlayConfig.model_validate(config))
 
 
 @pytest.mark.parametrize("sizes", [{}, {4: 1}, {20: 1}, {9: 0}])
 def test_impossible_boards(sizes: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="size"):
-        ZeroConfig.model_validate({**BASE, "game": {"sizes": sizes}})
+        SelfPlayConfig.model_validate({**BASE, "game": {"sizes": sizes}})
 
 
 def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game() -> None:
     programs = {**BASE, "rating": {"anchors": ["random", "early", "gtp:no-such-program"]}}
-    check(ZeroConfig.model_validate(programs))
+    check(SelfPlayConfig.model_validate(programs))
     with pytest.raises(NetworkError, match="randon"):
-        check(ZeroConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))
+        check(SelfPlayConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))
 
 
 def test_a_loss_with_a_registered_target_is_for_records(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,4 +114,4 @@ def test_a_loss_with_a_registered_target_is_for_records(monkeypatch: pytest.Monk
     term = LossTerm(lambda output, batch: output.policy.sum(), targets=("moves-left",))
     monkeypatch.setattr(LOSSES, "_parts", {**LOSSES._parts, "late": term})
     with pytest.raises(RecipeError, match=r"reads the target 'moves-left', and self-play has no registered targets"):
-        check(ZeroConfig.model_validate({**BASE, "learn": {"losses": {"late": 1.0}}}))
+        check(SelfPlayConfig.model_validate({**BASE, "learn": {"losses": {"late": 1.0}}}))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.plan import make_plan
 
 BASE: dict[str, Any] = {
@@ -16,8 +16,8 @@ BASE: dict[str, Any] = {
 }
 
 
-def staged(stages: dict[int, dict[str, Any]], **changes: Any) -> ZeroConfig:
-    return ZeroConfig.model_validate({**BASE, **changes, "stages": stages})
+def staged(stages: dict[int, dict[str, Any]], **changes: Any) -> SelfPlayConfig:
+    return SelfPlayConfig.model_validate({**BASE, **changes, "stages": stages})
 
 
 def test_what_a_stage_says_holds_until_a_later_one_says_otherwise() -> None:

@@ -12,11 +12,11 @@ import pytest
 from selfplay.random_games import played_game, write_store
 
 from tengen.data.record import GameRecord
-from tengen.selfplay.config import RecordsConfig, ZeroConfig
+from tengen.selfplay.config import RecordsConfig, SelfPlayConfig
 from tengen.selfplay.diagnose import YOUNG, RunWarning, diagnose
 from tengen.selfplay.statistics import game_statistics
 
-CONFIG = ZeroConfig.model_validate(
+CONFIG = SelfPlayConfig.model_validate(
     {"name": "t", "cycles": 20, "games_per_cycle": 200, "network": {}, "resign": {"false_positives": 0.03}}
 )
 
@@ -114,7 +114,7 @@ def test_records_in_the_batches_are_no_positions_drawn_again() -> None:
     (warning,) = diagnose(sick, CONFIG)
     assert "drawn 10.2 times, not 4 times" in warning.text
     assert (
-        diagnose(sick, ZeroConfig.model_validate(mixed)) == []
+        diagnose(sick, SelfPlayConfig.model_validate(mixed)) == []
     )  # 10.24 x (1 - 0.9 / 2) = 5.6 in cycle 7; above 6 warn
 
 
@@ -169,7 +169,7 @@ def test_the_remedy_for_komi_knows_whether_it_is_learnt() -> None:
     fixed = copy.deepcopy(CONFIG.model_dump())
     fixed["game"]["komi"]["learn"] = False
     (learnt,) = diagnose(sick, CONFIG)
-    (still,) = diagnose(sick, ZeroConfig.model_validate(fixed))
+    (still,) = diagnose(sick, SelfPlayConfig.model_validate(fixed))
     assert "lags behind" in learnt.remedy
     assert "Komi is fixed" in still.remedy
 
@@ -177,7 +177,7 @@ def test_the_remedy_for_komi_knows_whether_it_is_learnt() -> None:
 def found_in(path: Path, games: list[GameRecord]) -> list[str]:
     """The warnings of a run all of whose cycles look like these games, by the figures that are taken of them."""
     statistics = game_statistics(
-        write_store(path, games), fair_komi={5: 0.5}, resign_winrate=0.1, resign_turns=1, most_moves=200
+        write_store(path, games), fair_komi={5: 0.5}, resign_winrate=0.1, resign_turns=1, max_moves=200
     )
     return kinds([{"event": "cycle", "cycle": cycle, "statistics": statistics} for cycle in range(YOUNG)])
 

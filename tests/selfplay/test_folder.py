@@ -6,10 +6,10 @@ import pytest
 import yaml
 
 from tengen.errors import RecipeError
-from tengen.selfplay.config import StageConfig, ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig, StageConfig
 from tengen.selfplay.folder import SelfPlayFolder
 
-CONFIG = ZeroConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
+CONFIG = SelfPlayConfig(name="x", cycles=2, games_per_cycle=10, network={"family": "residual", "size": "b2c16"})
 
 
 def mark_learnt(folder: SelfPlayFolder, cycles: int) -> None:

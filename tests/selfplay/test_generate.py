@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,17 @@ from tengen.data.record import GameRecord
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.errors import NetworkError, RecipeError
-from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators import BySizeEvaluator, Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.game import EMPTY, Game
-from tengen.match.moves import legal_moves
-from tengen.selfplay.config import LEAST_TREE, ZeroConfig
+from tengen.match.moves import allowed_moves
+from tengen.selfplay.config import MIN_TREE, SelfPlayConfig
 from tengen.selfplay.generate import Generator, play_params, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 
 GAMES = 24
 
 
-def recipe(**parts: Any) -> ZeroConfig:
+def recipe(**parts: Any) -> SelfPlayConfig:
     plain = {
         "name": "test",
         "cycles": 1,
@@ -38,17 +38,17 @@ def recipe(**parts: Any) -> ZeroConfig:
         "search": {"visits": 8, "cheap_visits": 3, "cheap_share": 0.3, "full": {"noise_weight": 0.25}},
         "resign": {"turns": 2},
     }
-    return ZeroConfig.model_validate({**plain, **parts})
+    return SelfPlayConfig.model_validate({**plain, **parts})
 
 
-def plans_of(config: ZeroConfig, games: int = GAMES) -> list[GamePlan]:
+def plans_of(config: SelfPlayConfig, games: int = GAMES) -> list[GamePlan]:
     return [make_plan(config, 2, i, resigns=True) for i in range(games)]
 
 
-def play(config: ZeroConfig, evaluators: int = 1) -> list[GameRecord]:
+def play(config: SelfPlayConfig, evaluators: int = 1, make: Callable[[], Evaluator] = Checksum) -> list[GameRecord]:
     """All games by their number."""
     plans = plans_of(config)
-    generator = Generator(config, [Checksum() for _ in range(evaluators)], resign_winrate=0.4)
+    generator = Generator(config, [make() for _ in range(evaluators)], resign_winrate=0.4)
     games = [game for finished in generator.play(plans) for game in finished]
     assert sorted(game.index for game in games) == list(range(GAMES))
     assert generator.evaluations == sum(game.evaluations for game in games)
@@ -74,6 +74,22 @@ def test_games_are_the_same_for_any_workers_and_any_number_in_flight() -> None:
     for workers, at_once, evaluators in ((1, 5, 1), (3, 8, 3), (2, 50, 1)):
         found = play(recipe(workers=workers, games_at_once=at_once), evaluators)
         assert all(same(a, b) for a, b in zip(expected, found, strict=True))
+
+
+def test_networks_of_different_encodings_play_on_boards_of_their_own() -> None:
+    """A game is the one that its network plays where it plays them all."""
+
+    def small() -> Checksum:
+        evaluator = Checksum()
+        evaluator.plane_set = "cody3"
+        return evaluator
+
+    ours, theirs = play(recipe()), play(recipe(), make=small)
+    both = play(recipe(workers=2), make=lambda: BySizeEvaluator(Checksum(), {5: small}))
+    assert {record.size for record in both} == {5, 6}
+    for record, one, other in zip(both, ours, theirs, strict=True):
+        assert same(record, other if record.size == 5 else one)
+    assert not all(same(one, other) for one, other in zip(ours, theirs, strict=True))
 
 
 def test_games_that_are_missing_are_played_again_alone() -> None:
@@ -177,7 +193,7 @@ def test_what_cannot_work_is_refused() -> None:
 def test_settings_reach_the_native_pool() -> None:
     config = recipe(
         search={"visits": 9, "cheap_visits": 4, "temperature": 0.5, "params": {"c_puct": 2}, "full": {"c_puct": 3}},
-        game={"forbid_pass": True, "settle": False, "most_moves": 33},
+        game={"pass_policy": "no-legal-move", "settle": False, "max_moves": 33},
         opening={"temperature": 1.5},
         resign={"turns": 4},
     )
@@ -216,7 +232,7 @@ def test_trees_have_room_for_their_visits() -> None:
     small = play_params(recipe())
     large = play_params(recipe(game={"sizes": {19: 1}}, search={"visits": 6400, "cheap_visits": 8}))
     asked = play_params(recipe(search={"visits": 6400, "cheap_visits": 8, "params": {"memory": 5 << 20}}))
-    assert small.full.memory == small.cheap.memory == LEAST_TREE
+    assert small.full.memory == small.cheap.memory == MIN_TREE
     assert large.full.memory == large.cheap.memory
     assert asked.full.memory == 5 << 20
     search = TreeSearch(UniformEvaluator(), SearchParams(memory=large.full.memory), 8)
@@ -240,7 +256,7 @@ def test_one_cheap_visit_is_the_raw_policy_whatever_was_kept_of_the_tree(selecti
             game = record.game(ply)
             if (game.pass_alive() != EMPTY).any():
                 continue  # nobody plays there
-            allowed = legal_moves([game._native])
+            allowed = allowed_moves([game._native], "free")
             best = np.where(allowed, Checksum().evaluate([game]).policy, -1).argmax()
             assert record.points[ply] == best
             cheap += 1

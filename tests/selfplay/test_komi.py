@@ -5,7 +5,7 @@ import pytest
 
 from tengen.data.record import GameRecord
 from tengen.selfplay.conditions import CycleConditions, fair_komi
-from tengen.selfplay.config import KomiConfig, ZeroConfig
+from tengen.selfplay.config import KomiConfig, SelfPlayConfig
 
 CONFIG = KomiConfig(start=3.0, step=100)
 
@@ -62,7 +62,7 @@ def test_a_run_learns_komi_until_a_stage_fixes_it() -> None:
     komi = {"start": 7, "step": 100}
     stages = {2: {"game": {"komi": {"start": 8.5, "learn": False}}}}
     network = {"family": "residual", "size": "b2c16"}
-    config = ZeroConfig.model_validate(
+    config = SelfPlayConfig.model_validate(
         {
             "name": "x",
             "cycles": 4,

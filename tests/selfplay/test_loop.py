@@ -31,7 +31,7 @@ from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay import loop
 from tengen.selfplay.anchors import early_numbers
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
 from tengen.selfplay.network_checks import draw_probe, judge
@@ -54,12 +54,12 @@ search:
   cheap_visits: 2
   cheap_share: 0.4
   full: {noise_weight: 0.25}
-opening: {moves_mean: 1, hard: 0.2}
+opening: {moves_mean: 1, high_surprise: 0.2}
 resign: {after: 1, played_out: 0.5}
 learn:
   batch_size: 32
   reuse: 2
-  window: {least: 200}
+  window: {min_positions: 200}
   ema: 0.9
   threads: 1
   losses: {policy: 1, value: 1, reply: 0.15, soft: 1}
@@ -96,7 +96,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(recipe: Path, out: Path, *settings: str) -> Path:
-    config = load_recipe(str(recipe), settings, model=ZeroConfig)
+    config = load_recipe(str(recipe), settings, model=SelfPlayConfig)
     with ShutdownFlag() as stop:
         return SelfPlayRun(config, out, NullObserver(), stop).go()
 
@@ -344,7 +344,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
         (out / "log.jsonl").write_text("".join(log))
 
     monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
-    config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=ZeroConfig)
+    config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=SelfPlayConfig)
     with ShutdownFlag() as stop:
         loop.help_rate(config, out, NullObserver(), stop)
     (rated,) = RatingBook.read(out).events
@@ -403,13 +403,13 @@ def test_pending_games_that_are_in_the_store_already_are_cleared(
 
 def test_early_networks_are_kept_for_the_ratings_to_come(recipe: Path, tmp_path: Path) -> None:
     """Two hundred cycles that are rated once, at the end: the last network then meets networks 1 and 64."""
-    config = load_recipe(str(recipe), ["cycles=200", "rating.every=1000"], model=ZeroConfig)
+    config = load_recipe(str(recipe), ["cycles=200", "rating.every=1000"], model=SelfPlayConfig)
     kept = kept_networks(config, SelfPlayFolder(tmp_path))
     assert set(early_numbers(200, range(201))) == {1, 64}
     assert kept == {1, 4, 16, 64, 200}
     for number in range(1, 201):
         assert set(early_numbers(number, range(number + 1))) <= kept
-    nobody = load_recipe(str(recipe), ["cycles=200", "rating={every: 1000, anchors: [random]}"], model=ZeroConfig)
+    nobody = load_recipe(str(recipe), ["cycles=200", "rating={every: 1000, anchors: [random]}"], model=SelfPlayConfig)
     assert kept_networks(nobody, SelfPlayFolder(tmp_path)) == {1, 200}
 
 

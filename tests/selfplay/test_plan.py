@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.plan import GamePlan, Start, make_plan
 
 GAMES = 4000
 
 
-def recipe(**parts: Any) -> ZeroConfig:
-    return ZeroConfig.model_validate({"name": "test", "cycles": 1, "games_per_cycle": 1, "network": {}, **parts})
+def recipe(**parts: Any) -> SelfPlayConfig:
+    return SelfPlayConfig.model_validate({"name": "test", "cycles": 1, "games_per_cycle": 1, "network": {}, **parts})
 
 
-def plans(config: ZeroConfig, games: int = GAMES, **given: Any) -> list[GamePlan]:
+def plans(config: SelfPlayConfig, games: int = GAMES, **given: Any) -> list[GamePlan]:
     return [make_plan(config, 3, i, **given) for i in range(games)]
 
 
@@ -73,7 +73,7 @@ def test_opening_moves_are_exponential() -> None:
 
 
 def test_hard_starts_of_the_size_and_their_share() -> None:
-    config = recipe(game={"sizes": {5: 1, 7: 1}}, opening={"hard": 0.3})
+    config = recipe(game={"sizes": {5: 1, 7: 1}}, opening={"high_surprise": 0.3})
     starts = [Start(7, (24, 0x8000 | 25)), Start(7, (10,), komi=3.5), Start(9, (40,))]
     drawn = plans(config, starts=starts)
     assert not any(plan.start for plan in drawn if plan.size == 5)

@@ -13,8 +13,8 @@ from selfplay.made_up import Passer
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
 from tengen.match.folder import read_folder
-from tengen.ratings.pool import match_lots
-from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, ZeroConfig
+from tengen.ratings.pool import matches_in
+from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
 from tengen.selfplay.rate import Load, match_of, pairing_seed, program_rules, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
@@ -26,8 +26,8 @@ def program(kind: str) -> str:
     return "gtp:" + shlex.join([sys.executable, str(HOSTILE), kind])
 
 
-def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> ZeroConfig:
-    return ZeroConfig(
+def recipe(*anchors: str, games: int = 6, visits: int = 1, seed: int = 3) -> SelfPlayConfig:
+    return SelfPlayConfig(
         name="tiny",
         seed=seed,
         cycles=8,
@@ -109,7 +109,7 @@ def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, t
     config, passer = recipe("past", games=2), CountingPasser()
     game, rating = config.game, config.rating
     update = {
-        "game": game.model_copy(update={"forbid_pass": forbid}),
+        "game": game.model_copy(update={"pass_policy": "no-legal-move" if forbid else "free"}),
         "rating": rating.model_copy(update={"opening": 0}),
     }
     config = config.model_copy(update=update)
@@ -165,9 +165,9 @@ def test_a_rating_is_a_function_of_the_recipe_however_often_it_was_killed(tmp_pa
 
 def test_the_games_lie_in_match_folders_that_can_be_rated(tmp_path: Path) -> None:
     rate(tmp_path, recipe("random"), 1, NETWORKS, 0.5, load=load)
-    (lot,) = match_lots(tmp_path)
-    assert lot.source.name == "rating-00001-vs-random" and len(lot.scores) == 6
-    about, outcomes = read_folder(lot.source)
+    (game_set,) = matches_in(tmp_path)
+    assert game_set.source.name == "rating-00001-vs-random" and len(game_set.scores) == 6
+    about, outcomes = read_folder(game_set.source)
     assert about.names == ("network 1, raw policy", "random")
     assert about.conditions["counting"] == "pass-alive" and {outcome.reason for outcome in outcomes} <= {
         "count", "settled", "limit", "cycle",

@@ -12,7 +12,7 @@ from selfplay.run_folder import write_run
 
 from tengen.data.store import Store
 from tengen.runs.events import read_events
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.progress import RunClock
 from tengen.selfplay.rating_book import RatingBook
 from tengen.selfplay.report import Reporter, first_row, write_report
@@ -26,12 +26,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def config(folder: Path) -> ZeroConfig:
+def config(folder: Path) -> SelfPlayConfig:
     return write_run(folder, CYCLES, GAMES)
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path, config: ZeroConfig) -> str:
+def page(folder: Path, config: SelfPlayConfig) -> str:
     return write_report(folder, config).read_text()
 
 
@@ -90,12 +90,12 @@ def test_a_sample_is_the_game_of_median_length_of_its_cycle(page: str, folder: P
         assert (result, float(komi)) in [(store.row(row).result, store.row(row).komi) for row in rows]
 
 
-def test_the_rows_of_a_cycle_are_found_by_their_source(folder: Path, config: ZeroConfig) -> None:
+def test_the_rows_of_a_cycle_are_found_by_their_source(folder: Path, config: SelfPlayConfig) -> None:
     store = Store.open(folder / "games")
     assert [first_row(store, cycle) for cycle in (0, 1, 5, 6)] == [0, GAMES, 5 * GAMES, 6 * GAMES]
 
 
-def test_the_same_folder_gives_the_same_page(page: str, folder: Path, config: ZeroConfig) -> None:
+def test_the_same_folder_gives_the_same_page(page: str, folder: Path, config: SelfPlayConfig) -> None:
     assert write_report(folder, config).read_text() == page
 
 
@@ -113,7 +113,7 @@ def test_a_run_that_goes_on_reloads_and_says_when_it_ends(tmp_path: Path) -> Non
     assert "http-equiv" not in stopped
 
 
-def test_a_run_whose_last_cycle_is_over_does_not_reload(folder: Path, config: ZeroConfig, page: str) -> None:
+def test_a_run_whose_last_cycle_is_over_does_not_reload(folder: Path, config: SelfPlayConfig, page: str) -> None:
     clock = RunClock(CYCLES, GAMES, (), read_events(folder), now=lambda: 0.0)
     assert write_report(folder, config, clock).read_text() == page
 

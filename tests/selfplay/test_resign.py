@@ -7,7 +7,7 @@ from tengen.data.record import GameRecord, pack_moves
 from tengen.selfplay.conditions import lowest, resign_threshold
 from tengen.selfplay.config import ResignConfig
 
-CONFIG = ResignConfig(false_positives=0.1, most=0.2, turns=2)
+CONFIG = ResignConfig(false_positives=0.1, max_threshold=0.2, turns=2)
 
 
 def game(black: list[float], winner: int | None = 0, ending: str = "count") -> GameRecord:

@@ -134,7 +134,7 @@ def test_values_follow_the_results_by_as_much_as_was_put_in(tmp_path: Path) -> N
 
 def test_a_long_game_ended_at_the_limit(store: Store) -> None:
     limit = sorted(len(g.moves) for g in GAMES)[20]
-    endings = game_statistics(store, most_moves=limit)["endings"]
+    endings = game_statistics(store, max_moves=limit)["endings"]
     assert endings["move limit"] == sum(len(g.moves) >= limit for g in GAMES)
     assert sum(endings.values()) == len(GAMES)
 

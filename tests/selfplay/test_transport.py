@@ -21,7 +21,7 @@ from tengen.errors import StoreError
 from tengen.evaluators.network_file import find_network
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import CycleConditions
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.play import CyclePlayer, RecentGames
 from tengen.selfplay.transport import BLOCK, FolderGames, FolderTransport, Transport, number_of
@@ -237,7 +237,7 @@ class MemoryTransport:
         return self.stored[cycle]
 
 
-CONFIG = ZeroConfig.model_validate(
+CONFIG = SelfPlayConfig.model_validate(
     {
         "name": "x",
         "seed": 4,
@@ -247,9 +247,9 @@ CONFIG = ZeroConfig.model_validate(
         "workers": 2,
         "overlap": True,
         "network": {"family": "residual", "size": "b2c16"},
-        "game": {"sizes": {7: 1}, "most_moves": 14},
+        "game": {"sizes": {7: 1}, "max_moves": 14},
         "search": {"visits": 4},
-        "opening": {"hard": 0.5},
+        "opening": {"high_surprise": 0.5},
     }
 )
 

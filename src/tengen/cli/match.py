@@ -25,16 +25,18 @@ _PLAYER = (
 def command(
     players: Annotated[list[str], typer.Argument(help=_PLAYER, show_default=False)],
     games: Annotated[
-        int | None, typer.Option(help="of each pairing, half with each colour [60, or what --within needs]")
+        int | None, typer.Option(help="games of each pairing, half with each colour [60, or what --within needs]")
     ] = None,
     schedule: Annotated[
         str | None,
         typer.Option(help=r"head-to-head, round-robin, gauntlet or ladder \[by the number of players]"),
     ] = None,
     anchors: Annotated[
-        int | None, typer.Option(help="gauntlet: so many of the last players are met by all [1]")
+        int | None, typer.Option(help="gauntlet: number of opponents, the last players of the list [1]")
     ] = None,
-    back: Annotated[int | None, typer.Option(help="ladder: each meets so many before it [1]")] = None,
+    back: Annotated[
+        int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
+    ] = None,
     size: Annotated[int | None, typer.Option(help="board size, 5 to 19 [19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
@@ -42,27 +44,31 @@ def command(
         str | None,
         typer.Option(help=r"policy, policy:NETWORK, random, or a path of SGF files or lines of moves \[policy]"),
     ] = None,
-    opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all of a list]")] = None,
-    seed: Annotated[int | None, typer.Option(help="of openings and players [1]")] = None,
+    opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all moves of a list]")] = None,
+    seed: Annotated[int | None, typer.Option(help="random seed of openings and players [1]")] = None,
     sprt: Annotated[
-        str | None, typer.Option(metavar="ELO0,ELO1", help="end once a sequential test of these two is decided")
+        str | None, typer.Option(metavar="ELO0,ELO1", help="sequential test: end when ELO0 or ELO1 is accepted")
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="chance that ELO1 is accepted wrongly [0.05]")] = None,
-    beta: Annotated[float | None, typer.Option(help="chance that ELO0 is accepted wrongly [0.05]")] = None,
+    alpha: Annotated[float | None, typer.Option(help="probability of accepting ELO1 wrongly [0.05]")] = None,
+    beta: Annotated[float | None, typer.Option(help="probability of accepting ELO0 wrongly [0.05]")] = None,
     within: Annotated[
         float | None,
-        typer.Option(metavar="POINTS", help="end a pairing once its 95% interval is +-POINTS percentage points"),
+        typer.Option(
+            metavar="POINTS", help="end a pairing when its 95% confidence interval is +-POINTS percentage points"
+        ),
     ] = None,
-    visits: Annotated[int | None, typer.Option(help="a move, for players without a limit [400; playouts 1000]")] = None,
-    seconds: Annotated[float | None, typer.Option(help="a move, for players without a limit")] = None,
-    time: Annotated[str | None, typer.Option(help="the clock of players without a limit")] = None,
-    move_seconds: Annotated[float | None, typer.Option(help="that a GTP program may take for a move [180]")] = None,
+    visits: Annotated[
+        int | None, typer.Option(help="visits a move of players without a limit [400; playouts 1000]")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="seconds a move of players without a limit")] = None,
+    time: Annotated[str | None, typer.Option(help="clock of players without a limit")] = None,
+    move_seconds: Annotated[float | None, typer.Option(help="maximum seconds a move of a GTP program [180]")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help=r"games at the same time \[as many as the cores bear]")] = None,
+    workers: Annotated[int | None, typer.Option(help=r"games at the same time \[by the number of cores]")] = None,
     out: Annotated[
-        Path | None, typer.Option(help=r"folder of the match; a rerun goes on there \[matches/NAME]")
+        Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
@@ -95,8 +101,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     from tengen.match.folder import read_folder
     from tengen.match.runner import InWorkers, games_at_once, play_match
     from tengen.match.summary import report
-    from tengen.ratings.duplicate_games import repeated
-    from tengen.ratings.pool import Pool, match_lot
+    from tengen.ratings.duplicate_games import duplicate_games
+    from tengen.ratings.pool import Pool, match_games
     from tengen.ratings.report import write_report
 
     at_once = games_at_once(match, workers)
@@ -118,7 +124,7 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     if more := len(read_folder(folder)[1]) - figures["games"]:
         others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"
         print(f"{others} not in these figures, which are of {match.games} a pairing")
-    for note in repeated(Pool((match_lot(folder),))):
+    for note in duplicate_games(Pool((match_games(folder),))):
         print(f"note: {note}")
     print(f"the games and report.html are in {folder}")
 

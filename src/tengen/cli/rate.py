@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from tengen.ratings.pool import Lot, Pool
+    from tengen.ratings.pool import GameSet, Pool
     from tengen.ratings.standings import Standings
 
 _MOST_PAIRS = 60
@@ -24,23 +24,29 @@ def command(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            help="match folders or folders of these, self-play runs, SGF files or folders of them", show_default=False
+            help="match folders, folders of match folders, self-play runs, SGF files, folders of SGF files",
+            show_default=False,
         ),
     ],
     anchor: Annotated[
-        str | None, typer.Option(help="the player that has 0; GNU Go level 10, or the one with most games")
+        str | None,
+        typer.Option(help="player with rating 0; by default GNU Go level 10, else the player with the most games"),
     ] = None,
-    size: Annotated[int | None, typer.Option(help="board size; all that there are, one after the other")] = None,
+    size: Annotated[int | None, typer.Option(help="board size; by default every size")] = None,
     same: Annotated[list[str] | None, typer.Option(help="NAME=OTHER: count the player NAME as OTHER")] = None,
-    first_move: Annotated[bool, typer.Option(help="find out what Black's first move is worth")] = True,
-    json_file: Annotated[Path | None, typer.Option("--json", help="write all figures there; - prints them")] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="write the ratings there, a row a player")] = None,
+    first_move: Annotated[bool, typer.Option(help="estimate the advantage of the first move")] = True,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="write all figures to this file; - prints them")
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="write the ratings to this file, one row a player")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="folder for report.html, report.png and games.csv")] = None,
 ) -> None:
     """Rate all players at once, by maximum likelihood over all games, with 95% intervals.
 
-    Every board size has its ratings. A player is known by its name, which tells its limits; two of one name that are
-    known to differ are told apart.
+    Every board size has its ratings. A player is known by its name, which contains its limits; two players of one
+    name that are known to differ are rated apart.
     """
     from rich.console import Console
 
@@ -71,33 +77,33 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     Raises TengenError for one that holds no games.
     """
     from tengen.errors import RecipeError, SgfError
-    from tengen.ratings.pool import Pool, match_lots
-    from tengen.ratings.sgf_games import sgf_lots
+    from tengen.ratings.pool import Pool, matches_in
+    from tengen.ratings.sgf_games import sgf_games
 
-    lots: list[Lot] = []
+    game_sets: list[GameSet] = []
     notes: list[str] = []
     taken: set[Path] = set()
     for folder in sorted({folder.resolve() for folder in folders}, key=lambda folder: len(folder.parts)):
         if not folder.exists():
             raise RecipeError(f"{folder}: there is no such folder or file")
-        if found := match_lots(folder):
-            found = [lot for lot in found if lot.source.resolve() not in taken]
+        if found := matches_in(folder):
+            found = [game_set for game_set in found if game_set.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
             try:
-                found, told = sgf_lots(folder)
+                found, told = sgf_games(folder)
             except SgfError as error:
                 known = "match folders, folders of these, self-play runs with ratings, SGF files and folders of them"
                 raise RecipeError(f"{folder} holds nothing to rate; that would be {known}") from error
             notes += told
-        lots += found
-        taken |= {lot.source.resolve() for lot in found}
+        game_sets += found
+        taken |= {game_set.source.resolve() for game_set in found}
     names = {}
     for pair in same:
         name, equals, other = pair.partition("=")
         if not equals or not other.strip():
             raise RecipeError(f"--same takes NAME=OTHER, not {pair!r}")
         names[name.strip()] = other.strip()
-    pool = Pool.of(lots, names, notes)
+    pool = Pool.of(game_sets, names, notes)
     if not pool.sizes:
         nothing = f"no games to rate in {', '.join(map(str, folders))}"
         raise RecipeError("; ".join([nothing, *notes]))

@@ -1,4 +1,4 @@
-"""`tengen zero`: from nothing but the rules, or from a trained network, to a rated engine by self-play."""
+"""`tengen zero`: train a network by self-play, from random weights or from a trained network."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,13 +20,13 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the run; default runs/NAME")] = None,
     role: Annotated[
-        Role, typer.Option(help="lead the run; or help it from another process: only generate games, only rate")
+        Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
     ] = "lead",
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
-    """Learn by self-play. The same command goes on with a run that was stopped or killed."""
+    """Train a network by self-play. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
@@ -43,11 +43,11 @@ def command(
 def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
-    from tengen.selfplay.config import ZeroConfig
+    from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
     from tengen.selfplay.progress import NullObserver, TerminalObserver
 
-    config = load_recipe(recipe, settings, model=ZeroConfig)
+    config = load_recipe(recipe, settings, model=SelfPlayConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(NullObserver()) if quiet else TerminalObserver(config, folder)

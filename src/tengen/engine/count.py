@@ -1,4 +1,4 @@
-"""Counting a position that is played out: which stones are dead, who owns what, and by how much."""
+"""Counting a finished position: dead stones, owners of the points, and the score."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tengen.game import BLACK, EMPTY, Game
 Ownership = NDArray[np.float32]
 
 Way = Literal["both", "network", "playouts"]
-"""What decides which stones are dead."""
+"""What decides which stones are dead: network and playouts, or one of them."""
 WAYS: tuple[Way, ...] = get_args(Way)
 
 # A chain is dead where this share of playouts and the rest of network hold it lost. A network that has seen few endings
-# to their end is sure of the wrong thing too often to weigh more: docs/log.md has the figures.
+# to their end is confidently wrong too often to weigh more: docs/log.md has the figures.
 _PLAYOUTS = 0.8
 # Playouts confirm a point where the network leans to one side and almost none of them ends with the other.
 _LEANING = 0.4
@@ -28,9 +28,9 @@ _UNANIMOUS = 0.9
 
 
 class Counter:
-    """Counts by playouts and the network's ownership averaged over the symmetries; by either alone where asked to.
+    """Counts by playouts and by the network's ownership, averaged over the symmetries; or by one of them.
 
-    Without a network that predicts ownership playouts decide, whatever is asked.
+    If the network does not predict ownership, playouts decide.
     """
 
     def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
@@ -104,7 +104,7 @@ def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
 
 
 def _agreed(network: Ownership, playouts: Ownership, owners: NDArray[np.int8]) -> Ownership:
-    """The network's ownership, surer where nearly all playouts end alike, and of one mind with the count."""
+    """The network's ownership, raised where nearly all playouts agree with it, and consistent with the count."""
     alike = (network * playouts > 0) & (np.abs(network) >= _LEANING) & (np.abs(playouts) >= _UNANIMOUS)
     owner = np.where(alike, np.copysign(np.maximum(np.abs(network), np.abs(playouts)), network), network)
     counted = np.where(owners == EMPTY, 0.0, 1.0 - 2.0 * owners)

@@ -1,4 +1,4 @@
-"""How long a search may run: visits, playouts, seconds, a clock; whichever is reached first."""
+"""Limits of a search: visits, playouts, seconds or a clock, whichever is reached first."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tengen.errors import RecipeError
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one search; None does not bound, and `Limits()` runs until it is stopped.
+    """Limits of one search; None is no limit, and `Limits()` runs until it is stopped.
 
     `visits` counts the root's visits with those of a tree kept from before, `playouts` only the new ones; `seconds`
     is wall time, `clock` the clock of the side to move. `early_stop` ends the search when no other move can overtake
-    the best within the limits; None does so under seconds or a clock only. Raises RecipeError for impossible bounds.
+    the best within the limits; None does so under seconds or a clock only. Raises RecipeError for impossible limits.
     """
 
     visits: int | None = None
@@ -33,7 +33,7 @@ class Limits:
             raise RecipeError(f"seconds must be 0 or more, not {self.seconds}")
 
     def budget(self, size: int, move_number: int) -> Budget:
-        """The same bounds for one position, with the clock turned into seconds."""
+        """The same limits for one position, with the clock converted to seconds."""
         seconds = [] if self.seconds is None else [self.seconds]
         if self.clock is not None:
             seconds.append(self.clock.allot(size, move_number))
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Budget:
-    """What one search may spend; answers how much of it is left."""
+    """What one search may spend, and how much of it is left."""
 
     visits: int | None
     playouts: int | None

@@ -1,7 +1,7 @@
-"""When to pass: the last word on the move that a search prefers.
+"""When to pass, and the final choice of the move.
 
-A search sees the value of a pass through the network's eyes alone. This judges by the rules instead: what is counted
-if the game ends here, which points are still worth a move, and which moves only damage the mover's own eyes.
+A search knows the value of a pass from the network alone. This module judges by the rules: the count if the game ends
+here, the points that are still worth a move, and the moves that only fill own eyes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def choose_move(
 ) -> int:
     """The point to play, from the legal moves in the search's order of preference; pass included.
 
-    Never fills an own eye while anything else is left. `count` is asked only where passing comes into question, and
-    `pass_winrate`, what a search of the pass says, only before a pass that leaves the opponent a move. With `cleanup`
+    Fills an own eye only if nothing else is left. `count` is called only where a pass is possible, and `pass_winrate`,
+    the winrate of a pass by search, only before a pass that lets the opponent move. With `cleanup`
     dead stones are captured before passing.
     """
     pass_ = game.size * game.size
@@ -53,12 +53,12 @@ def choose_move(
 
 
 def dead_are_agreed(game: Game) -> bool:
-    """Whether the players take dead stones off by agreement; Tromp and Taylor's rules count what stands."""
+    """Whether players remove dead stones by agreement; Tromp-Taylor rules count all stones on the board."""
     return game.rules.text != "tromp-taylor"
 
 
 class _Ending:
-    """The judgement of one position in which a pass may be due."""
+    """One position in which a pass is possible."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class _Ending:
         return score if self.me == 0 else -score
 
     def _needs_cleanup(self) -> bool:
-        """Whether dead stones of the opponent must leave the board because the rules would count them as alive."""
+        """Whether dead stones of the opponent must be captured because the rules count them as alive."""
         return not dead_are_agreed(self.game) and self.margin <= 0 < self.count.margin(self.me)
 
     def _opponent_passed(self) -> bool:
@@ -141,7 +141,7 @@ class _Ending:
         return any(n in self.dead for n in beside) and not self.shapes.is_self_atari(point, self.me)
 
     def _is_promising(self) -> bool:
-        """Whether the search has found a move that a pass would waste, whatever the count says."""
+        """Whether the search has found a move that is better than a pass, whatever the count says."""
         if self.favourite is None or self.game.rules.scoring == "territory":
             return False
         if self.margin <= 0:

@@ -1,4 +1,4 @@
-"""Positions that a search can start from, where a game as it stands is none."""
+"""Positions that a search can start from, for games that have ended or whose turn differs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tengen.game import BLACK, WHITE, Game
 
 
 def with_turn(game: Game, color: int) -> Game:
-    """The game with this colour to play: itself where that is so, else its stones as a new game's first position."""
+    """The game with this colour to play: itself if it is this colour's turn, else a new game from its stones."""
     return game if game.to_play == color else from_stones(game, color)
 
 
 def resumed(game: Game) -> Game:
     """A game that is over as one that goes on from its last position, with its history as far as that may be kept.
 
-    Resignation, final passes and limit of moves are taken back: prisoners still count and superko still binds. After a
-    long cycle, or passes out of turn, the stones are a new game's first position.
+    Resignation, final passes and the limit of moves are taken back; prisoners and superko history stay. After a long
+    cycle, or passes out of turn, the result is a new game from the stones.
     """
     twin = game.copy().limit_moves(0)
     if twin.ending == "resignation":

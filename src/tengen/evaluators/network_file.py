@@ -1,6 +1,6 @@
-"""Network files: where they lie, and the card that each carries.
+"""Network files: their location and their cards.
 
-The card is read straight from the file's bytes, since a list of networks must not wait for OpenVINO, nor need ONNX.
+The card is read from the bytes of the file, so that a list of networks needs neither OpenVINO nor ONNX.
 """
 
 import io
@@ -16,10 +16,9 @@ from tengen.errors import NetworkError, suggestion
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
-"""The folder of the networks that come with the package."""
+"""The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
-"""A text file that says what `default` stands for: a network's name, then lines of a board size and the network that
-knows it best."""
+"""A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
 
 # Field numbers of onnx.ModelProto and of its StringStringEntryProto.
 _METADATA, _KEY, _VALUE = 14, 1, 2
@@ -27,9 +26,9 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class Card(BaseModel):
-    """What a network is and how it came to be.
+    """The description of a network.
 
-    `config` rebuilds it, `search` are settings of a search that suit it better than the usual ones, `metrics` holds
+    `config` rebuilds it, `search` are the search settings that suit it, `metrics` holds
     figures by name, `reproduce` is the command. `positions` counts training
     samples drawn, `hours` the wall-clock hours of training, `created` is an ISO date and `version` that of Tengen.
     """

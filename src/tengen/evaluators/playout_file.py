@@ -1,4 +1,4 @@
-"""Files of weights of playout policies: where they lie (beside the networks), and the card that each carries."""
+"""Weight files of playout policies, which lie beside the networks, and their cards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def installed_playouts() -> list[Card]:
 
 
 def is_playout(name_or_path: str) -> bool:
-    """Whether a name is meant for a playout policy rather than for a network."""
+    """Whether a name stands for a playout policy and not for a network."""
     return (
         name_or_path == "linear"
         or name_or_path.endswith(SUFFIX)
@@ -43,7 +43,7 @@ def find_playout(name_or_path: str) -> Path:
 
 
 def read_playout_card(path: str | Path) -> Card:
-    """Read the card of a file of weights. Raises NetworkError for a file that is missing, another thing or damaged."""
+    """Read the card of a weight file. Raises NetworkError for a file that is missing, damaged or of another kind."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(_HEAD.size)

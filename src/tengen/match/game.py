@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from tengen import _native
 from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
@@ -41,9 +42,9 @@ Reason = Literal[
     "nonsense",
     "not found",
 ]
-"""Why a game ended. `count`: two passes; `sure`: decided whatever follows (`referee.sure_margin`); `settled`: every
-point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
-of the player that lost: `time` is that of its clock, `timeout` that no answer came at all."""
+"""Why a game ended. `count`: two passes; `sure`: pass-alive area alone wins; `settled`: every point is pass-alive area;
+`cycle`: the same moves again and again; `limit`: too many moves. All after these are failures of the player that lost:
+`time` is that of its clock, `timeout` that no answer came at all."""
 
 FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
 """Reasons for which a program is not trusted with another game: it is started afresh."""
@@ -112,11 +113,6 @@ class Conditions(BaseModel):
         """Moves of an opening that is drawn."""
         return OPENING if self.opening is None else self.opening
 
-    @property
-    def settles(self) -> bool:
-        """Whether a game ends when all area is pass-alive."""
-        return self.settle and Rules.parse(self.rules).scoring == "area"
-
     def new_game(self) -> Game:
         game = Game(self.size, self.rules, self.komi)
         # Searches count a game at its limit as we do, but for dead stones on which players agree.
@@ -182,13 +178,12 @@ class MatchGame:
     controls: Mapping[str, TimeControl] = field(default_factory=dict)
     game: Game = field(init=False)
     comments: list[str] = field(default_factory=list)  # one a move
-    ending: referee.Ending | None = None
+    end: _native.GameEnd | None = None  # where the rules alone ended the game
     _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by colour
     _visits: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:
         self.game = self.conditions.new_game()
-        self._settles = self.conditions.settles
         self.names = (self.fixture.black, self.fixture.white)
         self.clocks: list[Clock | None] = [
             self.controls[name].start() if name in self.controls else None for name in self.names
@@ -255,8 +250,8 @@ class MatchGame:
 
     def record(self, source: str) -> GameRecord:
         """The game as a row of a store. `ownership` is known where the rules alone ended the game."""
-        ending = self.ending
-        winner, score = (None, None) if ending is None else (ending.winner, ending.score)
+        end = self.end
+        winner, score = (None, None) if end is None else (end.winner, end.score)
         return GameRecord(
             size=self.game.size,
             moves=self.game._native.move_codes(),
@@ -266,7 +261,7 @@ class MatchGame:
             score=score,
             ending="void" if winner is None else "draw" if winner == 2 else "count",
             source=source,
-            ownership=None if ending is None else ending.owners,
+            ownership=None if end is None or end.owners is None else end.owners.astype(np.uint8).ravel(),
         )
 
     def sgf(self, outcome: Outcome) -> bytes:
@@ -294,21 +289,20 @@ class MatchGame:
             return self._ended_by_rules()
         if game.is_over or at_limit:
             return self._count()
-        if (margin := referee.sure_margin(game)) is not None:
+        if (margin := game._native.sure_margin()) is not None:
             detail = f"unconditionally alive points alone win by {abs(margin):g}"
             return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
         return None
 
     def _ended_by_rules(self) -> Outcome | None:
         conditions = self.conditions
-        as_it_stands = conditions.counting == "as-it-stands"
-        self.ending = referee.ending_of(self.game._native, self._settles, as_it_stands)
-        if self.ending is None:
+        dead_stones = "none" if conditions.counting == "as-it-stands" else "pass-alive"
+        self.end = self.game._native.game_end(conditions.settle, dead_stones=dead_stones)
+        if self.end is None:
             return None
-        if self.ending.score is None:
+        if self.end.score is None:
             return self._outcome(None, "Void", "cycle", detail="the same moves again and again")
-        reason: Reason = "settled" if self.ending.settled else "count" if self.game.passes >= 2 else "limit"
-        return self._scored(self.ending.score, reason)
+        return self._scored(self.end.score, _REASONS[self.end.reason])
 
     def _is_late(self, color: int, seconds: float) -> bool:
         """Charge the clock of a player, if it has one, for a move; whether its time is up."""
@@ -367,6 +361,8 @@ class MatchGame:
         )
 
 
+# The reason of an outcome by that of a GameEnd.
+_REASONS: dict[str, Reason] = {"passes": "count", "move limit": "limit", "settled": "settled"}
 # The ending of a record by the reason of an outcome without score; all others are forfeits.
 _ENDINGS = {"resign": "resign", "time": "time", "timeout": "time", "cycle": "void", "sure": "count"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tengen.errors import SgfError
 from tengen.match.game import Outcome
-from tengen.ratings.pool import Lot, Pool
+from tengen.ratings.pool import GameSet, Pool
 from tengen.sgf.main_line import Moves, read_record
 
 _MOST_READ = 5000  # games of matches that are compared
@@ -20,17 +20,17 @@ _OF_MATCHES = "a longer opening makes games differ"
 _OF_RECORDS = "the same record in several files counts each time"
 
 
-def repeated(pool: Pool) -> list[str]:
+def duplicate_games(pool: Pool) -> list[str]:
     """A sentence for each of the pairings in which many games are copies, the worst first; one for all after five.
 
     Copies are games of the same two players with the same moves and, of records, the same result.
     """
     met: dict[tuple[str, str], list[bytes]] = defaultdict(list)
     recorded: set[tuple[str, str]] = set()
-    for lot, black, white, moves in _games(pool):
+    for game_set, black, white, moves in _games(pool):
         pair = (min(black, white), max(black, white))
         met[pair].append(moves)
-        if lot.match is None:
+        if game_set.match is None:
             recorded.add(pair)
     copied = {pair: found for pair, found in met.items() if len(set(found)) < _ALIKE * len(found)}
     worst = sorted(copied, key=lambda pair: len(set(copied[pair])) - len(copied[pair]))
@@ -61,15 +61,15 @@ def _digest_of(folder: Path, outcome: Outcome) -> bytes:
     return digest(read_record((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes()).moves)
 
 
-def _games(pool: Pool) -> Iterator[tuple[Lot, str, str, bytes]]:
+def _games(pool: Pool) -> Iterator[tuple[GameSet, str, str, bytes]]:
     """Black, White and the digest of the moves of every game whose record is known."""
-    for lot in pool.lots:
-        for score, moves in zip(lot.scores, lot.moves, strict=False):
+    for game_set in pool.game_sets:
+        for score, moves in zip(game_set.scores, game_set.moves, strict=False):
             if moves:
-                yield lot, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
-    for lot, outcome in pool.outcomes[:_MOST_READ]:
+                yield game_set, score.black, score.white, moves + bytes((int(score.wins), int(score.losses)))
+    for game_set, outcome in pool.outcomes[:_MOST_READ]:
         try:
-            moves = _digest_of(lot.source, outcome)
+            moves = _digest_of(game_set.source, outcome)
         except (OSError, SgfError):
             continue
-        yield lot, outcome.black, outcome.white, moves
+        yield game_set, outcome.black, outcome.white, moves

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
+from scipy.sparse.csgraph import breadth_first_order
 
 from tengen.errors import RecipeError
-from tengen.ratings.connections import open_ends, told, unreached
 from tengen.statistics import Z95, noise
 
 Floats = NDArray[np.float64]
@@ -115,12 +115,12 @@ def fit(
     players = sorted({name for score in games for name in (score.black, score.white)})
     if anchor not in players:
         raise RecipeError(f"{anchor!r} cannot be the anchor: it has no games; there are {', '.join(players) or 'none'}")
-    beyond = unreached(players, games, anchor)
+    beyond = _unreached(players, games, anchor)
     here = [anchor, *(name for name in players if name != anchor and name not in beyond)]
     inside = [score for score in games if score.black in here]
     likelihood = _Likelihood(here, inside, deviation / ELO, first_move_deviation / ELO if first_move else None)
     best = likelihood.best()
-    points, ends = _points(inside), open_ends(here, inside, anchor)
+    points, ends = _points(inside), _open_ends(here, inside, anchor)
     made: dict[str, Rating] = {}
     for i, name in enumerate([*here, *(["first move"] if first_move else [])]):
         low, high = (-math.inf, math.inf)
@@ -132,7 +132,7 @@ def fit(
         made[name] = Rating(name, *elos, *points.get(name, (0.0, 0.0)), *ends.get(name, (False, False)))
     advantage = made.pop("first move") if first_move else None
     warnings = [f"{'; '.join(beyond)}: no chain of games leads to {anchor}, not rated"] if beyond else []
-    warnings += told(ends, anchor)
+    warnings += _open_warnings(ends, anchor)
     ranked = tuple(sorted(made.values(), key=lambda rating: (-rating.elo, rating.player)))
     return Ratings(anchor, ranked, advantage, tuple(warnings))
 
@@ -272,3 +272,53 @@ def _points(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
             found[name][0] += score.games
             found[name][1] += won + score.draws / 2
     return {name: (games, points) for name, (games, points) in found.items()}
+
+
+# What the games connect: the players and ratings that chains of games, and chains of points, join to the anchor.
+
+_Ends = tuple[bool, bool]
+"""Whether the low and the high end of a rating are open: bounded by no game."""
+
+_WORDS = {
+    (False, True): "no point was lost on the way to {}: only the low end of the interval comes from games",
+    (True, False): "no point was won on the way to {}: only the high end of the interval comes from games",
+    (True, True): "no chain of points either way to {}: the interval is a guess",
+}
+
+
+def _unreached(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
+    """The players that no chain of games connects with the anchor."""
+    joined = _reached(players, ((score.black, score.white) for score in scores), anchor, both_ways=True)
+    return [name for name in players if name not in joined]
+
+
+def _open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> dict[str, _Ends]:
+    """For each player, which ends of its distance from the anchor no game bounds.
+
+    A rating has two ends when a chain of points leads from the player to the anchor and another one back (Ford, 1957).
+    """
+    points = []  # (who lost it, who won it)
+    for score in scores:
+        if score.wins or score.draws:
+            points.append((score.white, score.black))
+        if score.losses or score.draws:
+            points.append((score.black, score.white))
+    above = _reached(players, points, anchor)
+    below = _reached(players, [(winner, loser) for loser, winner in points], anchor)
+    return {name: (name not in above, name not in below) for name in players}
+
+
+def _open_warnings(ends: Mapping[str, _Ends], anchor: str) -> list[str]:
+    """A sentence for each kind of open end."""
+    grouped = ((sorted(name for name, open_ in ends.items() if open_ == kind), why) for kind, why in _WORDS.items())
+    return [f"{'; '.join(names)}: {why.format(anchor)}" for names, why in grouped if names]
+
+
+def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
+    """The players that steps along these edges reach from `start`, itself included."""
+    number = {name: i for i, name in enumerate(players)}
+    graph = np.zeros((len(players), len(players)))
+    for one, other in edges:
+        graph[number[one], number[other]] = 1
+    order = breadth_first_order(graph, number[start], directed=not both_ways, return_predecessors=False)
+    return {players[i] for i in order}

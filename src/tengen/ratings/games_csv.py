@@ -10,12 +10,12 @@ from typing import Any
 
 from tengen.disk import write_whole
 from tengen.match.game import Outcome
-from tengen.ratings.pool import Lot, Pool
+from tengen.ratings.pool import GameSet, Pool
 
 
 def write_games(pool: Pool, path: Path) -> Path:
     """Write all games that are known one by one; return `path`. Rules, komi and size are in every row."""
-    rows = [_row(lot, outcome) for lot, outcome in pool.outcomes]
+    rows = [_row(game_set, outcome) for game_set, outcome in pool.outcomes]
     with write_whole(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]) if rows else ["game"])
         writer.writeheader()
@@ -23,10 +23,10 @@ def write_games(pool: Pool, path: Path) -> Path:
     return path
 
 
-def _row(lot: Lot, outcome: Outcome) -> dict[str, Any]:
-    terms = {"size": lot.terms.size, "rules": lot.terms.rules, "komi": lot.terms.komi}
+def _row(game_set: GameSet, outcome: Outcome) -> dict[str, Any]:
+    terms = {"size": game_set.terms.size, "rules": game_set.terms.rules, "komi": game_set.terms.komi}
     return {
-        "match": str(lot.source),
+        "match": str(game_set.source),
         "game": outcome.index,
         "round": outcome.round,
         "pair": outcome.pair,

@@ -1,4 +1,4 @@
-"""All games that are rated together, from match folders and elsewhere, with what must not be mixed told apart."""
+"""All games that are rated together, from match folders and elsewhere; different players of one name are renamed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Lot:
+class GameSet:
     """Games from one place under the same terms.
 
     `identities` tells, for players of whom more than a name is known, who they are: two of one name but different
@@ -56,7 +56,7 @@ class Lot:
     outcomes: tuple[Outcome, ...] = ()
     moves: tuple[bytes, ...] = ()
 
-    def renamed(self, names: Mapping[str, str]) -> Lot:
+    def renamed(self, names: Mapping[str, str]) -> GameSet:
         """The same games of players under other names."""
         return replace(
             self,
@@ -81,33 +81,33 @@ class Lot:
 
 @dataclass(frozen=True)
 class Pool:
-    """Lots that are rated together; `notes` are sentences about what was told apart, joined or left out."""
+    """Game sets that are rated together; `notes` are sentences about what was renamed, joined or left out."""
 
-    lots: tuple[Lot, ...]
+    game_sets: tuple[GameSet, ...]
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, lots: Iterable[Lot], same: Mapping[str, str] | None = None, notes: Iterable[str] = ()) -> Pool:
-        """Join lots. Players of one name are one player, unless more is known of them and differs.
+    def of(cls, game_sets: Iterable[GameSet], same: Mapping[str, str] | None = None, notes: Iterable[str] = ()) -> Pool:
+        """Join game_sets. Players of one name are one player, unless more is known of them and differs.
 
         `same` gives players another name, so that one player under two names can be made one. Raises RecipeError for a
         name there that nobody has.
         """
-        told, apart = _told_apart(tuple(lots))
+        told, apart = _disambiguated(tuple(game_sets))
         pool = cls(apart, (*notes, *told))
         for name in same or {}:
             if name not in pool.players:
                 raise RecipeError(f"nobody is called {name!r}; there are {'; '.join(pool.players) or 'no games'}")
-        return replace(pool, lots=tuple(lot.renamed(same) for lot in apart)) if same else pool
+        return replace(pool, game_sets=tuple(game_set.renamed(same) for game_set in apart)) if same else pool
 
     @property
     def sizes(self) -> list[int]:
         """Board sizes of which there are games."""
-        return sorted({lot.terms.size for lot in self.lots if lot.scores})
+        return sorted({game_set.terms.size for game_set in self.game_sets if game_set.scores})
 
     def at(self, size: int) -> Pool:
         """The games on boards of this size."""
-        return replace(self, lots=tuple(lot for lot in self.lots if lot.terms.size == size))
+        return replace(self, game_sets=tuple(game_set for game_set in self.game_sets if game_set.terms.size == size))
 
     @property
     def players(self) -> list[str]:
@@ -116,27 +116,27 @@ class Pool:
 
     @property
     def scores(self) -> list[Score]:
-        return [score for lot in self.lots for score in lot.scores]
+        return [score for game_set in self.game_sets for score in game_set.scores]
 
     @property
-    def outcomes(self) -> list[tuple[Lot, Outcome]]:
-        """The games that are known one by one, with the lot that each is of."""
-        return [(lot, outcome) for lot in self.lots for outcome in lot.outcomes]
+    def outcomes(self) -> list[tuple[GameSet, Outcome]]:
+        """The games that are known one by one, with the game_set that each is of."""
+        return [(game_set, outcome) for game_set in self.game_sets for outcome in game_set.outcomes]
 
     @property
     def terms(self) -> dict[Terms, float]:
         """Games under each of the terms, most frequent first."""
         games: Counter[Terms] = Counter()
-        for lot in self.lots:
-            games[lot.terms] += sum(score.games for score in lot.scores)  # type: ignore[assignment]
+        for game_set in self.game_sets:
+            games[game_set.terms] += sum(score.games for score in game_set.scores)  # type: ignore[assignment]
         return {terms: count for terms, count in games.most_common() if count}
 
 
-def match_lot(folder: Path) -> Lot:
+def match_games(folder: Path) -> GameSet:
     """The games of a match folder. Raises TengenError when it is none."""
     about, outcomes = read_folder(folder)
     conditions = about.conditions
-    return Lot(
+    return GameSet(
         folder,
         Terms(conditions["size"], conditions["rules"], conditions["komi"]),
         tuple(_score(outcome) for outcome in outcomes),
@@ -146,12 +146,12 @@ def match_lot(folder: Path) -> Lot:
     )
 
 
-def match_lots(folder: Path) -> list[Lot]:
+def matches_in(folder: Path) -> list[GameSet]:
     """The match of this folder, those of the folders in it, or the rating matches of a self-play run."""
     if (folder / "match.json").exists():
-        return [match_lot(folder)]
+        return [match_games(folder)]
     found = sorted(folder.glob("*/match.json")) or sorted(folder.glob(RUN_MATCHES))
-    return [match_lot(path.parent) for path in found]
+    return [match_games(path.parent) for path in found]
 
 
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
@@ -192,27 +192,29 @@ def _about_renamed(about: About, names: Mapping[str, str]) -> About:
     return replace(about, players=tuple(players))
 
 
-def _told_apart(lots: tuple[Lot, ...]) -> tuple[list[str], tuple[Lot, ...]]:
-    """Notes, and the lots with the names of different players that are called alike made different.
+def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[GameSet, ...]]:
+    """Notes, and the game sets in which different players of one name have different names.
 
-    Each takes the folder where it appears first into its name. Board sizes are rated apart, and looked at apart: what
-    `default` stands for depends on them.
+    Each name gets the folder where the player appears first. Every board size is looked at on its own: the network that
+    `default` stands for depends on it.
     """
     known: dict[tuple[int, str], dict[str, str]] = defaultdict(dict)  # board size and name, identity, where first
-    places = Counter(lot.source.resolve().name for lot in lots)
-    for lot in lots:
-        place = lot.source.resolve().name
-        for name, who in lot.identities.items():
-            known[lot.terms.size, name].setdefault(who, place if places[place] == 1 else str(lot.source))
+    places = Counter(game_set.source.resolve().name for game_set in game_sets)
+    for game_set in game_sets:
+        place = game_set.source.resolve().name
+        for name, who in game_set.identities.items():
+            known[game_set.terms.size, name].setdefault(who, place if places[place] == 1 else str(game_set.source))
     clashes = {key: found for key, found in sorted(known.items()) if len(found) > 1}
     notes = [
-        f"{name} is not the same player everywhere: told apart as those of {', '.join(found.values())}"
+        f"{name} is not the same player everywhere: the players of {', '.join(found.values())} are rated apart"
         for (_, name), found in clashes.items()
     ]
     apart = []
-    for lot in lots:
-        found = {name: clashes.get((lot.terms.size, name), {}) for name in lot.identities}
+    for game_set in game_sets:
+        found = {name: clashes.get((game_set.terms.size, name), {}) for name in game_set.identities}
         apart.append(
-            lot.renamed({name: f"{name} ({found[name][who]})" for name, who in lot.identities.items() if found[name]})
+            game_set.renamed(
+                {name: f"{name} ({found[name][who]})" for name, who in game_set.identities.items() if found[name]}
+            )
         )
     return notes, tuple(apart)

@@ -14,7 +14,7 @@ from tengen.match.game import Outcome
 from tengen.match.sprt import Progress, Sprt, pair_scores
 from tengen.ratings import charts, report_tables
 from tengen.ratings.games_csv import write_games
-from tengen.ratings.pool import Lot, Pool, match_lot
+from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, standings
 from tengen.runs.plots import Draw, Plot, plot, save_picture
 from tengen.runs.report import Tile, write_page
@@ -31,14 +31,14 @@ def write_report(folder: Path) -> Path | None:
 
     None, and nothing written, while no game is finished. Raises TengenError when the folder holds no match.
     """
-    lot = match_lot(folder)
-    if not lot.outcomes or lot.match is None:
+    game_set = match_games(folder)
+    if not game_set.outcomes or game_set.match is None:
         return None
-    names = lot.match.names
+    names = game_set.match.names
     anchor = names[1] if len(names) == 2 and ANCHOR not in names else None
-    found = standings(Pool((lot,)), lot.terms.size, anchor)
+    found = standings(Pool((game_set,)), game_set.terms.size, anchor)
     title = " against ".join(names) if len(names) == 2 else folder.resolve().name
-    return write_pool_report(Pool((lot,)), [found], folder, title)
+    return write_pool_report(Pool((game_set,)), [found], folder, title)
 
 
 def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: str) -> Path:
@@ -48,7 +48,7 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
     """
     out.mkdir(parents=True, exist_ok=True)
     sizes = {one.size for one in found}
-    pool = replace(pool, lots=tuple(lot for lot in pool.lots if lot.terms.size in sizes))
+    pool = replace(pool, game_sets=tuple(game_set for game_set in pool.game_sets if game_set.terms.size in sizes))
     path = write_page(
         out / "report.html",
         "ratings.html",
@@ -68,21 +68,21 @@ def write_pool_report(pool: Pool, found: Sequence[Standings], out: Path, title: 
 def _state(pool: Pool) -> str:
     """The rules of the games, and the matches that are not over."""
     stopped = []
-    for lot in pool.lots:
-        if (more := lot.left) and not any(progress.accepted for _, progress, _ in _tests(lot)):
-            bound = "at most " if lot.match and lot.match.more.get("within") else ""
-            whole = f"{bound}{len(lot.outcomes) + more}"
-            stopped.append(f"{lot.source.resolve().name} stopped after {len(lot.outcomes)} of {whole} games")
+    for game_set in pool.game_sets:
+        if (more := game_set.left) and not any(progress.accepted for _, progress, _ in _tests(game_set)):
+            bound = "at most " if game_set.match and game_set.match.more.get("within") else ""
+            whole = f"{bound}{len(game_set.outcomes) + more}"
+            stopped.append(f"{game_set.source.resolve().name} stopped after {len(game_set.outcomes)} of {whole} games")
     terms = "; ".join(str(terms) for terms in pool.terms)
     return f"{'. '.join([terms, *stopped])}."
 
 
-def _tests(lot: Lot) -> list[tuple[Sprt, Progress, list[float]]]:
+def _tests(game_set: GameSet) -> list[tuple[Sprt, Progress, list[float]]]:
     """The sequential test of a match, if it has one, its progress, and the scores of its pairs."""
-    if lot.match is None or not lot.match.more.get("sprt"):
+    if game_set.match is None or not game_set.match.more.get("sprt"):
         return []
-    test = Sprt.model_validate(lot.match.more["sprt"])
-    scores = pair_scores(lot.outcomes, lot.match.names[0])
+    test = Sprt.model_validate(game_set.match.more["sprt"])
+    scores = pair_scores(game_set.outcomes, game_set.match.names[0])
     return [(test, test.judge(scores), scores)]
 
 
@@ -90,7 +90,7 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
     """What the template shows of the games on boards of one size."""
     games = pool.outcomes
     outcomes = [outcome for _, outcome in games]
-    tests = [(lot, *test) for lot in pool.lots for test in _tests(lot)]
+    tests = [(game_set, *test) for game_set in pool.game_sets for test in _tests(game_set)]
     return {
         "size": one.size,
         "players": one.players,
@@ -99,15 +99,17 @@ def _size(one: Standings, pool: Pool, out: Path) -> dict[str, Any]:
         "chart": [_wide(one)] if 2 < len(one.ratings.players) <= _MAX_ROWS else [],
         "ratings": report_tables.ratings(one, outcomes),
         "first_move": one.ratings.first_move is not None,
-        "tests": [f"{lot.match.names[0] if lot.match else ''}: {progress}." for lot, _, progress, _ in tests],
+        "tests": [
+            f"{game_set.match.names[0] if game_set.match else ''}: {progress}." for game_set, _, progress, _ in tests
+        ],
         "test_plots": [
             plot(
-                f"Log likelihood ratio, {lot.source.resolve().name}",
+                f"Log likelihood ratio, {game_set.source.resolve().name}",
                 "pairs of games",
                 partial(charts.sequential_test, test=test, scores=scores),
                 left=0.12,
             )
-            for lot, test, _, scores in tests
+            for game_set, test, _, scores in tests
             if scores
         ],
         "dense": len(one.players) > report_tables.DENSE,
@@ -213,14 +215,16 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
 def _about(pool: Pool) -> list[tuple[str, str]]:
     """The specification of every player and the conditions of every match."""
     rows: dict[str, str] = {}
-    for lot in pool.lots:
-        if lot.match is None:
+    for game_set in pool.game_sets:
+        if game_set.match is None:
             continue
-        for player in lot.match.players:
+        for player in game_set.match.players:
             said = {key: value for key, value in player.items() if key not in ("name", "player") and value}
             limits = ", ".join(f"{key} {value}" for key, value in said.items())
             rows[player["name"]] = f"{player['player']}{f' ({limits})' if limits else ''}"
-    for lot in pool.lots:
-        if lot.match is not None:
-            rows[lot.source.resolve().name] = ", ".join(f"{key} {value}" for key, value in lot.match.conditions.items())
+    for game_set in pool.game_sets:
+        if game_set.match is not None:
+            rows[game_set.source.resolve().name] = ", ".join(
+                f"{key} {value}" for key, value in game_set.match.conditions.items()
+            )
     return list(rows.items())

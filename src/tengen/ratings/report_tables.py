@@ -19,14 +19,14 @@ from tengen.game import Game
 from tengen.match.game import Outcome
 from tengen.match.referee import PLAYOUTS
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
-from tengen.ratings.pool import Lot
+from tengen.ratings.pool import GameSet
 from tengen.ratings.standings import Standings, elo_text
 from tengen.runs.boards import game_picture
 from tengen.runs.report import Board
 from tengen.sgf import read_game
 from tengen.statistics import Tally
 
-Played = tuple[Lot, Outcome]
+Played = tuple[GameSet, Outcome]
 Row = dict[str, Any]
 
 DENSE = 12
@@ -92,13 +92,13 @@ def failures(games: Sequence[Played], out: Path) -> list[Row]:
     """Games that were lost by a crash, on time or by an illegal move, with the program's last words."""
     return [
         {
-            **_record(lot, outcome, out),
+            **_record(game_set, outcome, out),
             "loser": outcome.loser or "nobody",
             "ending": ending(outcome),
             "detail": outcome.detail,
             "last_words": "\n".join(outcome.last_words),
         }
-        for lot, outcome in games
+        for game_set, outcome in games
         if is_failure(outcome)
     ]
 
@@ -107,14 +107,14 @@ def disagreements(games: Sequence[Played], out: Path) -> list[Row]:
     """Games in which the players' dead stones led to different scores."""
     return [
         {
-            **_record(lot, outcome, out),
+            **_record(game_set, outcome, out),
             "black": outcome.black,
             "white": outcome.white,
             "result": outcome.result,
             "counts": "; ".join(f"{who}: {_margin(score)}" for who, score in outcome.counts.items()),
             "winners": "different winners" if outcome.disputed else "",
         }
-        for lot, outcome in games
+        for game_set, outcome in games
         if outcome.counts_differ
     ]
 
@@ -125,26 +125,26 @@ def games_by_pairing(games: Sequence[Played], out: Path) -> list[Row]:
     for (one, other), played in sorted(_by_pairing(games).items()):
         tally = Tally(*(sum(outcome.winner == who for _, outcome in played) for who in (one, None, other)))
         title = f"{one} {tally.points:g} : {tally.games - tally.points:g} {other}"
-        found.append({"title": title, "games": [_game(lot, outcome, out) for lot, outcome in played]})
+        found.append({"title": title, "games": [_game(game_set, outcome, out) for game_set, outcome in played]})
     return found
 
 
 def sample_games(games: Sequence[Played], out: Path) -> list[Board]:
     """The final boards of a few games, of different pairings first; in each the game of middle length."""
     shown = []
-    for lot, outcome in _chosen(games):
-        if (game := _read(lot, outcome)) is not None:
+    for game_set, outcome in _chosen(games):
+        if (game := _read(game_set, outcome)) is not None:
             picture = game_picture(game, outcome.result, _owners(game, outcome))
             below = f"{outcome.result}, {outcome.moves} moves, game {outcome.index}"
-            shown.append(Board(picture, f"{outcome.black} - {outcome.white}", below, _link(lot, outcome, out)))
+            shown.append(Board(picture, f"{outcome.black} - {outcome.white}", below, _link(game_set, outcome, out)))
     return shown
 
 
 def _by_pairing(games: Sequence[Played]) -> dict[tuple[str, str], list[Played]]:
     met: dict[tuple[str, str], list[Played]] = defaultdict(list)
-    for lot, outcome in games:
+    for game_set, outcome in games:
         one, other = sorted((outcome.black, outcome.white))
-        met[one, other].append((lot, outcome))
+        met[one, other].append((game_set, outcome))
     return met
 
 
@@ -158,9 +158,9 @@ def _chosen(games: Sequence[Played]) -> list[Played]:
     return [pairings[place][turn] for turn, place in sorted(turns)[:_SAMPLES]]
 
 
-def _read(lot: Lot, outcome: Outcome) -> Game | None:
+def _read(game_set: GameSet, outcome: Outcome) -> Game | None:
     try:
-        return read_game(lot.source / "games" / f"{outcome.index:05d}.sgf", partial=True)[0]
+        return read_game(game_set.source / "games" / f"{outcome.index:05d}.sgf", partial=True)[0]
     except (OSError, SgfError):
         return None
 
@@ -172,12 +172,12 @@ def _owners(game: Game, outcome: Outcome) -> npt.NDArray[np.uint8] | None:
     return game.owners(game.dead_by_playouts(PLAYOUTS)).astype(np.uint8).ravel()
 
 
-def _game(lot: Lot, outcome: Outcome, out: Path) -> Row:
+def _game(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
     black, white = (
         f"{outcome.seconds[name]:,.1f} s" if name in outcome.seconds else "" for name in (outcome.black, outcome.white)
     )
     return {
-        **_record(lot, outcome, out),
+        **_record(game_set, outcome, out),
         "black": outcome.black,
         "white": outcome.white,
         "winner": outcome.winner,
@@ -189,13 +189,13 @@ def _game(lot: Lot, outcome: Outcome, out: Path) -> Row:
     }
 
 
-def _record(lot: Lot, outcome: Outcome, out: Path) -> Row:
-    return {"number": outcome.index, "link": _link(lot, outcome, out)}
+def _record(game_set: GameSet, outcome: Outcome, out: Path) -> Row:
+    return {"number": outcome.index, "link": _link(game_set, outcome, out)}
 
 
-def _link(lot: Lot, outcome: Outcome, out: Path) -> str:
+def _link(game_set: GameSet, outcome: Outcome, out: Path) -> str:
     """The address of a game's SGF relative to the folder `out`."""
-    return quote(os.path.relpath(lot.source.resolve() / "games" / f"{outcome.index:05d}.sgf", out.resolve()))
+    return quote(os.path.relpath(game_set.source.resolve() / "games" / f"{outcome.index:05d}.sgf", out.resolve()))
 
 
 def _cell(tally: Tally | None, one: str, other: str) -> Row | None:

@@ -9,13 +9,13 @@ from tengen.data.sources import SourceProblem, Sources
 from tengen.errors import SgfError
 from tengen.ratings.duplicate_games import digest
 from tengen.ratings.elo import Score
-from tengen.ratings.pool import Lot, Terms
+from tengen.ratings.pool import GameSet, Terms
 from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
 from tengen.sgf.main_line import read_record
 
 
-def sgf_lots(path: Path) -> tuple[list[Lot], list[str]]:
+def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
     """The even games with a result under this path (files, folders, archives) by their terms, and notes.
 
     Players are who PB and PW say. The notes count what was left out and why. Raises SgfError when there are no files.
@@ -32,11 +32,11 @@ def sgf_lots(path: Path) -> tuple[list[Lot], list[str]]:
             games[terms].append((score, digest(record.moves)))
         except SgfError as error:
             left_out[str(error).split(":")[0]] += 1
-    lots = [
-        Lot(path, terms, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
+    game_sets = [
+        GameSet(path, terms, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
         for terms, found in sorted(games.items())
     ]
-    return lots, [f"{path}: {count} left out, {reason}" for reason, count in sorted(left_out.items())]
+    return game_sets, [f"{path}: {count} left out, {reason}" for reason, count in sorted(left_out.items())]
 
 
 def _score(info: SgfInfo, stones: bool) -> Score:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tengen.errors import RecipeError
-from tengen.ratings.duplicate_games import repeated
+from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import Rating, Ratings, Score, fit
 from tengen.ratings.pool import Pool, Terms
 from tengen.statistics import Tally
@@ -124,7 +124,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     ratings = fit(scores, chosen, first_move=first_move)
     terms = here.terms
     one_sided = _one_sided(by_color) if first_move else []
-    warnings = (*pool.notes, *_mixed(terms), *one_sided, *ratings.warnings, *repeated(here))
+    warnings = (*pool.notes, *_mixed(terms), *one_sided, *ratings.warnings, *duplicate_games(here))
     return Standings(size, terms, ratings, by_color, _pairs(scores, ratings), warnings)
 
 

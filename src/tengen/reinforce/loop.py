@@ -118,7 +118,7 @@ class _Judged(NamedTuple):
 class _Run:
     def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, journal: Journal, hours: float) -> None:
         self.config, self.files, self.learner, self.journal = config, files, learner, journal
-        self._passing: Passing = "settled" if config.game.never_pass else "free"
+        self._passing: Passing = "free" if config.game.pass_policy == "free" else "settled"
         self.parent = read_card(files.parent)
         self.evaluations = {entry["step"]: entry for entry in read_log(journal.path) if entry["event"] == "evaluation"}
         self._earlier, self._started = hours, time.perf_counter()
@@ -153,7 +153,7 @@ class _Run:
         current = self.learner.evaluator("current")
         played = self._play(current, self._opponent(opponent), config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
-        steps = trajectories(played.records(), current, config.game.never_pass)
+        steps = trajectories(played.records(), current, self._passing)
         figures = self.learner.update(steps)
         ended = time.perf_counter()
         values = {

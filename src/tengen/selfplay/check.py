@@ -1,4 +1,4 @@
-"""What a recipe of a self-play run cannot ask for: told before the first game, with the numbers that clash."""
+"""Checks of a self-play recipe before the first game: settings that contradict each other or the machine."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from tengen.errors import RecipeError
 from tengen.machine import available_memory
 from tengen.rules import Rules
 from tengen.selfplay.anchors import check_networks
-from tengen.selfplay.config import SearchConfig, ZeroConfig
+from tengen.selfplay.config import SearchConfig, SelfPlayConfig
 from tengen.selfplay.generate import play_params, tree_bytes
 
 _BYTES_PER_SLOT = 160 << 10  # game, scratch and buffers of one game in flight, without its trees
-_LEAST_TREE = 1 << 20
+_MIN_TREE = 1 << 20
 
 
-def check(config: ZeroConfig) -> None:
-    """Raise RecipeError where the settings of a recipe clash, or clash with this machine."""
+def check(config: SelfPlayConfig) -> None:
+    """Raise RecipeError where the settings of a recipe contradict each other or this machine."""
     learn = config.learn
-    if learn.window.least < learn.batch_size:
+    if learn.window.min_positions < learn.batch_size:
         raise RecipeError(
-            f"learn.window.least = {learn.window.least} positions is smaller than learn.batch_size = "
+            f"learn.window.min_positions = {learn.window.min_positions} positions is smaller than learn.batch_size = "
             f"{learn.batch_size}: a batch would hold the same position twice; give a window of "
             f"{8 * learn.batch_size} or more"
         )
-    if learn.window.most < learn.window.least:
+    if learn.window.max_positions < learn.window.min_positions:
         raise RecipeError(
-            f"learn.window.most = {learn.window.most} is below learn.window.least = {learn.window.least}: raise it"
+            f"learn.window.max_positions = {learn.window.max_positions} is below learn.window.min_positions = "
+            f"{learn.window.min_positions}: raise it"
         )
     if learn.swa > (most := min(config.cycles, config.keep_networks)):
         raise RecipeError(
@@ -42,8 +43,8 @@ def check(config: ZeroConfig) -> None:
             raise RecipeError(f"from cycle {cycle} on, {error}") from error
 
 
-def _check_playing(config: ZeroConfig) -> None:
-    """What stages may change."""
+def _check_playing(config: SelfPlayConfig) -> None:
+    """Settings that stages may change."""
     _check_visits(config.search)
     Rules.parse(config.game.rules)
     _check_search(config)
@@ -51,10 +52,10 @@ def _check_playing(config: ZeroConfig) -> None:
 
 
 def _check_visits(search: SearchConfig) -> None:
-    """Full searches teach the policy: one visit, which is the raw policy, would leave nothing to learn from."""
+    """The policy target comes from full searches. A search of one visit is the raw policy, no better target."""
     if search.visits < 2:
         raise RecipeError(
-            f"search.visits = {search.visits}: a search of one visit is the policy itself, which teaches nothing; give "
+            f"search.visits = {search.visits}: a search of one visit is the raw policy, no training target; give "
             "2 or more"
         )
     if (search.cheap_share or search.decided) and search.cheap_visits >= search.visits:
@@ -64,8 +65,8 @@ def _check_visits(search: SearchConfig) -> None:
         )
 
 
-def _check_search(config: ZeroConfig) -> None:
-    """Full and cheap searches share a tree, and what they may not differ in only native code knows."""
+def _check_search(config: SelfPlayConfig) -> None:
+    """Full and cheap searches share a tree; native code checks where they differ too much."""
     params = play_params(config)
     try:
         _native.SelfPlay(params, 1)
@@ -75,7 +76,7 @@ def _check_search(config: ZeroConfig) -> None:
         ) from error
 
 
-def _check_network(config: ZeroConfig) -> None:
+def _check_network(config: SelfPlayConfig) -> None:
     from tengen.networks import parse_config
     from tengen.training.losses import check_losses, needed_targets
     from tengen.training.optimizers import OPTIMIZERS
@@ -97,9 +98,9 @@ def _check_network(config: ZeroConfig) -> None:
         )
 
 
-def _check_memory(config: ZeroConfig, edge: int) -> None:
+def _check_memory(config: SelfPlayConfig, edge: int) -> None:
     visits = config.search.visits
-    tree = max(_LEAST_TREE, tree_bytes(config, visits))
+    tree = max(_MIN_TREE, tree_bytes(config, visits))
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()
     if needed > there:

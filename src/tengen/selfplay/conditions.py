@@ -1,4 +1,4 @@
-"""What the games of a cycle depend on beside the recipe: fair komi, resignation threshold, high-surprise starts.
+"""What the games of a cycle depend on besides the recipe: fair komi, resignation threshold, high-surprise starts.
 
 All of it is derived from the games of the cycles before, so a resumed run derives the same.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tengen.data.record import GameRecord
 from tengen.game import BLACK
-from tengen.selfplay.config import KomiConfig, ResignConfig, ZeroConfig
+from tengen.selfplay.config import KomiConfig, ResignConfig, SelfPlayConfig
 from tengen.selfplay.plan import Start, make_plan
 
 RECENT = 4
@@ -29,14 +29,14 @@ MAX_STARTS = 256
 
 @dataclass(frozen=True)
 class CycleConditions:
-    """What the games of a cycle depend on beside recipe and network: derived from the games of earlier cycles."""
+    """What the games of a cycle depend on besides recipe and network: derived from the games of earlier cycles."""
 
     fair_komi: dict[int, float]
     resign_winrate: float = 0.0
     starts: list[Start] = field(default_factory=list)
 
     @classmethod
-    def of(cls, config: ZeroConfig, recent: list[GameRecord], cycle: int) -> CycleConditions:
+    def of(cls, config: SelfPlayConfig, recent: list[GameRecord], cycle: int) -> CycleConditions:
         """From the games of the last RECENT cycles before `cycle`."""
         now, sizes = config.at(cycle), config.game.sizes
         komi = {size: fair_komi((game for game in recent if game.size == size), now.game.komi) for size in sizes}
@@ -44,10 +44,10 @@ class CycleConditions:
         winrate = 0.0
         if resign is not None and cycle >= resign.after:
             winrate = resign_threshold((game for game in recent if was_played_out(config, game.source)), resign)
-        return cls(komi, winrate, high_surprise_starts(recent) if now.opening.hard else [])
+        return cls(komi, winrate, high_surprise_starts(recent) if now.opening.high_surprise else [])
 
 
-def was_played_out(config: ZeroConfig, source: str) -> bool:
+def was_played_out(config: SelfPlayConfig, source: str) -> bool:
     """Whether resignation was off in the game of this source, whatever the threshold of its cycle."""
     cycle, _, index = source.partition("/")
     if config.resign is None or int(cycle) < config.resign.after:
@@ -111,7 +111,7 @@ def resign_threshold(games: Iterable[GameRecord], config: ResignConfig) -> float
     found = [low for game in games if game.ending == "count" and (low := lowest(game, config.turns)) is not None]
     if len(found) < MIN_GAMES:
         return 0.0
-    return float(min(config.most, np.quantile(found, config.false_positives, method="lower")))
+    return float(min(config.max_threshold, np.quantile(found, config.false_positives, method="lower")))
 
 
 def high_surprise_starts(games: Iterable[GameRecord], kept: int = MAX_STARTS) -> list[Start]:

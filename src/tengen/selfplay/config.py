@@ -5,22 +5,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from tengen.engine.params import SearchParams, set_params
+from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
-LEAST_TREE = 1 << 22
-"""Bytes that the tree of a search may take, at least."""
+MIN_TREE = 1 << 22
+"""Minimum memory of a search tree in bytes."""
 
 
 class KomiConfig(Strict):
-    """How komi is drawn around the fair komi of the board, which the run learns from its own results.
+    """How komi is drawn around the fair komi of the board, which the run estimates from its own results.
 
-    `start` is the fair komi that is believed at first. A share `tail` of the games has a komi with deviation
-    `tail_deviation`, all others with `deviation`. Komi is drawn in half points, or in whole ones with `whole`. From one
-    cycle to the next the fair komi moves by `step` points at the most: beginners win and lose by the whole board, and a
-    komi that follows them at once swings from end to end. With `learn` off it stays at `start`.
+    `start` is the first fair komi. A share `tail` of the games has a komi with standard deviation `tail_deviation`, all
+    others with `deviation` (points). Komi is drawn in half points, or in whole points with `whole`. From one cycle to
+    the next the fair komi moves by at most `step` points: weak networks win and lose by the whole board, and a komi
+    that follows at once oscillates. With `learn` off it stays at `start`.
     """
 
     start: float = Field(7.0, ge=-400, le=400)
@@ -35,17 +35,17 @@ class KomiConfig(Strict):
 class GameConfig(Strict):
     """What is played. `sizes` gives the share of each board size (5 to 19); komi `start` holds for all of them.
 
-    `most_moves` counts for the size of the board: a game that has 2 x size x size moves ends there unless given. With
-    `settle` a game ends when every point is beyond change (pass-alive), and a side passes only when it would. With
-    `forbid_pass` a side passes only when nothing else is legal (published 7x7 system).
+    A game ends after `max_moves` moves, by default 2 x size x size. With `settle` it ends when every point is
+    pass-alive, and a side passes only then. With `pass_policy` no-legal-move a side passes only when nothing else is
+    legal (published 7x7 system), with no-useful-move only when no useful move is left, and plays useful moves alone.
     """
 
     sizes: dict[int, float] = Field({7: 1.0})
     rules: str = "tromp-taylor"
     komi: KomiConfig = KomiConfig()
-    most_moves: int | None = Field(None, ge=1)
+    max_moves: int | None = Field(None, ge=1)
     settle: bool = True
-    forbid_pass: bool = False
+    pass_policy: PassPolicy = "free"
 
     @model_validator(mode="after")
     def _sizes(self) -> "GameConfig":
@@ -65,29 +65,29 @@ class GameConfig(Strict):
 
 
 class OpeningConfig(Strict):
-    """How games are made to differ: the first moves drawn from the raw policy, and starts from hard positions.
+    """How games are made to differ: first moves drawn from the raw policy, and starts from high-surprise positions.
 
     Each game draws its number of policy moves from an exponential distribution of mean `moves_mean` (0: none), with
-    priors to the power 1 / `temperature`. A share `hard` of the games starts from an archived position of an earlier
-    game where the search was most surprised.
+    priors to the power 1 / `temperature`. A share `high_surprise` of the games starts from the position of an earlier
+    game with the highest policy surprise.
     """
 
     moves_mean: float = Field(2.0, ge=0, le=100)
     temperature: Positive = 1.0
-    hard: Share = 0.0
+    high_surprise: Share = 0.0
 
 
 class ResignConfig(Strict):
-    """When a side gives up: its winrate was below the threshold for `turns` of its turns.
+    """When a side resigns: its winrate was below the threshold for `turns` of its turns.
 
-    Nobody resigns before cycle `after`. The threshold is calibrated at every cycle: the largest at which at most
-    `false_positives` of the games that were played out would have been given up by their winner, but never above
-    `most` (a winrate). A share `played_out` of the games never ends by resignation.
+    There is no resignation before cycle `after`. The threshold is calibrated at every cycle: the highest at which the
+    winners of at most a share `false_positives` of the games played out would have resigned, limited to `max_threshold`
+    (a winrate). A share `played_out` of the games has no resignation.
     """
 
     after: int = Field(10, ge=0)
     false_positives: Share = 0.03
-    most: Share = 0.1
+    max_threshold: Share = 0.1
     turns: int = Field(3, ge=1)
     played_out: Share = 0.2
 
@@ -95,7 +95,7 @@ class ResignConfig(Strict):
 class DecidedConfig(Strict):
     """When a game is decided: one side had a winrate of `winrate` or more at the last `turns` searched turns, of both.
 
-    From then on a share `cheap_share` of the moves is searched cheaply, until the other side comes back.
+    From then on a share `cheap_share` of the moves is searched cheaply, until the condition no longer holds.
     """
 
     winrate: float = Field(0.95, gt=0.5, lt=1)
@@ -125,29 +125,29 @@ class SearchConfig(Strict):
     temperature_halflife: Positive = 1.0
     reuse: bool = True
 
-    def search_params(self, full: bool, memory: int = LEAST_TREE) -> SearchParams:
+    def search_params(self, full: bool, memory: int = MIN_TREE) -> SearchParams:
         """The settings of a full or a cheap search, of `memory` unless they say; RecipeError for a wrong one."""
         chosen = {**self.params, **(self.full if full else {})}
         return set_params(SearchParams(memory=memory), {name: str(value) for name, value in chosen.items()})
 
 
 class WindowConfig(Strict):
-    """How many of the newest recorded positions are learnt from, as their total grows (KataGo, appendix C).
+    """The replay window: how many of the newest recorded positions are trained on (KataGo, appendix C).
 
-    `size` = least + expand * (total^exponent - least^exponent) / (exponent * least^(exponent - 1)) once there are
-    `least`, and at most `most`.
+    With m = `min_positions`, `size` = m + expand * (total^exponent - m^exponent) / (exponent * m^(exponent - 1)) once
+    there are m positions, limited to `max_positions`.
     """
 
-    least: int = Field(20_000, ge=1)
-    most: int = Field(2_000_000, ge=1)
+    min_positions: int = Field(20_000, ge=1)
+    max_positions: int = Field(2_000_000, ge=1)
     exponent: float = Field(0.75, gt=0, le=1)
     expand: float = Field(0.4, ge=0, le=1)
 
 
 class RecordsConfig(Strict):
-    """Records mixed into the batches: a share that falls in a straight line to 0 at cycle `until`.
+    """Game records mixed into the batches: a share that falls linearly to 0 at cycle `until`.
 
-    They take the place of positions of self-play, which meanwhile are drawn less often than `reuse` says.
+    They replace self-play positions, which are then drawn less often than `reuse` says.
     """
 
     store: str
@@ -160,7 +160,7 @@ class RecordsConfig(Strict):
 
 
 class TargetConfig(Strict):
-    """What a position teaches. `surprise` is the share of the weight that follows the policy surprise of the search.
+    """Weights and targets of positions. `surprise` is the share of the weight proportional to the policy surprise.
 
     `value_mix` is the share of the search's root value in the value target; the rest is the result of the game.
     """
@@ -170,8 +170,8 @@ class TargetConfig(Strict):
 
 
 class LearnConfig(TrainerConfig):
-    """How networks are made of games. `reuse` is how often each recorded position is drawn, on average, but for what
-    `records` take of the batches.
+    """How networks are trained. `reuse` is how often each recorded position is drawn on average, without the share of
+    `records`.
 
     The schedule's progress is that of the run, so that the learning rate drops towards its last cycle. The last network
     of the run is the mean of the weights of its last `swa` networks (stochastic weight averaging).
@@ -188,10 +188,11 @@ class LearnConfig(TrainerConfig):
 
 
 class GateConfig(Strict):
-    """A new network plays only after it beat the one that plays: `games` of raw policy or `visits` a move.
+    """The gate: a new network plays self-play games only after it beat the current one in `games` games.
 
-    It passes with a score of `score` or more; with `confidence` (one-sided binomial test against one half of the games
-    that were not drawn) when the chance of so many wins is below 1 - `confidence`.
+    The players are the raw policies (`visits` 1) or searches of `visits` a move. A network passes with a score of
+    `score` or more; with `confidence` by a one-sided binomial test of the decided games, when the probability of as
+    many wins between equal players is below 1 - `confidence`.
     """
 
     games: int = Field(128, ge=2)
@@ -252,13 +253,13 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**settings, **changes, **inner}
 
 
-class ZeroConfig(Strict):
+class SelfPlayConfig(Strict):
     """A whole self-play recipe. `network` holds the fields of a network family's configuration.
 
-    A run is `cycles` times: `games_per_cycle` games, then learning. Games are played `games_at_once` in flight.
-    `start` is a network file to begin with; `seed` decides everything. `recipe` is how the command named it, with its
-    settings, for the card. `stages` change how games are played as the run goes on, each from a cycle until the run
-    ends or a later stage says otherwise: {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
+    A run has `cycles` cycles of `games_per_cycle` games and training on them, with `games_at_once` games in flight.
+    `start` is a network file to begin with; `seed` determines the run. `recipe` is the recipe as the command named it,
+    with its settings, for the card. `stages` change how games are played from a cycle on, until a later stage:
+    {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
     """
 
     name: str
@@ -270,9 +271,9 @@ class ZeroConfig(Strict):
     games_per_cycle: int = Field(ge=1)
     games_at_once: int = Field(256, ge=1)
     overlap: bool = False
-    """Learn from a cycle while the next is played, with the network before: all cores work, one network late."""
+    """Train on a cycle while the next is played with the network before: all cores work, one network behind."""
     workers: int = Field(0, ge=0)
-    """Threads that play, each with its share of the games in flight and an evaluator of its own; 0 is one a core."""
+    """Threads that play, each with its share of the games in flight; 0 is one a core."""
     start: str | None = None
     network: dict[str, Any]
     game: GameConfig = GameConfig()
@@ -284,7 +285,7 @@ class ZeroConfig(Strict):
     gate: GateConfig | None = None
     rating: RatingConfig = RatingConfig()
     keep_networks: int = Field(20, ge=2)
-    """Networks of the past that stay in the run folder, beside those that were rated."""
+    """Earlier networks that stay in the run folder, beside those that were rated."""
     card: CardFacts = CardFacts()
 
     def playing_network(self, cycle: int) -> int:
@@ -292,7 +293,7 @@ class ZeroConfig(Strict):
         return max(0, cycle - 1) if self.overlap else cycle
 
     @model_validator(mode="after")
-    def _stages(self) -> "ZeroConfig":
+    def _stages(self) -> "SelfPlayConfig":
         for cycle in self.stages:
             if cycle < 1:
                 raise ValueError(f"a stage begins with cycle 1 or later, not {cycle}: say it in the recipe itself")
@@ -304,7 +305,7 @@ class ZeroConfig(Strict):
                 raise ValueError(f"the stage of cycle {cycle}: {place}: {wrong['msg']}") from error
         return self
 
-    def at(self, cycle: int) -> "ZeroConfig":
+    def at(self, cycle: int) -> "SelfPlayConfig":
         """The recipe as it holds in a cycle, with the stages that have begun."""
         begun = [stage for begin, stage in sorted(self.stages.items()) if begin <= cycle]
         if not begun:
@@ -312,7 +313,7 @@ class ZeroConfig(Strict):
         settings = self.model_dump(exclude={"stages"})
         for stage in begun:
             settings = changed(settings, stage.model_dump(exclude_defaults=True))
-        return ZeroConfig.model_validate(settings)
+        return SelfPlayConfig.model_validate(settings)
 
     def rated_cycles(self) -> list[int]:
         """The networks that are rated, by the cycle in which they would play: every few, and the last."""

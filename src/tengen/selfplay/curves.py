@@ -17,9 +17,9 @@ from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.statistics import Tally, wilson
 
 _NEWEST = 5  # cycles that the calibration joins
-_LEGEND = 0.25  # room below axes whose legend lies there
-_LONG_LEGEND = 0.42  # and of names as long as those of anchors
-_FEW = 5  # cycles for which there is room from the start
+_LEGEND = 0.25  # room for a legend below the axes
+_LONG_LEGEND = 0.42  # room for a legend of anchors
+_FEW = 5  # minimum length of the axis in cycles
 _MARKED = 30  # points up to which each is marked
 
 

@@ -1,4 +1,4 @@
-"""Reading figures out of the events of a run's log, some of which may lack them."""
+"""Access to figures in the events of a run's log; any figure may be missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Event = Mapping[str, Any]
 
 
 def at(event: Any, *path: str) -> Any:
-    """What lies at a path of keys, None where a key is missing."""
+    """The value at a path of keys, None where a key is missing."""
     for name in path:
         if not isinstance(event, Mapping):
             return None
@@ -41,22 +41,22 @@ def games(event: Event) -> int:
 
 
 def played_here(event: Event, whole: int) -> int:
-    """Of the `whole` games of a cycle those that the process finished which wrote the event: what its `evaluations`
-    were spent on. All of them, or none without evaluations, in logs that do not say.
+    """How many of the `whole` games of a cycle the process that wrote the event finished, for its `evaluations`. In
+    older logs all of them, or none without evaluations.
     """
     return int(number(event, 0 if event.get("evaluations") == 0 else whole, "played_here"))
 
 
 def timed_games(event: Event, whole: int) -> int:
-    """Of the `whole` games of a cycle those that ended in its `playing_seconds`, whoever played them: not those that a
-    run which goes on found there. As `played_here` in logs that do not say.
+    """How many of the `whole` games of a cycle ended in its `playing_seconds`, in any process. Games that a resumed run
+    found do not count. As `played_here` in older logs.
     """
     before = at(event, "played_before")
     return played_here(event, whole) if before is None else whole - int(before)
 
 
 def window_ages(events: Sequence[Event]) -> tuple[list[int], list[float]]:
-    """For each cycle, counted from 1, how many cycles the window that is learnt from reaches back; 1: itself alone."""
+    """For each cycle, counted from 1, how many cycles the replay window spans; 1 is the cycle alone."""
     cycles, ages = [], []
     for place, event in enumerate(events):
         left, age = number(event, 0.0, "window_games"), 0.0

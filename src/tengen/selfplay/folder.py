@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.runs.folder import RunFolder, numbered
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 
 _MAY_CHANGE = ("cycles", "games_at_once", "workers", "rating", "card", "description", "recipe", "keep_networks")
 """Settings that a resumed run may change: games and batches do not depend on them."""
@@ -26,7 +26,7 @@ class SelfPlayFolder(RunFolder):
     """Names and states of the files of one run."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "zero")
+        super().__init__(path, "selfplay")
         self.games = path / "games"
         self.ratings = path / "ratings.json"
 
@@ -64,7 +64,7 @@ class SelfPlayFolder(RunFolder):
             if number not in kept:
                 path.unlink()
 
-    def check_config(self, config: ZeroConfig) -> None:
+    def check_config(self, config: SelfPlayConfig) -> None:
         """Raise RecipeError, with the first setting that differs, when the folder holds another run.
 
         Stages that begin after the newest network may be added, removed and changed.
@@ -77,7 +77,7 @@ class SelfPlayFolder(RunFolder):
 
         self.check_same(config.model_dump(mode="json"), _MAY_CHANGE, compared=begun)
 
-    def prepare(self, config: ZeroConfig) -> None:
+    def prepare(self, config: SelfPlayConfig) -> None:
         """Make the folder, or check that it holds the run of `config` (RecipeError); write the recipe."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.check_config(config)

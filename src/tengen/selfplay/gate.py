@@ -10,8 +10,9 @@ from tengen.match.players import evaluator_player
 from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
-from tengen.selfplay.config import GateConfig, ZeroConfig
-from tengen.selfplay.matches import load_temporary, network_spec, play_run_match, run_conditions, run_passing
+from tengen.selfplay.anchors import network_spec
+from tengen.selfplay.config import GateConfig, SelfPlayConfig
+from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_passing
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
@@ -39,7 +40,7 @@ class GateResult:
 
 
 def gate(
-    folder: Path, config: ZeroConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
+    folder: Path, config: SelfPlayConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
 ) -> GateResult:
     """Play the gate of `cycle` on the most frequent board size, at fair komi, both colours equally.
 

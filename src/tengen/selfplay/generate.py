@@ -16,7 +16,7 @@ from tengen.data.record import GameRecord, game_hash
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.machine import core_count
-from tengen.selfplay.config import LEAST_TREE, ZeroConfig
+from tengen.selfplay.config import MIN_TREE, SelfPlayConfig
 from tengen.selfplay.plan import GamePlan
 
 _SPARE = 4  # plans that wait in a pool, so that a game that ends is followed at once
@@ -35,18 +35,18 @@ _ENDINGS = {
 _NODE_BYTES = 4.2  # of a tree, per visit and point of the board
 
 
-def tree_bytes(config: ZeroConfig, visits: int) -> int:
+def tree_bytes(config: SelfPlayConfig, visits: int) -> int:
     """About what the tree of a search of `visits` takes on the largest board."""
     edge = config.game.edge
     if config.search.search_params(full=True).simulate_to_end:
-        visits *= config.game.most_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
+        visits *= config.game.max_moves or 2 * edge * edge  # a simulation makes nodes for all moves to the end
     return int(_NODE_BYTES * visits * (edge * edge + 1))
 
 
-def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.PlayParams:
+def play_params(config: SelfPlayConfig, resign_winrate: float = 0.0) -> _native.PlayParams:
     """How the games of a recipe are played; RecipeError for search settings that are wrong."""
     params, search = _native.PlayParams(), config.search
-    memory = max(LEAST_TREE, 2 * tree_bytes(config, search.visits))  # what is kept of the last tree has room too
+    memory = max(MIN_TREE, 2 * tree_bytes(config, search.visits))  # what is kept of the last tree has room too
     params.full = search.search_params(full=True, memory=memory).native()
     params.cheap = search.search_params(full=False, memory=memory).native()
     params.visits = search.visits
@@ -64,8 +64,8 @@ def play_params(config: ZeroConfig, resign_winrate: float = 0.0) -> _native.Play
     params.resign_winrate = resign_winrate
     params.resign_turns = config.resign.turns if config.resign else 0
     params.settle = config.game.settle
-    params.pass_policy = "no-legal-move" if config.game.forbid_pass else "free"
-    params.max_moves = config.game.most_moves or 0
+    params.pass_policy = config.game.pass_policy
+    params.max_moves = config.game.max_moves or 0
     return params
 
 
@@ -79,7 +79,7 @@ class Generator:
     A side resigns below `resign_winrate` in games that may be resigned; 0 is never.
     """
 
-    def __init__(self, config: ZeroConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
+    def __init__(self, config: SelfPlayConfig, evaluators: Sequence[Evaluator], resign_winrate: float = 0.0) -> None:
         if not evaluators:
             raise ValueError("a generator needs at least one evaluator")
         workers = min(config.workers or core_count(), config.games_at_once)

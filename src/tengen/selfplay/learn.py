@@ -22,7 +22,7 @@ from tengen.networks import parse_config
 from tengen.networks.export import export
 from tengen.networks.load import average, load_module
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay.config import WindowConfig, ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
@@ -36,11 +36,11 @@ _LEARNING = 3  # purpose of a seed
 
 def window_size(total: int, config: WindowConfig) -> int:
     """How many of the newest recorded positions are learnt from when there are `total` (KataGo, appendix C)."""
-    least, exponent = config.least, config.exponent
-    if total <= least:
+    smallest, exponent = config.min_positions, config.exponent
+    if total <= smallest:
         return total
-    grown = least + config.expand * (total**exponent - least**exponent) / (exponent * least ** (exponent - 1))
-    return int(min(grown, config.most, total))
+    grown = smallest + config.expand * (total**exponent - smallest**exponent) / (exponent * smallest ** (exponent - 1))
+    return int(min(grown, config.max_positions, total))
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Learnt:
 class Learner:
     """Trains one network through the cycles of a run."""
 
-    def __init__(self, config: ZeroConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
+    def __init__(self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
         self.config = config
         self._stop = stop
         self.folder = folder
@@ -219,7 +219,7 @@ class Learner:
         )
 
 
-def _origin(config: ZeroConfig, games: int) -> str:
+def _origin(config: SelfPlayConfig, games: int) -> str:
     """What a network of self-play learnt from, in words."""
     begun = "from nothing but the rules" if config.start is None else f"begun with {Path(config.start).stem}"
     records = config.learn.records

@@ -26,7 +26,7 @@ from tengen.runs.progress import Timings
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
 from tengen.selfplay.conditions import CycleConditions, was_played_out
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.gate import gate
@@ -71,7 +71,7 @@ class Played:
 class SelfPlayRun:
     """The process that leads a run: it plays, trains, rates and writes the store. A run has one."""
 
-    def __init__(self, config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+    def __init__(self, config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
         self.config = config
         self.folder = SelfPlayFolder(path)
         self.transport = FolderTransport(self.folder)
@@ -192,7 +192,7 @@ class SelfPlayRun:
             store,
             fresh.start,
             fresh.stop,
-            most_moves=self.config.at(cycle).game.most_moves,
+            max_moves=self.config.at(cycle).game.max_moves,
             fair_komi=conditions.fair_komi,
             resign_winrate=conditions.resign_winrate or None,
             resign_turns=self.config.resign.turns if self.config.resign else 3,
@@ -266,7 +266,7 @@ class SelfPlayRun:
 
 
 def rate_network(
-    config: ZeroConfig,
+    config: SelfPlayConfig,
     folder: SelfPlayFolder,
     number: int,
     conditions: CycleConditions,
@@ -283,7 +283,7 @@ def rate_network(
     return rate(folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check)
 
 
-def kept_networks(config: ZeroConfig, folder: SelfPlayFolder) -> set[int]:
+def kept_networks(config: SelfPlayConfig, folder: SelfPlayFolder) -> set[int]:
     """Numbers of the networks that a rating needs, now or later."""
     early = early_powers(config.cycles) if "early" in config.rating.anchors else [1]
     return RatingBook.read(folder.path).networks() | set(config.rated_cycles()) | set(early)
@@ -294,7 +294,7 @@ def hours_of(events: Sequence[Mapping[str, Any]]) -> float:
     return sum(sum(event["seconds"].values()) for event in events) / 3600
 
 
-def help_generate(config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+def help_generate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
     """Play games of the current cycle of a run that another process leads, until its last cycle.
 
     Raises RecipeError when there is no run, or another one, in the folder; KeyboardInterrupt on a requested shutdown.
@@ -309,7 +309,7 @@ def help_generate(config: ZeroConfig, path: Path, observer: Observer, stop: Shut
         time.sleep(_POLL_SECONDS)
 
 
-def help_rate(config: ZeroConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+def help_rate(config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
     """Rate the networks of a run that another process leads as they appear, until the last.
 
     A network is rated once its cycle is in the log, which has the hours of its rating. A network whose file is gone by
@@ -332,7 +332,7 @@ def help_rate(config: ZeroConfig, path: Path, observer: Observer, stop: Shutdown
             observer.rated(str(rate_network(config, folder, number, conditions, hours_of(events[:number]), stop)))
 
 
-def _join(config: ZeroConfig, path: Path) -> SelfPlayFolder:
+def _join(config: SelfPlayConfig, path: Path) -> SelfPlayFolder:
     folder = SelfPlayFolder(path)
     if not folder.recipe.exists():
         raise RecipeError(f"{path} holds no run yet: start it with 'tengen zero {config.name} --out {path}' first")

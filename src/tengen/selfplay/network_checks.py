@@ -1,4 +1,4 @@
-"""A network judged on a few positions of self-play games: is it sound, and does it know games that it never saw?"""
+"""Checks of a network on a few positions of self-play games: consistency, and its error on new games."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def judge(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
 
 
 def symmetry_disagreement(evaluator: BatchEvaluator, probe: Probe) -> dict[str, float | None]:
-    """How much a network's answers change when the board is turned; 0 for one that has learnt the eight symmetries.
+    """How much evaluations change between the eight symmetries of a position; 0 for a symmetric network.
 
     `policy`: mean divergence of the eight policies from their mean in nats (Jensen-Shannon, 0 to ln 8); `value`: mean
     standard deviation of the eight values; `best`: share of the eight whose best move is that of their mean.
@@ -113,7 +113,7 @@ def symmetry_disagreement(evaluator: BatchEvaluator, probe: Probe) -> dict[str, 
 
 
 def batch_dependence(evaluator: BatchEvaluator, probe: Probe) -> float | None:
-    """How far a position's answer depends on the rows beside it: the largest change of a probability or value.
+    """How far an evaluation depends on the rest of the batch: the largest change of a probability or value.
 
     0 but for rounding. Batch normalisation that runs in training mode shows here (cody2007's 7x7 system).
     """
@@ -151,20 +151,20 @@ def network_figures(
     evaluator: BatchEvaluator, store: Store, fresh: range, seen: range, *, module: nn.Module | None = None,
     seed: int = 0, edge: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """All figures of the network that played the rows `fresh` of the store and has not learnt from them yet.
+    """All figures of the network that played the rows `fresh` of the store and was not trained on them yet.
 
-    `fresh` judges it on those games, `seen` on those it learnt from last, none where that range is empty; `agreement`
+    `fresh` are its errors on those games, `seen` on those it was trained on last, None for an empty range; `agreement`
     is that of `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch
     and, given the trained `module`, on its mode. All as the report and the warnings read them.
     """
-    new, learnt = (draw_probe(evaluator, store, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen))
+    new, old = (draw_probe(evaluator, store, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen))
     few = new.head(_TURNED)
     judged = judge(evaluator, new)
     training = None if module is None else training_mode_difference(evaluator, module, few)
     return {
         "agreement": judged["agreement"],
         "fresh": judged,
-        "seen": judge(evaluator, learnt),
+        "seen": judge(evaluator, old),
         "symmetry": symmetry_disagreement(evaluator, few),
         "normalisation": {"batch": batch_dependence(evaluator, few), "training": training},
     }

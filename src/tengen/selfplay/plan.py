@@ -1,4 +1,4 @@
-"""What one game of a run is given before its first move, drawn from the run's seed, the cycle and its number alone."""
+"""The plan of one game: everything fixed before its first move, drawn from the seed, the cycle and its number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from tengen.data.split import derive
-from tengen.selfplay.config import KomiConfig, ZeroConfig
+from tengen.selfplay.config import KomiConfig, SelfPlayConfig
 
 _STANDARD = NormalDist()
 
@@ -47,7 +47,7 @@ class GamePlan:
 
 
 def make_plan(
-    config: ZeroConfig,
+    config: SelfPlayConfig,
     cycle: int,
     index: int,
     *,
@@ -57,9 +57,9 @@ def make_plan(
 ) -> GamePlan:
     """Game `index` of a cycle, by the recipe as it holds then.
 
-    `fair_komi` by board size replaces the one that the recipe starts with. `starts` are hard positions; a share of the
-    games on a board of that size begins with one. `resigns`: games may be resigned in this cycle, except for the share
-    that is played out.
+    `fair_komi` by board size replaces the one that the recipe starts with. `starts` are high-surprise positions; a
+    share of the games on a board of that size begins with one. With `resigns` games of this cycle may be resigned,
+    except for the share that is played out.
     """
     seed = derive(config.seed, cycle, index)
     chance = random.Random(seed)  # its random() is the same for a seed in every version of Python
@@ -67,9 +67,9 @@ def make_plan(
     fair = (fair_komi or {}).get(size, config.game.komi.start)
     komi = draw_komi(config.game.komi, fair, size, chance.random(), chance.random())
     openings = -config.opening.moves_mean * math.log(1 - chance.random())
-    hard, which, played_out = chance.random(), chance.random(), chance.random()
+    surprise, which, played_out = chance.random(), chance.random(), chance.random()
     here = [start for start in starts if start.size == size]
-    start = here[int(which * len(here))] if here and hard < config.opening.hard else None
+    start = here[int(which * len(here))] if here and surprise < config.opening.high_surprise else None
     return GamePlan(
         cycle=cycle,
         index=index,
@@ -78,7 +78,7 @@ def make_plan(
         rules=config.game.rules,
         komi=komi if start is None or start.komi is None else start.komi,
         start=() if start is None else start.moves,
-        # More would leave nothing to search. A hard position is searched at once, being what the game is for.
+        # At most half of the board. A high-surprise start is searched from its first move.
         opening_moves=0 if start else min(int(openings), size * size // 2),
         may_resign=resigns and config.resign is not None and played_out >= config.resign.played_out,
     )

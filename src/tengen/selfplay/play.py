@@ -1,4 +1,4 @@
-"""Plays the games of a cycle that are missing, alone or beside other processes."""
+"""Plays the missing games of a cycle, alone or together with other processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.generate import Generator, to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 from tengen.selfplay.transport import Transport
@@ -62,7 +62,7 @@ class RecentGames:
 class CyclePlayer:
     """Plays cycles of a run; other processes with the same transport share the work."""
 
-    def __init__(self, config: ZeroConfig, transport: Transport, stop: ShutdownFlag) -> None:
+    def __init__(self, config: SelfPlayConfig, transport: Transport, stop: ShutdownFlag) -> None:
         self.config = config
         self.transport = transport
         self.stop = stop
@@ -113,7 +113,7 @@ class CyclePlayer:
         return [shared] * workers
 
 
-def _plan(config: ZeroConfig, cycle: int, number: int, conditions: CycleConditions) -> GamePlan:
+def _plan(config: SelfPlayConfig, cycle: int, number: int, conditions: CycleConditions) -> GamePlan:
     return make_plan(
         config,
         cycle,

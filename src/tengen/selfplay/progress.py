@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tengen.runs.events import read_events
 from tengen.runs.progress import LiveDisplay, duration, rate
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import RunWarning
 from tengen.selfplay.events import number, played_here, playing_seconds, timed_games
 
@@ -297,7 +297,7 @@ class NullObserver:
 class TerminalObserver:
     """Shows a run on stderr while its block runs: a live panel on a terminal, one line a cycle elsewhere."""
 
-    def __init__(self, config: ZeroConfig, folder: Path) -> None:
+    def __init__(self, config: SelfPlayConfig, folder: Path) -> None:
         rated = {cycle - 1 for cycle in config.rated_cycles()}
         self._in_flight = config.games_at_once
         self.clock = RunClock(config.cycles, config.games_per_cycle, rated, read_events(folder, "cycle"))

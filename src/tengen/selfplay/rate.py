@@ -27,7 +27,7 @@ from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
 from tengen.rules import Rules
 from tengen.selfplay.anchors import Anchor, RunPlayers, find_anchors, network_name
-from tengen.selfplay.config import GameConfig, ZeroConfig
+from tengen.selfplay.config import GameConfig, SelfPlayConfig
 from tengen.selfplay.matches import (
     NO_EXPLORATION,
     load_temporary,
@@ -85,7 +85,7 @@ def rated_size(game: GameConfig) -> int:
     return max(game.sizes, key=lambda size: (game.sizes[size], size))
 
 
-def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> RatingMatch:
+def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMatch:
     """How networks of this run are rated, at the fair komi of `rated_size` and with a search without noise.
 
     A whole komi is lowered by half a point: where the whole board is the fair komi, as on 5x5, Black could beat nobody.
@@ -102,7 +102,7 @@ def match_of(config: ZeroConfig, komi: float, threads: int = 2) -> RatingMatch:
 
 def rate(
     folder: Path,
-    config: ZeroConfig,
+    config: SelfPlayConfig,
     number: int,
     networks: Mapping[int, Path],
     komi: float,

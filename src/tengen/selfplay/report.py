@@ -14,7 +14,7 @@ from tengen.runs.events import read_events
 from tengen.runs.progress import duration, rate
 from tengen.runs.report import Board, Tile, read_recipe, write_page
 from tengen.selfplay import curves
-from tengen.selfplay.config import ZeroConfig
+from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.events import Event, at, games, number, played_here, playing_seconds, timed_games
 from tengen.selfplay.progress import Milestone, RunClock
 from tengen.selfplay.rating_book import RatingBook
@@ -30,7 +30,7 @@ _SHARE = 0.02  # maximum share of the run's time that its report takes
 class Reporter:
     """Rebuilds the report of a run so often that it takes at most 2% of the run's time."""
 
-    def __init__(self, folder: Path, config: ZeroConfig, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: Path, config: SelfPlayConfig, now: Callable[[], float] = time.monotonic) -> None:
         self._folder = folder
         self._config = config
         self._now = now
@@ -47,7 +47,7 @@ class Reporter:
         return True
 
 
-def write_report(folder: Path, config: ZeroConfig, clock: RunClock | None = None) -> Path:
+def write_report(folder: Path, config: SelfPlayConfig, clock: RunClock | None = None) -> Path:
     """Write FOLDER/report.html from the run's log, games and ratings; return its path.
 
     With a `clock` the run goes on: the page shows when it ends and reloads itself. Sections without data are left out.
@@ -83,7 +83,7 @@ def write_report(folder: Path, config: ZeroConfig, clock: RunClock | None = None
     )
 
 
-def _state(config: ZeroConfig, events: Sequence[Event], clock: RunClock | None) -> str:
+def _state(config: SelfPlayConfig, events: Sequence[Event], clock: RunClock | None) -> str:
     if clock is not None:
         return clock.words()
     if len(events) >= config.cycles:
@@ -103,7 +103,7 @@ def _earlier(events: Sequence[Event], held: set[str]) -> list[str]:
     return [f"{kind} (cycle {span})" for kind, span in spans.items() if kind not in held]
 
 
-def _tiles(config: ZeroConfig, events: Sequence[Event], book: RatingBook, clock: RunClock | None) -> list[Tile]:
+def _tiles(config: SelfPlayConfig, events: Sequence[Event], book: RatingBook, clock: RunClock | None) -> list[Tile]:
     if not events:
         return [Tile("cycles", f"0 of {config.cycles}")]
     last, played = events[-1], sum(map(games, events))

@@ -1,6 +1,6 @@
-"""Figures of the games of one cycle, as JSON can hold them: what they look like and whether they are still sound.
+"""Statistics of the games of one cycle, as JSON values.
 
-Every share is in 0..1; what cannot be told (no such games) is None.
+Every share is in 0..1; a figure without games is None.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tengen.selfplay.games import Games
 Figures = dict[str, Any]
 
 NEAR = 1.0
-"""Points around the fair komi within which a game says whether that komi is fair."""
+"""Points around the fair komi within which a game counts for checking it."""
 
 _OPENINGS = (6, 10)  # moves after which openings are compared
 _THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)  # winrates of the resignation curve
@@ -32,7 +32,7 @@ def game_statistics(
     first: int = 0,
     end: int | None = None,
     *,
-    most_moves: int | None = None,
+    max_moves: int | None = None,
     fair_komi: Mapping[int, float] | None = None,
     resign_winrate: float | None = None,
     resign_turns: int = 3,
@@ -40,10 +40,10 @@ def game_statistics(
 ) -> Figures:
     """The figures of rows first <= row < end of a run's store.
 
-    A game that is not resigned and has `most_moves` moves (2 x size x size unless given) ended at the limit.
-    `fair_komi` by board size is what the run believed; games within a point of it tell whether it is fair.
-    `resign_winrate` is the threshold in use, None before anyone resigns; `played_out` [rows] tells which games could
-    not be resigned. Without it all games that nobody resigned count, which hides false positives once games are.
+    A game that is not resigned and has `max_moves` moves (2 x size x size unless given) ended at the limit.
+    `fair_komi` by board size is the run's estimate; games within a point of it check the estimate.
+    `resign_winrate` is the threshold in use, None without resignation; `played_out` [rows] marks the games without
+    resignation. Without it all games that nobody resigned count, which hides false positives once games are.
     """
     games = Games.of(store, first, end)
     return {
@@ -56,7 +56,7 @@ def game_statistics(
         "score": _spread(games.score),
         "komi": _spread(games.komi),
         "fair": _fair(games, fair_komi or {}),
-        "endings": _endings(games, most_moves),
+        "endings": _endings(games, max_moves),
         "passes": _mean(games.points == np.repeat(games.size.astype(int) ** 2, games.lengths)),
         "first_moves": first_moves(games),
         **_variety(games, store.hashes[:first]),
@@ -94,7 +94,7 @@ def canonical_openings(games: Games, count: int) -> list[bytes]:
 
 
 def root_values(games: Games) -> Figures:
-    """What the searches believed, against how the games ended.
+    """Root values of the searches against the results of the games.
 
     `start`: mean first value of a game for Black. `correlation` of values and results from Black's side, over all
     moves; `bias` is the mean difference. `black_ahead`, `mover_ahead`: share of values above 0 for Black and for the
@@ -147,16 +147,16 @@ def lowest_of_winners(games: Games, turns: int, played_out: Sequence[bool] | Non
     return lows
 
 
-def _endings(games: Games, most_moves: int | None) -> dict[str, int]:
+def _endings(games: Games, max_moves: int | None) -> dict[str, int]:
     """Games by how they ended; a game as long as the limit that was counted ended there."""
-    limits = 2 * games.size.astype(int) ** 2 if most_moves is None else np.full(len(games), most_moves)
+    limits = 2 * games.size.astype(int) ** 2 if max_moves is None else np.full(len(games), max_moves)
     names = np.array(games.ending, object)
     names[~np.isin(names, ("resign", "void")) & (games.lengths >= limits)] = "move limit"
     return _tally(names.astype(str))
 
 
 def _fair(games: Games, fair_komi: Mapping[int, float]) -> dict[str, Figures]:
-    """By board size: the fair komi believed, the games within a point of it, and Black's share of those."""
+    """By board size: the estimated fair komi, the games within a point of it, and Black's winrate in those."""
     found = {}
     for size, komi in sorted(fair_komi.items()):
         near = (games.size == int(size)) & (np.abs(games.komi - komi) <= NEAR)
