@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from tengen.cli.app import VERBS
 from tengen.engine import SearchParams
+from tengen.networks import FAMILIES
 from tengen.reinforce.config import RlConfig
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
@@ -65,8 +66,10 @@ def examples_section() -> str:
     sections = []
     for path in sorted((ROOT / "examples").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        doc = ast.get_docstring(ast.parse(text)) or ""
-        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{text}```")
+        tree = ast.parse(text)
+        doc = (ast.get_docstring(tree) or "").replace("::\n", ":\n")  # `::` is reStructuredText
+        code = "".join(text.splitlines(keepends=True)[tree.body[0].end_lineno :]).lstrip()
+        sections.append(f"### `{path.relative_to(ROOT)}`\n\n{doc}\n\n```python\n{code}```")
     return "\n\n".join(sections)
 
 
@@ -77,19 +80,21 @@ def _cell(text: str) -> str:
 
 def recipes_page() -> str:
     """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
+    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, RlConfig]
+    kinds = [model.model_fields["kind"].default for model in models]
     sections = [
         "# Recipe keys",
-        "A recipe is a YAML file. `kind` selects the kind of run: `supervised` (default), `linear-playout`, "
-        "`selfplay` or `policy-gradient`. Missing keys have the defaults of these tables. Keys of a group are written "
-        "below its name or as `--set GROUP.KEY=VALUE`.",
+        f"A recipe is a YAML file. `kind` selects the kind of run: {', '.join(f'`{kind}`' for kind in kinds)} "
+        f"(default: `{kinds[0]}`). Missing keys have the defaults of these tables. Keys of a group are written below "
+        "its name or as `--set GROUP.KEY=VALUE`. Keys of `network` are those of its family; "
+        "[search parameters](search.md#all-parameters) may be given in `search.params`.",
     ]
-    for kind, model in (
-        ("supervised", RunConfig),
-        ("linear-playout", LinearRun),
-        ("selfplay", SelfPlayConfig),
-        ("policy-gradient", RlConfig),
-    ):
+    for kind, model in zip(kinds, models, strict=True):
         sections += [f"## Kind {kind}", *_groups(model, "")]
+    sections.append("## Network families")
+    for name in FAMILIES:
+        config = FAMILIES[name].config
+        sections += [f"### `family: {name}`", inspect.getdoc(config) or "", fields_table(config)]
     return "\n\n".join(sections) + "\n"
 
 

@@ -1,62 +1,81 @@
-"""A player of your own: it plays near the centre, and takes part in `tengen match` under the name `centre`.
+"""A player of your own: it captures stones where it can, and plays at random otherwise.
 
-Tengen finds it through an entry point of your package::
+    python examples/player.py FOLDER
+
+plays 8 games against the player `random` on 7x7 and prints the score. `PLAYERS.register` makes the player known in this
+program. An installed package makes it known to `tengen match` and to ratings by an entry point in its pyproject.toml::
 
     [project.entry-points."tengen.players"]
-    centre = "my_package.player:open_centre"
+    greedy = "my_package.players:open_greedy"
 
-or through `PLAYERS.register("centre", open_centre)` in a program, as below. The word `centre:3` sets the spread to 3.
+A command or a YAML file then names it: `tengen match greedy random --size 7`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from tengen.data import encode_game, plane_set
 from tengen.game import Game
-from tengen.match.player import Choice, Player, Reply, Turn
+from tengen.match.player import Choice, Player, Turn
+from tengen.match.runner import InBatch, play_match
+from tengen.match.settings import MatchSettings
 from tengen.match.spec import PLAYERS, PlayerSpec
 
 
-class CentrePlayer(Player):
-    """Draws a legal point with a probability that falls with the distance from the centre."""
+class GreedyPlayer(Player):
+    """Plays many games at once; `id` tells them apart."""
 
-    def __init__(self, spread: float) -> None:
-        self.spread = spread
-        self._random: dict[int, np.random.Generator] = {}
+    def __init__(self) -> None:
+        self.draws: dict[int, np.random.Generator] = {}
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        self._random[id] = np.random.default_rng(seed)  # so that the seed of the match decides all moves
+        self.draws[id] = np.random.default_rng(
+            seed
+        )  # all chance follows from the seed, so that a match can be repeated
 
-    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-        return [Choice(self._move(turn)) for turn in turns]  # a network would evaluate all these positions at once
+    def choose(self, turns: Sequence[Turn]) -> list[Choice]:
+        return [Choice(self.move(turn.game, self.draws[turn.id])) for turn in turns]
+
+    def move(self, game: Game, draw: np.random.Generator) -> int:
+        """A point, or `size * size` for a pass."""
+        own = np.pad(game.board == game.to_play, 1, constant_values=True)
+        eyes = own[:-2, 1:-1] & own[2:, 1:-1] & own[1:-1, :-2] & own[1:-1, 2:]
+        moves = [point for point in game.legal_points() if not eyes.flat[point]]
+        if not moves:
+            return game.size**2
+        planes, _, _ = encode_game("tengen", game)
+        names = plane_set("tengen").planes
+        captures = planes[names.index("captures_1")] + 2 * planes[names.index("captures_2")]
+        draw.shuffle(moves)
+        return max(moves, key=lambda point: captures.flat[point])
 
     def end_game(self, id: int) -> None:
-        self._random.pop(id, None)
-
-    def _move(self, turn: Turn) -> int:
-        size, points = turn.game.size, np.array(turn.game.legal_points())
-        if not len(points) or len(turn.game.moves) > size**2:
-            return size**2  # pass
-        rows, columns = np.divmod(points, size)
-        distance = np.hypot(rows - size // 2, columns - size // 2)
-        weights = np.exp(-distance / self.spread)
-        return int(self._random[turn.id].choice(points, p=weights / weights.sum()))
+        del self.draws[id]
 
 
-def open_centre(spec: PlayerSpec, games: int) -> Player:
-    """The factory: `spec.subject` is what follows the colon, `games` the number of games at once."""
-    return CentrePlayer(float(spec.subject or 2))
+def open_greedy(spec: PlayerSpec, games: int) -> Player:
+    """The factory: `spec` is the description of the player, `games` the number of games at once."""
+    return GreedyPlayer()
+
+
+def main(folder: str) -> dict[str, Any]:
+    """Play a match and return its figures."""
+    if "greedy" not in PLAYERS:
+        PLAYERS.register("greedy", open_greedy)
+    settings = MatchSettings(
+        players=["greedy", "random"], games=8, conditions={"size": 7, "komi": 9, "openings": "random"}
+    )
+    figures = play_match(settings, Path(folder), InBatch())
+    pairing = figures["pairings"][0]
+    print(f"{pairing['a']}: {pairing['wins']} of {pairing['games']} games won against {pairing['b']}")
+    return figures
 
 
 if __name__ == "__main__":
-    from pathlib import Path
-
-    from tengen.match.runner import InBatch, play_match
-    from tengen.match.settings import MatchSettings
-    from tengen.match.summary import report
-
-    PLAYERS.register("centre", open_centre)
-    settings = MatchSettings.of("centre:3", "random", games=20, conditions={"size": 9})
-    print(report(play_match(settings, Path("matches/centre"), InBatch())))
+    main(sys.argv[1])

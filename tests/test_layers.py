@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,34 @@ def test_python_imports_point_down(path: Path) -> None:
         if not fine:
             wrong.append(f"line {line}: {name}")
     assert not wrong, f"{path.relative_to(ROOT)} reaches upward or for what is not its own: {'; '.join(wrong)}"
+
+
+def test_no_import_cycle() -> None:
+    """Between modules: inside functions and under TYPE_CHECKING too. A package stands for its `__init__`.
+
+    `tengen/__init__.py` is left out: it loads the engine on demand, and `from tengen import _native` names it.
+    """
+    names = {".".join(["tengen", *path.relative_to(SOURCE).with_suffix("").parts]): path for path in PYTHON_FILES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items() if name != "tengen.__init__"}
+    graph = {name: sorted(imported_modules(path, names) - {name}) for name, path in names.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' -> '.join(reversed(error.args[1]))}")
+
+
+def imported_modules(path: Path, names: dict[str, Path]) -> set[str]:
+    """The modules of Tengen that a file imports; `from package import name` may name a module."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {
+                f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in names else node.module
+                for alias in node.names
+            }
+    return found & set(names)
 
 
 def test_every_part_has_a_place() -> None:

@@ -14,7 +14,7 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.sgf import Result, SgfInfo, read_game, read_tree, split_trees, write_game
+from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game
 from tengen.sgf.grammar import read_line
 from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules
 
@@ -315,3 +315,18 @@ def test_a_result_that_needs_no_count_is_written() -> None:
     assert b"RE[B+R]" in write_game(game.copy().resign())
     assert b"RE[W+2.5]" in write_game(game.copy().resign(), SgfInfo(result=Result(1, -2.5, "count")))
     assert b"RE[Void]" in write_game(game.limit_moves(1, no_result=True))
+
+
+def test_a_game_is_written_as_its_tree_is() -> None:
+    game = Game(9)
+    game.place_handicap(2)
+    for move in ("E5", "C4", "pass", "G6"):
+        game.play(move)
+    comments = ["a ] b \\ :é", "", "two\nlines"]
+    tree = GameTree.of_game(game, SgfInfo(black="x]y"))
+    for node, comment in zip(tree.line(tree.root)[1:], comments, strict=False):
+        node.comment = comment
+    written = read_tree(write_game(game, SgfInfo(black="x]y"), comments))
+    assert [node.properties for node in written.line(written.root)] == [
+        node.properties for node in tree.line(tree.root)
+    ]

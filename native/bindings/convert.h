@@ -22,7 +22,7 @@ inline Color to_color(int value) {
     return Color(value);
 }
 
-// Threads cost memory long before their number overflows: nobody means more than this.
+// A sanity limit: threads cost memory long before their number overflows.
 inline int to_threads(int value) {
     constexpr int kMax = 1024;
     if (value < 1 || value > kMax)

@@ -18,7 +18,7 @@ namespace tengen::bindings {
 template <class T, int kDims>
 using Array = nb::ndarray<T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
 
-// Every call leaves the GIL and takes the lock, so that a thread that asks for figures never meets one that gathers.
+// Every call releases the GIL and takes the lock, so that statistics can be read while another thread gathers.
 class LockedSearch {
   public:
     LockedSearch(const SearchParams& params, std::uint64_t seed)

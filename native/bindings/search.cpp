@@ -145,7 +145,7 @@ void bind_params(nb::module_& m) {
         "A dict for each setting: name, type, default, description, choices, min, max, min_excluded.");
 }
 
-// A method without arguments that asks the search for a number or a text.
+// A method without arguments that returns a number or a text.
 template <auto kMember>
 auto ask() {
     return [](LockedSearch& self) { return self.with([](Search& search) { return (search.*kMember)(); }); };
@@ -203,9 +203,9 @@ void bind_search(nb::module_& m) {
             "simulations"_a,
             "How many simulations are meant to follow; 0 stands for params.planned_visits, as after every set_root.")
         .def("policy_target", policy_target,
-             "float32 [size * size + 1]: what the search tells the policy. RuntimeError before a move has a visit.")
+             "float32 [size * size + 1]: the policy target. RuntimeError before a move has a visit.")
         .def("forget_waiting", ask<&Search::forget_waiting>(),
-             "Give up the positions of the last gather, as when their evaluation failed.")
+             "Drop the positions of the last gather, for example because their evaluation failed.")
         .def(
             "choose",
             [](LockedSearch& self, std::optional<float> temperature) {

@@ -1,4 +1,4 @@
-// A game: a board, its rules and komi, who plays, and all that was played.
+// A game: a board, its rules and komi, the side to play and the whole history.
 #pragma once
 
 #include <string_view>
@@ -60,7 +60,7 @@ class Game {
     // The end of a game, by the first of these that holds: a resignation, a long cycle, two passes, the limit of moves.
     // The next move takes a resignation back.
     void resign(Color color) { resigned_ = color; }
-    Color resigned() const { return resigned_; }  // Color::empty if nobody did
+    Color resigned() const { return resigned_; }  // Color::empty without a resignation
     // The game is over with this many moves, passes included; 0 for no limit. At any time; throws std::invalid_argument
     // on a negative number.
     void set_move_limit(int moves, AtLimit declared = AtLimit::count);

@@ -12,8 +12,8 @@
 
 namespace tengen {
 
-// The searches know nothing of each other: each finds what it would find alone, whatever else is in the pool and
-// however many threads there are, as long as a result depends on nothing but its own row. Boards may differ in size.
+// The searches are independent: each finds what it would find alone, whatever else is in the pool and however many
+// threads there are, as long as a result depends on its own row alone. Boards may differ in size.
 class SearchPool {
   public:
     // A search for each seed. Throws std::invalid_argument without seeds, for fewer than one thread, and as Search

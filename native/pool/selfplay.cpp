@@ -69,7 +69,7 @@ bool SelfPlay::start_next(SelfPlayGame& game) {
         queue_.pop_front();
     }
     game.begin(plan);
-    if (game.over()) collect(game);  // its start left nothing to play: the slot asks again
+    if (game.over()) collect(game);  // its start is a finished game: the slot takes the next one
     return true;
 }
 

@@ -1,4 +1,4 @@
-// One game of self-play after another, up to the position that the network is asked about next.
+// One slot of self-play: plays games one after another, up to the next position that needs an evaluation.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a game of self-play is given before its first move, how it is played, and what it leaves behind.
+// The plan, the parameters and the record of a game of self-play.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,10 @@ struct PlayParams {
                                     // where nothing else is legal
     bool reuse = true;              // keep the tree below the move that was played
     float resign_winrate = 0;       // a side resigns whose winrate, (root value + 1) / 2, was below this for
-    int resign_turns = 3;           // so many of its searched turns in a row; 0 is never
-    bool settle = true;             // a game under area scoring ends when every point is beyond change (pass-alive)
+    int resign_turns = 3;           // this many of its searched turns in a row; 0 is never
+    bool settle = true;             // a game under area scoring ends when every point is pass-alive area
     PassPolicy pass_policy = PassPolicy::free;  // of the moves that are played; see also SearchParams::pass_policy
-    int max_moves = 0;                          // a game that has so many is counted; 0: 2 * size * size
+    int max_moves = 0;                          // limit at which a game is counted; 0: 2 * size * size
 
     // Throws std::invalid_argument that names what is out of range.
     void check() const;
@@ -62,7 +62,7 @@ struct PlayedGame {
     int size = 0;
     int given = 0;                     // moves of the start
     std::vector<std::uint16_t> moves;  // stored moves
-    // What a full search tells the policy, as Search::policy_weights: a point in the low 16 bits, its weight above:
+    // The policy target of a full search, as Search::policy_weights: a point in the low 16 bits, its weight above:
     // visits, or improved policy x 10000, rounded; those of 0 are left out. Empty where no full search was made.
     std::vector<std::vector<std::uint32_t>> targets;
     std::vector<float> root_values;  // -1 to 1 for the side to move, after the search; NaN where there was none
@@ -73,7 +73,7 @@ struct PlayedGame {
     // Of the points on the final board, stones in pass-alive territory of the opponent being dead: 0 black, 1 white,
     // 2 neutral. Empty where the game was not counted.
     std::vector<std::uint8_t> ownership;
-    std::int64_t evaluations = 0;  // positions that the network was asked about
+    std::int64_t evaluations = 0;  // positions that the network evaluated
 };
 
 }  // namespace tengen

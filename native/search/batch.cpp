@@ -1,4 +1,4 @@
-// The seam to the network: leaves go out in batches, their evaluations come back.
+// The interface to the network: gather() and scatter().
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -50,12 +50,12 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
         visit(0, *game_);
     }
     if (params_.simulate_to_end) return gather_to_end(visit, limit);
-    // A simulation that meets a waiting leaf is taken back at the end. Until then its virtual loss drives the next ones
-    // elsewhere.
-    std::vector<Path> blocked;
+    // A simulation that meets a waiting leaf is cancelled at the end. Until then its virtual loss diverts the next
+    // ones.
+    std::vector<Path> collided;
     Simulation& sim = *simulations_[0];
     start(sim);
-    for (int done = waiting(); done < limit && static_cast<int>(blocked.size()) < limit;) {
+    for (int done = waiting(); done < limit && static_cast<int>(collided.size()) < limit;) {
         End end = descend(sim);
         if (end == End::leaf) end = expand(sim);
         if (end == End::retry) continue;
@@ -64,13 +64,13 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
         if (end == End::collision) {
             if (sim.path.empty()) break;  // the root itself waits
             add_pending(sim.path, 1);
-            blocked.push_back(sim.path);
+            collided.push_back(sim.path);
         } else {
             ++done;
         }
         start(sim);
     }
-    for (const Path& taken : blocked) add_pending(taken, -1);
+    for (const Path& taken : collided) add_pending(taken, -1);
     return waiting();
 }
 
@@ -110,7 +110,7 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
     return gather(write, limit);
 }
 
-// By the position and not by a stream, so that what was given up is found again as it was.
+// Drawn from the position and not from a stream, so that a leaf that was dropped is encoded the same way again.
 int Search::symmetry_for(const Game& leaf) const {
     if (params_.leaf_symmetry == LeafSymmetry::none) return 0;
     return static_cast<int>(SplitMix64(salt_ ^ (leaf.board().hash() + leaf.moves().size())).below(kSymmetries));

@@ -8,18 +8,18 @@ namespace tengen {
 
 namespace {
 
-std::uint32_t most_visits(std::span<const RootMove> moves) {
-    std::uint32_t most = 0;
-    for (const auto& move : moves) most = std::max(most, move.visits);
-    return most;
+std::uint32_t max_visits(std::span<const RootMove> moves) {
+    std::uint32_t maximum = 0;
+    for (const auto& move : moves) maximum = std::max(maximum, move.visits);
+    return maximum;
 }
 
-// Draws by visits^(1 / temperature), relative to the most visits so that no power overflows.
-Point draw(std::span<const RootMove> moves, std::uint32_t most, float temperature, Random& random) {
+// Draws by visits^(1 / temperature), relative to the maximum so that no power overflows.
+Point draw(std::span<const RootMove> moves, std::uint32_t maximum, float temperature, Random& random) {
     std::vector<double> weights;
     double total = 0;
     for (const auto& move : moves) {
-        weights.push_back(move.visits ? std::pow(double(move.visits) / most, 1.0 / temperature) : 0);
+        weights.push_back(move.visits ? std::pow(double(move.visits) / maximum, 1.0 / temperature) : 0);
         total += weights.back();
     }
     double left = random.uniform() * total;
@@ -44,13 +44,13 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params) {
 }
 
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {
-    const std::uint32_t most = most_visits(moves);
-    if (!most) return kNoPoint;
-    if (params.temperature > 0) return draw(moves, most, params.temperature, random);
+    const std::uint32_t maximum = max_visits(moves);
+    if (!maximum) return kNoPoint;
+    if (params.temperature > 0) return draw(moves, maximum, params.temperature, random);
     const RootMove* best = nullptr;
     for (const auto& move : moves) {
         if (!move.visits ||
-            (params.lcb && static_cast<float>(move.visits) < params.lcb_share * static_cast<float>(most)))
+            (params.lcb && static_cast<float>(move.visits) < params.lcb_share * static_cast<float>(maximum)))
             continue;
         const bool tie = !best || !params.lcb || move.lcb == best->lcb;
         if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;

@@ -1,4 +1,4 @@
-// From the statistics of the root to the move that is played.
+// The move to play, chosen from the statistics of the root.
 #pragma once
 
 #include <span>

@@ -14,24 +14,24 @@ namespace {
 constexpr float kMinPrior = 0x1p-32f;  // for the logit of a prior that a node keeps as 0
 constexpr std::int64_t kOvershoot = std::int64_t{1} << 40;
 
-// A node's q as the algorithm completes it.
-class Completed {
+// The completed q of a node: its moves without visits have the mixed value v_mix.
+class CompletedQ {
   public:
-    Completed(const SelectionContext& at, const SearchParams& params) : at_(at) {
-        float visits = 0, most = 0, mass = 0, weighted = 0;
+    CompletedQ(const SelectionContext& at, const SearchParams& params) : at_(at) {
+        float visits = 0, maximum = 0, mass = 0, weighted = 0;
         for (int i = 0; i < at.node.edge_count; ++i) {
             const EdgeStats& stats = at.node.edges[i];
             const auto n = static_cast<float>(stats.visits);
             if (!stats.visits || at.prior(i) < 0) continue;
             visits += n;
-            most = std::max(most, n);
+            maximum = std::max(maximum, n);
             const float prior = std::max(at.prior(i), kMinPrior);
             mass += prior;
             weighted += prior * stats.utility;
         }
         const float own = utility_of(at.node.value, at.node.score, params);
         mix_ = mass > 0 ? (own + visits * weighted / mass) / (1 + visits) : own;
-        slope_ = (params.gumbel_c_visit + most) * params.gumbel_c_scale / 2;
+        slope_ = (params.gumbel_c_visit + maximum) * params.gumbel_c_scale / 2;
     }
 
     float sigma(int edge) const {
@@ -53,12 +53,12 @@ bool is_open(const SelectionContext& at, int edge) {
 int select_at_root(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
     const RootPlan& plan = *at.plan;
-    const Completed completed(at, params);
+    const CompletedQ completed(at, params);
     std::uint32_t moves = 0;
     for (int i = 0; i < node.move_count; ++i) moves += is_open(at, i);
     moves = std::min(moves, static_cast<std::uint32_t>(params.gumbel_moves));
     const auto wanted = static_cast<std::int64_t>(halving_visits(moves, plan.simulations, plan.used(node)));
-    // With leaves that are waited for it happens that no move has the wanted visits: then the one that lacks fewest.
+    // While leaves wait, no move may have exactly the wanted visits: then the one that is behind by the fewest.
     int best = -1;
     std::int64_t min_off = 0;
     float best_score = 0;
@@ -75,7 +75,7 @@ int select_at_root(const SelectionContext& at, const SearchParams& params) {
 // Edges that were not tried share one q and stand in falling order of their priors, so the next one stands for all.
 int select_below(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
-    const Completed completed(at, params);
+    const CompletedQ completed(at, params);
     const int end = std::min(node.edge_count + 1, int{node.move_count});
     float largest = -INFINITY, visits = 0, mass = 0;
     for (int i = 0; i < end; ++i) largest = std::max(largest, completed.sigma(i));
@@ -108,22 +108,22 @@ int select_gumbel(const SelectionContext& at, const SearchParams& params) {
 
 int gumbel_choice(const SelectionContext& root, const SearchParams& params) {
     const Node& node = root.node;
-    const Completed completed(root, params);
+    const CompletedQ completed(root, params);
     int best = -1;
-    std::uint32_t most = 0;
+    std::uint32_t maximum = 0;
     float best_score = 0;
     for (int i = 0; i < node.edge_count; ++i) {
         if (root.prior(i) < 0) continue;
         const std::uint32_t visits = root.plan->since(node, i) - node.edges[i].pending;
-        if (!visits || visits < most) continue;
+        if (!visits || visits < maximum) continue;
         const float score = root.plan->gumbel[node.moves()[i].point] + completed.improved_logit(i);
-        if (visits > most || score > best_score) best = i, most = visits, best_score = score;
+        if (visits > maximum || score > best_score) best = i, maximum = visits, best_score = score;
     }
     return best;
 }
 
 std::vector<float> improved_policy(const SelectionContext& at, const SearchParams& params) {
-    const Completed completed(at, params);
+    const CompletedQ completed(at, params);
     std::vector<float> policy(at.node.move_count, 0.0f);
     float largest = -INFINITY, total = 0;
     for (int i = 0; i < at.node.move_count; ++i)

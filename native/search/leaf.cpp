@@ -11,7 +11,7 @@ namespace tengen {
 void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko) {
     const Board& board = game.board();
     const Color own = game.to_play();
-    std::optional<PointSet> alive;  // costs more than all else here, and most positions have no eye
+    std::optional<PointSet> alive;  // computed only where there is an eye: it costs more than the rest
     const auto fills_eye = [&](Point p) {
         if (!board.is_true_eye(p, own)) return false;
         if (!alive) alive = pass_alive(board, own, game.rules().suicide).area();

@@ -1,4 +1,4 @@
-// Leaves: which moves a new position has, how a finished game is counted, and what a value is worth to the search.
+// Leaves: the moves of a new position, the outcome of a finished game, and the utility of a result.
 #pragma once
 
 #include <vector>

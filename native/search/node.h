@@ -1,4 +1,4 @@
-// What a tree is made of: about 1.5 KB for a position with all moves of a 19x19 board.
+// The nodes and edges of a tree: about 1.5 KB for a position with all moves of a 19x19 board.
 #pragma once
 
 #include <bit>
@@ -34,8 +34,8 @@ struct MovePrior {
     Prior prior;
 };
 
-// All moves as first: how the playouts and lines below a position went in which its player made this move first, at any
-// time. In utility, for that player.
+// All-moves-as-first statistics of a move: the mean utility, for the player who makes it, of the playouts and lines
+// below the position in which that player was the first to play there.
 struct Amaf {
     float utility = 0, visits = 0;
 
@@ -44,11 +44,11 @@ struct Amaf {
 
 struct Node;
 
-// A move that was tried and what came of it, as means for the player who makes it.
+// The statistics of a move that was tried: means for the player who makes it.
 struct EdgeStats {
     Node* node = nullptr;
     std::uint32_t visits = 0;
-    std::uint32_t pending = 0;      // simulations that are on their way through here
+    std::uint32_t pending = 0;      // simulations through here that have not been counted yet
     float utility = 0, square = 0;  // mean of the utility and of its square
     float value = 0, score = 0;
 
@@ -59,7 +59,7 @@ struct EdgeStats {
         value += (v - value) / n;
         score += (s - score) / n;
     }
-    // As many visits at once, by their sums.
+    // Adds several visits at once, given by their sums.
     void add_sums(std::uint32_t count, float u, float squares, float v, float s) {
         if (count == 0) return;
         const auto k = static_cast<float>(count), n = static_cast<float>(visits += count);
@@ -70,9 +70,9 @@ struct EdgeStats {
     }
 };
 
-// A position that is evaluated or waits for it. The edges follow the node in memory; edge i belongs to edge i, and the
-// edges behind the edges lie in the order in which they will be tried, so a simulation never looks at all moves (RAVE
-// does: there an Amaf for each edge follows the edges).
+// A position that is evaluated or waits for its evaluation. All its moves follow the node in memory; edge i belongs to
+// move i. The moves without an edge are sorted in the order in which they will be tried, so that a simulation reads
+// only the next one. RAVE reads all moves: there an Amaf for each move follows the moves.
 struct Node {
     EdgeStats* edges = nullptr;
     std::uint16_t move_count = 0, edge_count = 0, edge_capacity = 0;
@@ -90,7 +90,7 @@ struct Node {
                (stones ? sizeof(std::uint64_t) : 0);
     }
 
-    // What is known of the position, for its side to move: its own evaluation, of this utility, and all visits below.
+    // The statistics of the position for its side to move: its own evaluation, of this utility, and all visits below.
     EdgeStats sum(float own_utility) const;
 };
 

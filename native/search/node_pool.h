@@ -1,4 +1,4 @@
-// The memory of a tree: blocks out of large chunks, taken back by size, under a bound that is never passed.
+// The allocator of a tree: blocks cut from large chunks and reused by size, within a fixed limit.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@ namespace tengen {
 
 class NodePool {
   public:
-    // `limit`: bytes that may be held in all, counted in chunks.
+    // `limit`: maximum of the bytes held, counted in chunks.
     explicit NodePool(std::size_t limit);
 
-    // A block of at least `bytes`, aligned to 16, or nullptr where the limit leaves none.
+    // A block of at least `bytes`, aligned to 16; nullptr at the limit.
     void* take(std::size_t bytes);
     // Takes back a block of take(bytes).
     void give(void* block, std::size_t bytes);
@@ -22,7 +22,7 @@ class NodePool {
     void clear();
 
     std::size_t used() const { return used_; }  // bytes in blocks that are out
-    std::size_t held() const { return held_; }  // bytes in chunks, at most the limit
+    std::size_t held() const { return held_; }  // bytes in chunks, never more than the limit
 
   private:
     struct Free {

@@ -1,4 +1,4 @@
-// What a search means to do at its root: so many simulations from now on, and the chance that goes with them.
+// The plan of a search at its root: how many simulations will follow, and the random draws that go with them.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace tengen {
 
 struct RootPlan {
     std::uint32_t simulations = 0;                          // planned, those that visit a move
-    bool budget_is_exact = false;                           // somebody said how many: it is not a guess
+    bool budget_is_exact = false;                           // the caller gave the number; else it is planned_visits
     std::array<std::uint32_t, kMaxPoints + 1> before = {};  // visits of each move when the plan was made
     std::array<float, kMaxPoints + 1> gumbel = {};          // one draw for each move, for the selection rule gumbel
 
@@ -21,7 +21,7 @@ struct RootPlan {
     // New draws, for a new root. Takes nothing from `random` where the params need none.
     void draw(int points, const SearchParams& params, Random& random);
 
-    // Visits of a root move since then; those of simulations under way count too.
+    // Visits of a root move since then; pending simulations count too.
     std::uint32_t since(const Node& root, int edge) const {
         if (edge >= root.edge_count) return 0;
         const EdgeStats& stats = root.edges[edge];

@@ -41,8 +41,8 @@ Outcome LeafPlayouts::play(const Game& leaf) {
     return {mean.value * scale, mean.score * scale};
 }
 
-// Under territory scoring each stone that was played costs a point of the area, so that who filled his own territory in
-// the playout does not matter.
+// Under territory scoring each stone that was played costs a point of the area, so that moves into own territory in
+// the playout do not matter.
 void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     board_ = leaf.board();
     end.trace.clear();

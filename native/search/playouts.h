@@ -1,4 +1,4 @@
-// The playouts from a leaf, and what they are worth to the search.
+// The playouts from a leaf and their value to the search.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tengen {
 
-// How a playout ended: what each colour has at its end, and what that is worth to Black.
+// The end of a playout: the area of each colour, and the outcome for Black.
 struct PlayoutResult {
     PlayoutTrace trace;
     std::array<PointSet, 2> area;

@@ -1,5 +1,4 @@
-// What is special about the root: moves may be forbidden there or stand for others, and its priors are tempered and
-// noised.
+// The root: its moves may be forbidden or represent others, and its priors have a temperature and noise.
 #pragma once
 
 #include <bitset>
@@ -38,9 +37,9 @@ struct MoveRestriction {
 // no symmetry does.
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed);
 
-// Priors for selection at the root, one an edge: a representative has those of all for whom it stands; tempered, mixed
-// with noise, sum 1 over the allowed moves, negative for the others. Puts the edges that have no edge yet into falling
-// order of these priors, and with them what `amaf` has for each edge.
+// Priors for selection at the root, one an edge: a representative has those of all moves that it represents; tempered,
+// mixed with noise, sum 1 over the allowed moves, negative for the others. Sorts the moves that have no edge yet into
+// falling order of these priors, and with them what `amaf` has for each move.
 std::vector<float> root_priors(Node& root, const MoveSet& allowed, std::span<const Point> representative,
                                const SearchParams& params, Random& random, Amaf* amaf = nullptr);
 

@@ -64,7 +64,7 @@ long Search::run(long simulations, int threads, double seconds) {
     others.reserve(threads - 1);
     try {
         for (int i = 1; i < threads; ++i) others.emplace_back(work, std::ref(*simulations_[i]));
-    } catch (const std::system_error&) {  // so many and no more
+    } catch (const std::system_error&) {  // the threads that there are do the work
     }
     work(*simulations_[0]);
     for (auto& thread : others) thread.join();

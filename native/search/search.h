@@ -1,4 +1,4 @@
-// One tree search: positions that need an evaluation go out in batches, results come back, visits grow.
+// One tree search: gather() hands out the positions that need an evaluation in batches, scatter() takes the results.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,8 @@ struct LeafResults {
     LeafResults rows(std::size_t first, std::size_t count) const;
 };
 
-// What the network said of the root: a probability for each point and pass (without a pass logit 0), value, score (0
-// where it is not known) and ownership by point (empty where it is not known), for the side to move.
+// The network's own output for the root: a probability for each point and pass (without a pass logit 0), value, score
+// (0 where it is not known) and ownership by point (empty where it is not known), for the side to move.
 struct RootEvaluation {
     std::vector<float> policy, ownership;
     float value, score;
@@ -46,16 +46,16 @@ struct LineMove {
     std::uint32_t visits;
 };
 
-// Not for several threads at once, but run() has threads of its own. Everything depends only on the games, the calls
-// and the seed, as long as run() has one thread.
+// For one thread at a time; run() has threads of its own. With one thread in run() everything depends on the games, the
+// calls and the seed alone.
 class Search {
   public:
     // Throws std::invalid_argument as SearchParams::check does.
     Search(const SearchParams& params, std::uint64_t seed);
 
-    // As if newly made with this seed, with the memory that it has.
+    // The state of a new search with this seed; the memory stays allocated.
     void restart(std::uint64_t seed);
-    // Gives up the tree and the root.
+    // Drops the tree and the root.
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
@@ -90,17 +90,17 @@ class Search {
     // when the number of leaves differs, std::invalid_argument when a result is not finite; the leaves then still wait.
     void scatter(const LeafResults& results, int edge);
 
-    // Searches on by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
+    // Searches by playouts alone in `threads` threads, until `simulations` more have counted or `seconds` are over
     // (looked at between simulations; at least one counts); returns how many counted. Throws std::logic_error without a
-    // root, while leaves wait, or when the params ask a network. Where the system gives fewer threads, those search.
-    // When a thread meets an error (no memory is left) all end, the tree is given up and the error is thrown.
+    // root, while leaves wait, or when the params ask a network. If the system gives fewer threads, those search.
+    // When a thread fails (no memory is left) all stop, the tree is dropped and the error is thrown.
     long run(long simulations, int threads, double seconds);
 
-    // How many simulations are meant to follow, for rules that divide them up or stop early; 0 or less, as after every
+    // How many simulations will follow, for rules that divide them up or stop early; 0 or less, as after every
     // set_root, stands for params.planned_visits. More may follow all the same.
     void plan(int simulations);
 
-    // Gives up the leaves of the last gather, as when their evaluation failed.
+    // Drops the leaves of the last gather, for example because their evaluation failed.
     void forget_waiting();
 
     const Game& game() const;
@@ -111,21 +111,21 @@ class Search {
     float root_value() const { return -tree_.root().value; }  // for the side to move; 0 without visits
     float root_score() const { return -tree_.root().score; }
     bool has_score() const { return has_score_; }  // false once results came without score; scores then mean nothing
-    // What the network said of the root; nothing where the root was kept from an earlier search or has not been
+    // The network's own output for the root; nothing where the root was kept from an earlier search or has not been
     // evaluated yet.
     const std::optional<RootEvaluation>& root_evaluation() const { return root_evaluation_; }
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
     std::vector<float> root_ownership() const;
-    std::vector<RootMove> root_moves() const;  // allowed moves, most visits first
+    std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
     bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
     // The line that was visited most, from `first` on (a root move), at most `length` moves.
     std::vector<LineMove> line(Point first, int length) const;
     // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.
     Point choose(std::optional<float> temperature = {});
-    // What the search tells the policy: a probability for each point and pass. By the selection rule: the visits,
-    // without forced ones, or the improved policy of Gumbel search; symmetric moves share alike. Throws
+    // The policy target of the search: a probability for each point and pass. By the selection rule: the visits,
+    // without forced ones, or the improved policy of Gumbel search; symmetric moves have equal shares. Throws
     // std::logic_error when no move has a visit.
     std::vector<float> policy_target() const;
     // The same before it is scaled to sum 1: visits, or the improved policy.
@@ -136,22 +136,22 @@ class Search {
     std::size_t bytes() const { return sizeof *this + simulations_.size() * sizeof(Simulation) + tree_.held(); }
 
   private:
-    // How a way down the tree ends: at a finished game or where nothing may be tried, at a move without a node, at a
-    // node that waits. And what becomes of such a move: it counted, it waits, it is to be tried again.
+    // How a descent ends: at a finished game or where nothing may be tried, at a move without a node, at a node that
+    // waits. And the result of expanding that move: it was counted, it waits, or the descent must be repeated.
     enum class End { terminal, leaf, collision, backed_up, waiting, retry };
     using Path = std::vector<Step>;
 
-    // A simulation in hand, with the memory that it needs. One a thread.
+    // A simulation in progress, with the memory that it needs. One for each thread.
     struct Simulation {
         Simulation(const SearchParams& params, std::uint64_t seed) : game(kMinSize, {}, 0), playouts(params, seed) {}
         Path path;
-        Path superko_illegal;              // moves that superko bars on this line, from nodes of it
+        Path superko_illegal;  // moves that superko forbids on this line, with the nodes of it that they lead from
         std::vector<float> masked_priors;  // priors of a node without them
         std::vector<Point> line;           // the moves of the path
         Game game;                         // at its end
-        bool below_expand_threshold;       // stays a move without a node
+        bool below_expand_threshold;       // the leaf stays a move without a node
         bool over;
-        bool last_move_illegal;     // its last move, by superko
+        bool last_move_illegal;     // superko forbids its last move
         std::uint64_t key, stones;  // of the position, for a graph
         std::vector<Point> moves;
         std::vector<float> weights;  // of the moves, where priors come from a playout policy
@@ -230,12 +230,12 @@ class Search {
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself
-    PointSet settled_;                   // points where no move is looked at
+    PointSet settled_;                   // points where no move is searched
     std::vector<double> ownership_;
     int ownership_count_ = 0;
     bool refresh_ = false;  // the root was kept, but its ownership was not
     std::vector<Waiting> waiting_;
-    std::vector<Path> in_progress_;  // of full games that wait for nothing at the moment
+    std::vector<Path> in_progress_;  // of simulations to the end that wait for no result
     std::mutex lock_;                // of all above, while run() runs
 };
 

@@ -10,10 +10,10 @@
 
 namespace tengen {
 
-// What a rule sees. `self` leads to `node`. At the root `root_priors` holds a prior for each edge, negative where the
-// move is not allowed; elsewhere it is null and the edges' own priors count. `may_expand`: the tree may grow, so that
-// moves without a node are open, the next edge that has no edge too. `may_revisit`: edges without a node are open even
-// if not. `salt` is the search's own number, for rules that draw: what they draw depends on it and on the statistics
+// The position in which a rule selects. `self` leads to `node`. At the root `root_priors` holds a prior for each edge,
+// negative where the move is not allowed; elsewhere it is null and the edges' own priors count. `may_expand`: the tree
+// may grow, so that moves without a node are open, and the next untried move. `may_revisit`: edges without a node are
+// open even when the tree may not grow. `salt` seeds rules that draw: their draws depend on it and on the statistics
 // alone.
 struct SelectionContext {
     const Node& node;
@@ -23,7 +23,7 @@ struct SelectionContext {
     bool may_revisit = false;
     std::uint64_t salt = 0;
     const RootPlan* plan = nullptr;        // at the root
-    const float* masked_priors = nullptr;  // in place of all other priors, where moves are barred for this visit
+    const float* masked_priors = nullptr;  // replaces all other priors where superko forbids moves of this line
 
     bool is_open(const EdgeStats& stats) const { return stats.node || may_expand || may_revisit; }
 
@@ -33,7 +33,7 @@ struct SelectionContext {
     }
 };
 
-// Returns an edge; from edge_count on for a first try of that edge. -1 if there is nothing to choose.
+// Returns the index of a move; from edge_count on it is untried. -1 if there is nothing to choose.
 using SelectionRule = int (*)(const SelectionContext&, const SearchParams&);
 
 // The forms of PUCT: Q + c * P * (a function of the parent's visits) / (1 + n), for utilities in [-1, 1].
@@ -47,7 +47,7 @@ int select_rave(const SelectionContext& context, const SearchParams& params);
 
 SelectionRule selection_rule(Selection selection);
 
-// What a search tells the policy that gave its priors: a weight for each edge of the root, 0 where it was not allowed.
+// The policy target of a search: a weight for each move of the root, 0 where it was not allowed.
 using TargetRule = std::vector<float> (*)(const SelectionContext&, const SearchParams&);
 
 // Visits.

@@ -28,8 +28,8 @@ VisitSums visit_sums(const SelectionContext& at) {
     return all;
 }
 
-// First-play urgency. A reduction falls with the prior mass that was tried, for what is left is what the policy
-// dislikes.
+// First-play urgency. The reduction grows with the prior mass that was tried, because the rest are moves that the
+// policy dislikes.
 float first_play_urgency(const SelectionContext& at, const SearchParams& params, const VisitSums& all) {
     const bool root = at.root_priors;
     const FirstPlay form = root ? params.root_fpu : params.fpu;
@@ -130,36 +130,36 @@ struct DarkForest {
     }
 };
 
-// What only root moves know: visits that they are owed, and the point from which more would be in vain.
+// Limits of root moves: visits that forced_playouts guarantees, and futile moves, which cannot be chosen any more.
 class RootLimits {
   public:
     RootLimits(const SelectionContext& at, const SearchParams& params, const VisitSums& all)
         : stop_(params.stop_futile && params.temperature == 0),
           active_(at.plan && (stop_ || params.forced_playouts > 0)) {
         if (!active_) return;
-        forced_ = params.forced_playouts * static_cast<float>(all.visits + all.pending);
-        std::uint32_t most = 0;
+        forced_scale_ = params.forced_playouts * static_cast<float>(all.visits + all.pending);
+        std::uint32_t maximum = 0;
         for (int i = 0; i < at.node.edge_count; ++i)
-            if (at.prior(i) >= 0) most = std::max(most, at.node.edges[i].visits + at.node.edges[i].pending);
-        needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(most);
+            if (at.prior(i) >= 0) maximum = std::max(maximum, at.node.edges[i].visits + at.node.edges[i].pending);
+        needed_ = (params.lcb ? params.lcb_share : 1) * static_cast<float>(maximum);
         left_ = static_cast<float>(at.plan->left(at.node));
-        stop_ = stop_ && at.plan->budget_is_exact && left_ > 0;  // else nobody knows how many are still to come
+        stop_ = stop_ && at.plan->budget_is_exact && left_ > 0;  // else the remaining visits are unknown
     }
     bool active() const { return active_; }
     bool futile(const EdgeStats& stats) const {
         return stop_ && static_cast<float>(stats.visits + stats.pending) + left_ < needed_;
     }
-    bool owed(const EdgeStats& stats, float prior) const {
-        return stats.visits > 0 && static_cast<float>(stats.visits + stats.pending) < std::sqrt(forced_ * prior);
+    bool forced(const EdgeStats& stats, float prior) const {
+        return stats.visits > 0 && static_cast<float>(stats.visits + stats.pending) < std::sqrt(forced_scale_ * prior);
     }
 
   private:
     bool stop_, active_;
-    float forced_ = 0, needed_ = 0, left_ = 0;
+    float forced_scale_ = 0, needed_ = 0, left_ = 0;
 };
 
-// Untried moves differ in nothing but the prior, and stand in its order: the next one is enough, where a form draws
-// nothing.
+// Untried moves differ in the prior alone and are sorted by it, so that the next one is enough unless a form draws
+// noise.
 template <class Form>
 int select(const SelectionContext& at, const SearchParams& params) {
     const VisitSums all = visit_sums(at);
@@ -179,7 +179,7 @@ int select(const SelectionContext& at, const SearchParams& params) {
         if (prior < 0 || !at.is_open(stats)) continue;
         if (limits.active()) {
             if (limits.futile(stats)) continue;
-            if (limits.owed(stats, prior)) return i;
+            if (limits.forced(stats, prior)) return i;
         }
         const float virtual_losses = static_cast<float>(stats.pending) * params.virtual_loss;
         consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses});
@@ -208,8 +208,8 @@ std::vector<float> target(const SelectionContext& at, const SearchParams& params
         if (i == best || visits[i] == 0) continue;
         const float forced =
             std::sqrt(params.forced_playouts * at.prior(static_cast<int>(i)) * static_cast<float>(all.visits));
-        const float whole = visits[i], least = std::max(whole - std::floor(forced), 0.0f);
-        while (visits[i] > least && score(i, visits[i] - 1) < bar) --visits[i];
+        const float whole = visits[i], minimum = std::max(whole - std::floor(forced), 0.0f);
+        while (visits[i] > minimum && score(i, visits[i] - 1) < bar) --visits[i];
         if (visits[i] < whole && visits[i] <= 1) visits[i] = 0;
     }
     return visits;

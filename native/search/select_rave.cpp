@@ -23,8 +23,8 @@ int select_uct(const SelectionContext& at, const SearchParams& params) {
     return best;
 }
 
-// Every edge has its all-moves-as-first mean, so every edge is looked at, tried or not. One visit of the parent's own
-// mean stands beside them, so that a move that nothing is known of is worth what its parent is.
+// Every move has its all-moves-as-first mean, so that all moves are compared, tried or not. One visit of the parent's
+// own mean is added, so that a move without any statistics has the value of its parent.
 int select_rave(const SelectionContext& at, const SearchParams& params) {
     const Node& node = at.node;
     const Amaf* const amaf = node.amaf();

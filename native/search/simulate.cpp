@@ -1,4 +1,4 @@
-// One simulation: down the tree, a look at its end, and back up.
+// One simulation: descend the tree, examine the leaf, back up the result.
 #include <algorithm>
 
 #include "search/graph.h"
@@ -12,7 +12,7 @@ void Search::start(Simulation& sim) {
     sim.superko_illegal.clear();
 }
 
-// From the end of the path on. Selection needs no board: only a new leaf replays the moves.
+// Continues from the end of the path. Selection needs no board: only a new leaf replays the moves.
 Search::End Search::descend(Simulation& sim) {
     for (;;) {
         const EdgeStats& self = last_edge(sim.path);
@@ -56,7 +56,7 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
     }
 }
 
-// What all lines to a node of a graph know of it together, for who moved there.
+// The statistics of a node of a graph over all lines to it, for the player who moved there.
 EdgeStats Search::merged_stats(const Node& node) const {
     EdgeStats stats = node.sum(utility_of(node.value, node.score, params_));
     stats.utility = -stats.utility, stats.value = -stats.value, stats.score = -stats.score;
@@ -83,7 +83,7 @@ void Search::reject_last_move(Simulation& sim) {
     sim.path.pop_back();
 }
 
-// What of the tree examine_leaf() needs to know.
+// Reads from the tree what examine_leaf() needs, which runs without the lock.
 void Search::prepare_leaf(Simulation& sim) {
     const EdgeStats& end = last_edge(sim.path);
     sim.below_expand_threshold = !sim.path.empty() && end.visits + end.pending < params_.expand_visits;
@@ -91,7 +91,8 @@ void Search::prepare_leaf(Simulation& sim) {
     for (const Step& step : sim.path) sim.line.push_back(step.node->moves()[step.edge].point);
 }
 
-// What is at the end of the path, and what playouts say about it. Touches nothing that threads share but `game_`.
+// The position at the end of the path: its state, moves and priors, and the result of its playouts. Of what threads
+// share it reads `game_` alone.
 void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     PositionKeys keys(sim.game);
@@ -128,7 +129,7 @@ void Search::examine_leaf(Simulation& sim) {
             sim.moves.pop_back();  // pass is the last
     }
     if (prior_policy_ && !sim.below_expand_threshold) {
-        sim.playouts.shuffle(sim.moves);  // those of equal weight are tried in any order
+        sim.playouts.shuffle(sim.moves);  // moves of equal weight are tried in random order
         sim.weights.resize(sim.moves.size());
         prior_policy_->weigh(sim.game.board(), sim.game.to_play(), sim.game.moves(), sim.moves, sim.weights);
     }
@@ -162,7 +163,8 @@ void Search::add_pending(const Path& path, int change) {
     for (const Step& step : path) step.stats().pending += change;
 }
 
-// One visit along the path. The outcome is for the side to move at its end; edges hold it for who moved there.
+// One visit along the path. The outcome is for the side to move at its end; edges hold it for the player who moved
+// there.
 void Search::backup(const Path& path, Outcome outcome) {
     float utility = utility_of(outcome.value, outcome.score, params_);
     const auto add = [&](EdgeStats& stats) {
@@ -182,7 +184,7 @@ void Search::backup_end(const Path& path) {
     backup(path, {node.value, node.score});
 }
 
-// What the playouts of a simulation tell beside its outcome.
+// The statistics of a simulation's playouts beside their outcome: AMAF and ownership.
 void Search::record_playout(const Simulation& sim) {
     for (const PlayoutResult& end : sim.playouts.ends()) {
         if (tree_.has_amaf()) backup_amaf(sim.path, end);
@@ -195,7 +197,7 @@ void Search::record_playout(const Simulation& sim) {
     }
 }
 
-// All moves as first: every position of the path hears of the moves that its player was the first to make, in the
+// All-moves-as-first: every position of the path is updated for the moves that its player was the first to make, in the
 // rest of the path or in the playout.
 void Search::backup_amaf(const Path& path, const PlayoutResult& end) {
     auto first = end.trace.first;

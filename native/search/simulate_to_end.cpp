@@ -2,9 +2,9 @@
 //
 // A simulation passes a row of positions, the root first. Each after the root adds its network value, as one visit, to
 // every move above that its own side to move made; the end of the game adds its result to all moves above. So a move
-// has more visits than simulations, and hears of its own side's positions alone. Positions that the tree knows are not
-// evaluated again. The final board is counted as it stands. At the root, which no move leads to, one simulation is one
-// visit: the mean of what such a move would have heard.
+// has more visits than simulations, and holds the values of its own side's positions alone. Positions that the tree
+// knows are not evaluated again. The final board is counted as it stands. At the root, which no move leads to, one
+// simulation is one visit: the mean of what such a move would have received.
 #include <array>
 
 #include "search/leaf.h"
@@ -60,14 +60,14 @@ Search::End Search::advance(Simulation& sim) {
     return End::waiting;
 }
 
-// What the positions of a simulation say is added to the moves above them.
+// Adds the values of the positions of a simulation to the moves above them.
 void Search::finish(const Simulation& sim) {
     struct Sums {
         std::uint32_t count = 0;
         float utility = 0, square = 0, value = 0, score = 0;
     };
-    std::array<Sums, 2> sums;  // what the side to move at an even, an odd distance from the root has heard
-    const auto hear = [&](std::size_t depth, Outcome outcome) {
+    std::array<Sums, 2> sums;  // of the values for the side to move at an even, an odd distance from the root
+    const auto record = [&](std::size_t depth, Outcome outcome) {
         Sums& own = sums[depth % 2];
         const float utility = utility_of(outcome.value, outcome.score, params_);
         ++own.count, own.utility += utility, own.square += utility * utility;
@@ -76,20 +76,20 @@ void Search::finish(const Simulation& sim) {
     for (std::size_t depth = sim.path.size(); depth-- > 0;) {
         EdgeStats& stats = sim.path[depth].stats();
         if (const Node* const node = stats.node) {
-            hear(depth + 1, {node->value, node->score});
-            if (node->terminal) hear(depth, {-node->value, -node->score});
+            record(depth + 1, {node->value, node->score});
+            if (node->terminal) record(depth, {-node->value, -node->score});
         }
         const Sums& own = sums[depth % 2];
         stats.add_sums(own.count, own.utility, own.square, own.value, own.score);
     }
     const Node& root = *tree_.root().node;
-    if (sums[1].count == 0) hear(1, {-root.value, -root.score});  // nothing may be tried
+    if (sums[1].count == 0) record(1, {-root.value, -root.score});  // nothing may be tried
     const Sums& other = sums[1];
     const auto n = static_cast<float>(other.count);
     tree_.root().add(other.utility / n, other.value / n, other.score / n);
 }
 
-// Where no limit of moves is agreed, a game that may not pass could go on for ever.
+// Where no limit of moves is agreed, a game without passes might never end.
 bool Search::is_long_enough(const Game& game) {
     return game.move_limit() == 0 && static_cast<int>(game.moves().size()) >= 2 * game.board().points();
 }

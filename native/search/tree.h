@@ -1,5 +1,5 @@
-// A tree of positions in an arena of its own: growing, counting visits, taking a subtree over. It may be a graph, where
-// edges share nodes that are known by a key; no line of it may come back to a node.
+// A tree of positions in a node pool of its own. It may be a graph, in which edges share nodes that are found by a key;
+// no line of it may return to a node.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tengen {
 
-// One move of a simulation: edge `edge` of `node`. Not a pointer to the edge, for lists of edges move when they grow.
+// One move of a simulation: edge `edge` of `node`. Not a pointer: edges are moved when their list grows.
 struct Step {
     Node* node;
     int edge;
@@ -21,7 +21,7 @@ struct Step {
 
 class Tree {
   public:
-    // `amaf`: nodes have an Amaf for each edge. `graph`: nodes may be shared; an eighth of the memory is kept for the
+    // `amaf`: nodes have an Amaf for each move. `graph`: nodes may be shared; an eighth of the memory is kept for the
     // table of their keys.
     explicit Tree(std::size_t memory, bool amaf = false, bool graph = false)
         : pool_(graph ? memory - memory / 8 : memory), amaf_(amaf), graph_(graph), max_keys_(memory / 8 / kKeyBytes) {}
@@ -37,7 +37,7 @@ class Tree {
     // Both fail, with nullptr and false, when the memory is at its bound; from then on full() is true until memory
     // comes back.
     Node* make_node(std::span<const Point> moves);  // priors 0, not ready
-    bool add_edge(Node& node);                      // for the first edge that has none
+    bool add_edge(Node& node);                      // for the first move that has none
     bool full() const { return full_; }
     bool has_amaf() const { return amaf_; }
     bool is_graph() const { return graph_; }
@@ -49,9 +49,9 @@ class Tree {
     void forget(std::uint64_t key) { table_.erase(key); }
     std::uint64_t stones(const Node& node) const;
 
-    // Keeps the first edges of a node without edges and gives the memory of the others back.
+    // Keeps the first moves of a node without edges and frees the memory of the others.
     void keep_moves(Node& node, int count);
-    // Makes an edge without a edge the one that the next add_edge() is for.
+    // Makes an untried move the one that the next add_edge() is for.
     void bring_forward(Node& node, int edge);
 
     void drop_node(Node* node);  // a node without edges

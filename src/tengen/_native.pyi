@@ -783,12 +783,12 @@ class Search:
 
     def policy_target(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C')]:
         """
-        float32 [size * size + 1]: what the search tells the policy. RuntimeError before a move has a visit.
+        float32 [size * size + 1]: the policy target. RuntimeError before a move has a visit.
         """
 
     def forget_waiting(self) -> None:
         """
-        Give up the positions of the last gather, as when their evaluation failed.
+        Drop the positions of the last gather, for example because their evaluation failed.
         """
 
     def choose(self, temperature: float | None = None) -> int:

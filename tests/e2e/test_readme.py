@@ -58,6 +58,17 @@ def test_links_have_targets(page: Path) -> None:
     assert not [path for path in paths if not path.exists() and path not in GENERATED]
 
 
+def test_the_files_that_pages_name_exist() -> None:
+    """A path in backticks is a file of the repository or of `src/tengen`. The log keeps the names of its date."""
+    missing = []
+    for page in PAGES:
+        for path in re.findall(r"`(\w+/[\w./-]+)`", page.read_text(encoding="utf-8")):
+            known = path.split("/")[0] in ("native", "tests", "benchmarks", "docs", "examples") or path.endswith(".py")
+            if known and "NAME" not in path and page.name != "log.md":
+                missing += [] if any((base / path).exists() for base in (ROOT, ROOT / "src/tengen")) else [(page, path)]
+    assert not missing
+
+
 def test_the_commands_of_the_pages_exist() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

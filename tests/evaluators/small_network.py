@@ -1,7 +1,6 @@
 """A small random network as an .onnx file with a card, and the same network as a torch module, and inputs for them."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,16 +8,10 @@ from torch import Tensor, nn
 
 from tengen.evaluators import InputBatch
 from tengen.evaluators.network_file import Card
+from tengen.networks import NetOutput
 from tengen.networks.export import export
 
 PLANES, SCALARS = 7, 3
-
-
-class Outputs(NamedTuple):
-    policy: Tensor
-    value: Tensor
-    score: Tensor
-    ownership: Tensor
 
 
 class SmallNet(nn.Module):
@@ -33,13 +26,13 @@ class SmallNet(nn.Module):
         self.points = nn.Conv2d(width, 2, 1)
         self.board = nn.Linear(width, 5)
 
-    def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> Outputs:
+    def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
         cells = mask.unsqueeze(1)
         x = torch.relu(self.first(planes) + self.scalars(scalars)[:, :, None, None]) * cells
         x = torch.relu(self.second(x)) * cells
         points, board = self.points(x), self.board(x.sum((2, 3)) / cells.sum((2, 3)))
         policy = torch.cat([3 * points[:, 0].flatten(1), board[:, :1]], 1)
-        return Outputs(policy, 5 * board[:, 1:4], 10 * board[:, 4], torch.tanh(points[:, 1]))
+        return NetOutput(policy, 5 * board[:, 1:4], 10 * board[:, 4], torch.tanh(points[:, 1]))
 
 
 def write_network(path: Path, module: nn.Module | None = None, name: str = "small") -> Path:

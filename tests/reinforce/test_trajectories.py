@@ -11,17 +11,18 @@ from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.record import GameRecord, pack_moves  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.match.game import Conditions  # noqa: E402
+from tengen.match.moves import Passing  # noqa: E402
 from tengen.reinforce.trajectories import trajectories  # noqa: E402
 
 
-@pytest.mark.parametrize("never_pass", [False, True])
-def test_every_move_of_the_player_is_there_with_its_position_and_its_result(never_pass: bool) -> None:
-    player = raw(Checksum("a"), 1.0, "settled" if never_pass else "free")
+@pytest.mark.parametrize("passing", ["free", "settled"])
+def test_every_move_of_the_player_is_there_with_its_position_and_its_result(passing: Passing) -> None:
+    player = raw(Checksum("a"), 1.0, passing)
     conditions = Conditions(
         size=5, komi=0.5, rules="tromp-taylor", counting="pass-alive", openings="random", opening=0, seed=2
     )
     played = records(play(player, raw(Checksum("b"), 1.0), conditions, 7))
-    steps = trajectories(played, Checksum(), never_pass)
+    steps = trajectories(played, Checksum(), passing)
     expected = []
     for i, record in enumerate(played):
         game = Game(5, "tromp-taylor", 0.5)
@@ -38,7 +39,9 @@ def test_every_move_of_the_player_is_there_with_its_position_and_its_result(neve
         assert steps.black[row] == (i % 2 == 0)
         assert steps.allowed[row, point]
     passes = steps.allowed[:, 25]
-    assert passes.all() if not never_pass else (passes.sum() < len(passes) and not steps.allowed[passes][:, :25].any())
+    assert (
+        passes.all() if passing == "free" else (passes.sum() < len(passes) and not steps.allowed[passes][:, :25].any())
+    )
 
 
 def test_ownership_and_score_are_the_players() -> None:
@@ -47,7 +50,7 @@ def test_ownership_and_score_are_the_players() -> None:
     moves = pack_moves([0, 1, 0], [0, 24, 1])
     record = GameRecord(5, moves, "tromp-taylor", 0.5, winner=1, score=-0.5, ending="count", ownership=owner)
     void = GameRecord(5, moves, "tromp-taylor", 0.5, ending="void")
-    steps = trajectories([record, record, void], Checksum(), False)
+    steps = trajectories([record, record, void], Checksum(), "free")
     assert steps.black.tolist() == [True, True, False, True, True]
     assert steps.move.tolist() == [0, 0, 24, 1, 1]
     assert steps.outcome.tolist() == [-1, 0, 1, -1, 0]

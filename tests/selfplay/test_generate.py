@@ -193,7 +193,7 @@ def test_what_cannot_work_is_refused() -> None:
 def test_settings_reach_the_native_pool() -> None:
     config = recipe(
         search={"visits": 9, "cheap_visits": 4, "temperature": 0.5, "params": {"c_puct": 2}, "full": {"c_puct": 3}},
-        game={"forbid_pass": True, "settle": False, "max_moves": 33},
+        game={"pass_policy": "no-legal-move", "settle": False, "max_moves": 33},
         opening={"temperature": 1.5},
         resign={"turns": 4},
     )

@@ -109,7 +109,7 @@ def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, t
     config, passer = recipe("past", games=2), CountingPasser()
     game, rating = config.game, config.rating
     update = {
-        "game": game.model_copy(update={"forbid_pass": forbid}),
+        "game": game.model_copy(update={"pass_policy": "no-legal-move" if forbid else "free"}),
         "rating": rating.model_copy(update={"opening": 0}),
     }
     config = config.model_copy(update=update)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, ValidationError, model_validator
 
@@ -11,6 +11,9 @@ from tengen import _native
 from tengen.engine.param_fields import SearchParamFields
 from tengen.engine.presets import PRESETS
 from tengen.errors import RecipeError, unknown_name
+
+PassPolicy = Literal["free", "no-legal-move", "no-useful-move"]
+"""When a pass is allowed, as the native core names it; see `pass_policy` of the settings."""
 
 
 class SearchParams(SearchParamFields):

@@ -12,8 +12,8 @@ from tengen.training.config import OptimizerConfig, Positive, ScheduleConfig, St
 class RlGameConfig(Strict):
     """What is played, as in `tengen.match.game.Conditions`.
 
-    With `never_pass`, in the games to learn from and in those that judge, a side passes only when it has no sensible
-    move left: games are then played out, and nothing is won because somebody stopped early.
+    With `pass_policy` no-useful-move, in the games to learn from and in those that judge, a side passes only when it
+    has no useful move left: games are then played out, and nothing is won because somebody stopped early.
     """
 
     size: int = Field(9, ge=5, le=19)
@@ -21,7 +21,7 @@ class RlGameConfig(Strict):
     komi: float = Field(7.5, ge=-400, le=400)
     max_moves: int | None = Field(None, ge=1)
     settle: bool = True
-    never_pass: bool = True
+    pass_policy: Literal["free", "no-useful-move"] = "no-useful-move"
 
 
 class RlPoolConfig(Strict):

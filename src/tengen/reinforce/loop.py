@@ -103,7 +103,7 @@ class _Judged(NamedTuple):
 class _Run:
     def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, log: EventLog, hours: float) -> None:
         self.config, self.files, self.learner, self.log = config, files, learner, log
-        self._passing: Passing = "settled" if config.game.never_pass else "free"
+        self._passing: Passing = "free" if config.game.pass_policy == "free" else "settled"
         self.parent = read_card(files.parent)
         self.evaluations = {event["step"]: event for event in files.events("evaluation")}
         self._earlier, self._started = hours, time.perf_counter()
@@ -137,7 +137,7 @@ class _Run:
         current = self.learner.evaluator("current")
         played = self._play(current, self._opponent(opponent), config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
-        steps = trajectories(played.records(), current, config.game.never_pass)
+        steps = trajectories(played.records(), current, self._passing)
         figures = self.learner.update(steps)
         ended = time.perf_counter()
         values = {

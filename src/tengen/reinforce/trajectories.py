@@ -14,7 +14,7 @@ from tengen.data.batch import Batch
 from tengen.data.record import GameRecord
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import EMPTY
-from tengen.match.moves import Bools, allowed_moves
+from tengen.match.moves import Bools, Passing, allowed_moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Trajectories:
         return Trajectories(**parts)
 
 
-def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass: bool) -> Trajectories:
+def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, passing: Passing) -> Trajectories:
     """The positions of the player that had Black in the games of even number, encoded for its evaluator."""
     size = records[0].size
     total = sum((len(record.moves) + 1 - i % 2) // 2 for i, record in enumerate(records))
@@ -62,7 +62,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, never_pass
             inputs.encode(len(owners), games[i])
             owners.append(i)
         if mine:
-            allowed.append(allowed_moves([games[i] for i in mine], "settled" if never_pass else "free"))
+            allowed.append(allowed_moves([games[i] for i in mine], passing))
         for i in playing:
             point = int(records[i].points[ply])
             games[i].play(point)

@@ -15,7 +15,6 @@ from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.network_file import find_network
 from tengen.match.moves import Passing
 from tengen.match.spec import PlayerSpec
-from tengen.selfplay.matches import changed_params, network_spec
 
 _OWN = ("early", "past")
 
@@ -69,6 +68,19 @@ class Anchor:
 def network_name(number: int, visits: int) -> str:
     """The name of the run's network of this number."""
     return f"network {number}, {'raw policy' if visits == 1 else f'{visits} visits'}"
+
+
+def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
+    """The raw policy of a network at 1 visit, otherwise its search with these params."""
+    if visits == 1:
+        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
+    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
+
+
+def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
+    """The search params that differ from the defaults."""
+    usual = SearchParams().model_dump()
+    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
 
 
 def check_anchors(words: Iterable[str]) -> None:

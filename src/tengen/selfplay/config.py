@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from tengen.engine.params import SearchParams, set_params
+from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -36,8 +36,8 @@ class GameConfig(Strict):
     """What is played. `sizes` gives the share of each board size (5 to 19); komi `start` holds for all of them.
 
     A game ends after `max_moves` moves, by default 2 x size x size. With `settle` it ends when every point is
-    pass-alive, and a side passes only then. With `forbid_pass` a side passes only when nothing else is legal (published
-    7x7 system).
+    pass-alive, and a side passes only then. With `pass_policy` no-legal-move a side passes only when nothing else is
+    legal (published 7x7 system), with no-useful-move only when no useful move is left, and plays useful moves alone.
     """
 
     sizes: dict[int, float] = Field({7: 1.0})
@@ -45,7 +45,7 @@ class GameConfig(Strict):
     komi: KomiConfig = KomiConfig()
     max_moves: int | None = Field(None, ge=1)
     settle: bool = True
-    forbid_pass: bool = False
+    pass_policy: PassPolicy = "free"
 
     @model_validator(mode="after")
     def _sizes(self) -> "GameConfig":

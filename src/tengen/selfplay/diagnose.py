@@ -209,8 +209,8 @@ def _move_limit(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning 
     return RunWarning(
         "move limit",
         f"{ended / played:.0%} of the games end at the limit of moves, not by passes.",
-        "Turn game.settle on and game.forbid_pass off so that finished games end, or raise game.max_moves; games cut "
-        "short are counted with dead stones on the board.",
+        "Turn game.settle on and set game.pass_policy=free so that finished games end, or raise game.max_moves; "
+        "games cut short are counted with dead stones on the board.",
     )
 
 

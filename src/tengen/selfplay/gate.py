@@ -10,8 +10,9 @@ from tengen.match.players import evaluator_player
 from tengen.match.runner import InBatch
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
+from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
-from tengen.selfplay.matches import load_temporary, network_spec, play_run_match, run_conditions, run_passing
+from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_passing
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed

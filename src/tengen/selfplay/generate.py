@@ -64,7 +64,7 @@ def play_params(config: SelfPlayConfig, resign_winrate: float = 0.0) -> _native.
     params.resign_winrate = resign_winrate
     params.resign_turns = config.resign.turns if config.resign else 0
     params.settle = config.game.settle
-    params.pass_policy = "no-legal-move" if config.game.forbid_pass else "free"
+    params.pass_policy = config.game.pass_policy
     params.max_moves = config.game.max_moves or 0
     return params
 

@@ -13,7 +13,6 @@ from tengen.match.game import Conditions, Outcome
 from tengen.match.moves import Passing
 from tengen.match.runner import InBatch, play_match
 from tengen.match.settings import MatchSettings
-from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
 from tengen.selfplay.config import GameConfig
 from tengen.statistics import Tally
@@ -27,22 +26,9 @@ def load_temporary(path: Path) -> Evaluator:
     return load_evaluator(path, remember=False)
 
 
-def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
-    """The raw policy of a network at 1 visit, otherwise its search with these params."""
-    if visits == 1:
-        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
-    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
-
-
-def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
-    """The search params that differ from the defaults."""
-    usual = SearchParams().model_dump()
-    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
-
-
 def run_passing(game: GameConfig, params: SearchParams) -> Passing:
     """When networks of a run pass in its matches: as in its games."""
-    if not game.forbid_pass:
+    if game.pass_policy == "free":
         return "free"
     return "filled" if params.simulate_to_end else "settled"
 

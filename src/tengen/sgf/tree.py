@@ -219,8 +219,8 @@ class GameTree:
         return len(self._nodes)
 
     @classmethod
-    def of_game(cls, game: Game, info: SgfInfo | None = None) -> GameTree:
-        """The tree of a played game, a single line.
+    def of_game(cls, game: Game, info: SgfInfo | None = None, *, moves: bool = True) -> GameTree:
+        """The tree of a played game, a single line; its root alone without `moves`.
 
         Komi, rules and handicap come from the game where `info` has none. So does the result of a game that ended by
         resignation or without result. The result of a counted game depends on the dead stones, which a game does not
@@ -242,7 +242,7 @@ class GameTree:
         if game.setup_stones or game.first_to_play:
             tree.root.to_play = game.first_to_play
         node = tree.root
-        for color, point in game.moves:
+        for color, point in game.moves if moves else ():
             node = tree.add_move(node, color, point)
         return tree
 
