@@ -251,7 +251,7 @@ def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:
     settings["network"]["size"] = "b1c16"
-    with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another --out"):
+    with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another folder with --out"):
         train(RunConfig.model_validate(settings), unbroken, show_progress=False)
 
 
