@@ -24,8 +24,8 @@ from tengen.reinforce import loop as policy_gradient  # noqa: E402
 from tengen.reinforce.config import RlConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
 from tengen.reinforce.report import write_rl_report  # noqa: E402
+from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.runs.log import read_log  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
 
 _CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
@@ -45,7 +45,7 @@ def unbroken(parent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(folder: Path) -> list[dict[str, object]]:
     """The log without its clocks."""
-    return [_without_clocks(entry) for entry in read_log(folder / "log.jsonl")]
+    return [_without_clocks(entry) for entry in read_events(folder)]
 
 
 def _without_clocks(entry: dict[str, Any]) -> dict[str, object]:
@@ -78,7 +78,7 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
 def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     unbroken: Path, parent: Path, tmp_path: Path
 ) -> None:
-    entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_log(unbroken / "log.jsonl")]
+    entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_events(unbroken)]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     (tmp_path / "recipe.yaml").write_text("name: small\n")
     text = write_rl_report(tmp_path, small_config(parent), "mother").read_text()
@@ -185,7 +185,7 @@ def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
         evaluation={"every": 100, "games": 100, "opening_moves": 3},
     )
     run_policy_gradient(config, tmp_path / "run", progress=False)
-    final = read_log(tmp_path / "run" / "log.jsonl")[-1]
+    final = read_events(tmp_path / "run")[-1]
     assert final["event"] == "final"
     assert final["score"] > 0.65
     assert final["drawn"]["score"] > 0.65

@@ -9,11 +9,11 @@ import pytest
 from tengen.errors import RecipeError
 from tengen.runs.folder import RunFolder, check_same, difference, numbered
 
-RECIPE = {"kind": "network", "name": "x", "search": {"visits": 32, "params": {}}, "learn": {"threads": 2, "lr": 0.1}}
+RECIPE = {"kind": "supervised", "name": "x", "search": {"visits": 32, "params": {}}, "learn": {"threads": 2, "lr": 0.1}}
 
 
 def test_a_fresh_folder_takes_any_run(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run", "network")
+    folder = RunFolder(tmp_path / "run", "supervised")
     with folder.lead():
         folder.check_same(RECIPE)
         folder.write_recipe(RECIPE)
@@ -22,7 +22,7 @@ def test_a_fresh_folder_takes_any_run(tmp_path: Path) -> None:
 
 
 def test_the_first_setting_that_differs_is_named(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path, "network")
+    folder = RunFolder(tmp_path, "supervised")
     folder.write_recipe(RECIPE)
     with pytest.raises(RecipeError, match=r"holds a run with search\.visits = 32, not 64; give the same settings"):
         folder.check_same({**RECIPE, "search": {"visits": 64, "params": {}}})
@@ -60,28 +60,28 @@ def test_what_a_match_folder_holds_is_compared_alike(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    RunFolder(tmp_path / "a", "network").check_kind()
+    RunFolder(tmp_path / "a", "supervised").check_kind()
     (tmp_path / "recipe.yaml").write_text("name: before kinds\n")
-    RunFolder(tmp_path, "network").check_kind()
-    with pytest.raises(RecipeError, match="holds a run of kind network, not selfplay; give another folder"):
+    RunFolder(tmp_path, "supervised").check_kind()
+    with pytest.raises(RecipeError, match="holds a run of kind supervised, not selfplay; give another folder"):
         RunFolder(tmp_path, "selfplay").check_kind()
     (tmp_path / "recipe.yaml").write_text("- no recipe\n")
-    with pytest.raises(RecipeError, match="holds a run of kind unknown, not network"):
-        RunFolder(tmp_path, "network").check_kind()
+    with pytest.raises(RecipeError, match="holds a run of kind unknown, not supervised"):
+        RunFolder(tmp_path, "supervised").check_kind()
     (tmp_path / "recipe.yaml").write_bytes(b"\xff\xfe\x00: [")
     with pytest.raises(RecipeError, match=r"recipe.yaml cannot be read; give another folder"):
-        RunFolder(tmp_path, "network").check_kind()
+        RunFolder(tmp_path, "supervised").check_kind()
     (tmp_path / "match.json").touch()
-    with pytest.raises(RecipeError, match="holds a match"), RunFolder(tmp_path, "network").lead():
+    with pytest.raises(RecipeError, match="holds a match"), RunFolder(tmp_path, "supervised").lead():
         pass
 
 
 def test_one_process_leads_a_run_and_its_death_frees_it(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run", "network")
+    folder = RunFolder(tmp_path / "run", "supervised")
     script = f"""
 import pathlib
 from tengen.runs.folder import RunFolder
-with RunFolder(pathlib.Path({str(folder.path)!r}), "network").lead():
+with RunFolder(pathlib.Path({str(folder.path)!r}), "supervised").lead():
     print("leads", flush=True)
     input()
 """
@@ -99,7 +99,7 @@ with RunFolder(pathlib.Path({str(folder.path)!r}), "network").lead():
 
 
 def test_a_resumed_run_keeps_its_games(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path, "network")
+    folder = RunFolder(tmp_path, "supervised")
     folder.check_games("10 games (aa)", resumes=False)
     folder.check_games("10 games (aa)", resumes=True)
     with pytest.raises(RecipeError, match=r"learnt from 10 games \(aa\), and its store holds 11 games \(bb\) now"):

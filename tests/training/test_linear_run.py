@@ -17,9 +17,9 @@ from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.playout_file import find_playout, read_playout, read_playout_card, write_playout
+from tengen.runs.events import read_events
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.log import read_log
 from tengen.training import linear
 from tengen.training.config import LinearRun
 from tengen.training.linear import judge_playout, train_linear
@@ -54,7 +54,7 @@ def unbroken(run: LinearRun, tmp_path: Path) -> Path:
 
 def events(path: Path) -> list[dict[str, object]]:
     """What a run logged, without what depends on the clock."""
-    entries = read_log(path.parent.parent / "log.jsonl")
+    entries = read_events(path.parent.parent)
     return [{name: value for name, value in entry.items() if name not in ("time", "rate")} for entry in entries]
 
 

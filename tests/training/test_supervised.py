@@ -26,8 +26,8 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
+from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.runs.log import read_log  # noqa: E402
 from tengen.training.callbacks import checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
@@ -86,7 +86,7 @@ def test_a_run_leaves_everything(unbroken: Path) -> None:
     card = read_card(unbroken / "nets" / "small.onnx")
     assert (card.name, card.family, card.positions, card.games) == ("small", "residual", 240, 60)
     assert 0 < card.metrics["top1"] < 1 and card.metrics["judged_positions"] == 60
-    log = read_log(unbroken / "log.jsonl")
+    log = read_events(unbroken)
     assert [e["step"] for e in log if e["event"] == "train"] == [5, 10, 15, 20, 25, 30]
     assert [e["step"] for e in log if e["event"] == "validation"] == [10, 20, 30]
     assert [e["count"] for e in log if e["event"] == "validation"] == [20, 20, 20]
@@ -192,7 +192,7 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(
     assert 8 <= step < 30, "killed in the middle"
     train(run, folder, show_progress=False)
     assert_same_end(unbroken, folder)
-    steps = [entry["step"] for entry in read_log(folder / "log.jsonl") if entry["event"] == "train"]
+    steps = [entry["step"] for entry in read_events(folder) if entry["event"] == "train"]
     assert steps == sorted(set(steps)), "no step is logged twice"
 
 
@@ -201,7 +201,7 @@ def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunCo
     args = command(store, folder, log_every=1)
     process = subprocess.Popen(args, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300  # on a busy machine PyTorch alone loads for a minute
-    while not read_log(folder / "log.jsonl"):
+    while not read_events(folder):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
@@ -251,7 +251,7 @@ def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:
     settings["network"]["size"] = "b1c16"
-    with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another --out"):
+    with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another folder with --out"):
         train(RunConfig.model_validate(settings), unbroken, show_progress=False)
 
 
@@ -328,7 +328,7 @@ def test_a_finished_run_only_finishes_again(
     before = final_state(unbroken)["network"]
     path = train(run, unbroken, show_progress=False)
     assert read_card(path).positions == 240
-    assert [e["event"] for e in read_log(unbroken / "log.jsonl")].count("final") == 1
+    assert [e["event"] for e in read_events(unbroken)].count("final") == 1
     assert not any(path.is_file() for path in tmp_path.rglob("*")), "models that are judged once are not kept"
     after = final_state(unbroken)["network"]
     assert all(torch.equal(before[name], after[name]) for name in before)
@@ -354,7 +354,7 @@ def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path:
     settings["training"] |= {"steps": None, "max_hours": 6 / 3600, "log_every": 1}
     run = RunConfig.model_validate(settings)
     path = train(run, tmp_path / "run", show_progress=False)
-    rates = [e["lr"] for e in read_log(tmp_path / "run" / "log.jsonl") if e["event"] == "train"]
+    rates = [e["lr"] for e in read_events(tmp_path / "run") if e["event"] == "train"]
     assert len(rates) > 5
     assert rates[-1] < 0.1 * max(rates)
     positions = read_card(path).positions

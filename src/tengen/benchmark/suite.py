@@ -141,7 +141,7 @@ def measure_recipe(run: RunConfig, seconds: float, say: Say) -> Figures:
 
 
 def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: float, say: Say) -> None:
-    if not (find_spec("torch") and find_spec("lightning")):
+    if not (find_spec("torch") and find_spec("lightning_fabric")):
         figures.missing.append(str(MissingExtra("how long a recipe takes: training", "train")))
         return
     for run in recipes:

@@ -45,7 +45,7 @@ VERBS = {
 }
 
 # Packages that only the extra [train] brings.
-_TRAIN_PACKAGES = frozenset({"torch", "lightning", "onnx", "tensorboard"})
+_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "onnx", "tensorboard"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -19,19 +19,19 @@ class RlGameConfig(Strict):
     size: int = Field(9, ge=5, le=19)
     rules: str = "tromp-taylor"
     komi: float = Field(7.5, ge=-400, le=400)
-    most_moves: int | None = Field(None, ge=1)
+    max_moves: int | None = Field(None, ge=1)
     settle: bool = True
     pass_policy: Literal["free", "no-useful-move"] = "no-useful-move"
 
 
 class RlPoolConfig(Strict):
-    """Earlier selves to play against: the parent and a copy after every `every` updates, of which `most` newest stay.
+    """The opponent pool: the parent and a copy after every `every` updates; the `max_members` newest copies stay.
 
     The parent always stays. One opponent is drawn for all games of an update.
     """
 
     every: int = Field(500, ge=1)
-    most: int | None = Field(None, ge=1)
+    max_members: int | None = Field(None, ge=1)
 
 
 class RlLearnConfig(TrainerConfig):

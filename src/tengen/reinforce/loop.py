@@ -22,8 +22,7 @@ from rich.progress import Progress, TaskID
 import tengen
 from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord
-from tengen.disk import locked, write_text
-from tengen.errors import RecipeError
+from tengen.disk import write_text
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -41,9 +40,7 @@ from tengen.reinforce.folder import RlFolder
 from tengen.reinforce.learner import Learner, module_evaluator
 from tengen.reinforce.report import write_rl_report
 from tengen.reinforce.trajectories import trajectories
-from tengen.runs.events import Journal
-from tengen.runs.folder import check_kind
-from tengen.runs.log import read_log
+from tengen.runs.events import EventLog
 from tengen.runs.progress import new_bar
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.statistics import Tally
@@ -77,35 +74,23 @@ class Games:
 
 
 def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -> Path:
-    """Carry out a run in `folder`, or go on with the one that it holds; return the network file.
+    """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
     Raises RecipeError when the folder holds another run or another process works on it, NetworkError when the
     parent cannot be trained on. A finished run returns its file at once.
     """
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
-    check_kind(folder, config.kind)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / ".lead.lock") as free:
-        if not free:
-            raise RecipeError(f"{folder}: another process is at work on this run")
-        return _resume(config, folder, progress)
-
-
-def _resume(config: RlConfig, folder: Path, progress: bool) -> Path:
     files = RlFolder(folder, config.name)
-    files.prepare(config, find_network(config.start))
-    learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
-    saved = files.load()
-    hours = 0.0
-    if saved is not None:
-        learner.restore(saved["learner"])
-        hours = float(saved["hours"])
-    journal = Journal(folder, learner.updates)
-    try:
-        return _Run(config, files, learner, journal, hours).go(progress)
-    finally:
-        journal.close()
+    with files.lead():
+        files.prepare(config, find_network(config.start))
+        learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
+        saved, hours = files.load(), 0.0
+        if saved is not None:
+            learner.restore(saved["learner"])
+            hours = float(saved["hours"])
+        with files.log(learner.updates) as log:
+            return _Run(config, files, learner, log, hours).go(progress)
 
 
 class _Judged(NamedTuple):
@@ -116,11 +101,11 @@ class _Judged(NamedTuple):
 
 
 class _Run:
-    def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, journal: Journal, hours: float) -> None:
-        self.config, self.files, self.learner, self.journal = config, files, learner, journal
+    def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, log: EventLog, hours: float) -> None:
+        self.config, self.files, self.learner, self.log = config, files, learner, log
         self._passing: Passing = "free" if config.game.pass_policy == "free" else "settled"
         self.parent = read_card(files.parent)
-        self.evaluations = {entry["step"]: entry for entry in read_log(journal.path) if entry["event"] == "evaluation"}
+        self.evaluations = {event["step"]: event for event in files.events("evaluation")}
         self._earlier, self._started = hours, time.perf_counter()
         self._parent_evaluator: Evaluator | None = None
         self._opponents: dict[int, Evaluator] = {}
@@ -132,8 +117,7 @@ class _Run:
 
     def go(self, progress: bool) -> Path:
         """Update after update, with copies to the pool and evaluations at their times."""
-        done = next((entry for entry in read_log(self.journal.path) if entry["event"] == "final"), None)
-        if done is not None and self.files.result.exists():
+        if self.files.events("final") and self.files.result.exists():
             return self.files.result
         with new_bar(progress) as bar:
             task = bar.add_task("starting", total=self.config.iterations, completed=self.learner.updates)
@@ -168,7 +152,7 @@ class _Run:
             "learn_seconds": round(ended - learning, 2),
             "hours": round(self.hours, 4),
         }
-        self.journal.write("train", self.learner.updates, values)
+        self.log.write("train", self.learner.updates, values)
         self.files.save({"learner": self.learner.state(), "hours": self.hours})
         bar.update(task, completed=self.learner.updates, description=self._describe(values))
 
@@ -180,9 +164,9 @@ class _Run:
 
     def _members(self) -> list[int]:
         """The updates after which the members of the pool stood still."""
-        every, most = self.config.pool.every, self.config.pool.most
+        every, newest = self.config.pool.every, self.config.pool.max_members
         later = list(range(every, self.learner.updates + 1, every))
-        return [0, *later[len(later) - most if most is not None and len(later) > most else 0 :]]
+        return [0, *later[len(later) - newest if newest is not None and len(later) > newest else 0 :]]
 
     def _draw_opponent(self) -> int:
         members = self._members()
@@ -222,7 +206,7 @@ class _Run:
             komi=game.komi,
             counting="pass-alive",
             settle=game.settle,
-            max_moves=game.most_moves,
+            max_moves=game.max_moves,
             openings="players",
             opening=opening,
             opening_temperature=opening_temperature,
@@ -261,7 +245,7 @@ class _Run:
     def _note(self, event: str, judged: _Judged) -> None:
         """Log games against the parent, and write ratings.json."""
         updates, values = self.learner.updates, {**_figures(judged.best), "drawn": _figures(judged.drawn)}
-        self.journal.write(event, updates, values)
+        self.log.write(event, updates, values)
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
         write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))

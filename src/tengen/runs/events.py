@@ -86,10 +86,3 @@ def _numbers(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, floa
             yield from _numbers(f"{prefix}/{name}", value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield f"{prefix}/{name}", value
-
-
-class Journal(EventLog):
-    """The log by its former name."""
-
-    def __init__(self, folder: Path, step: int, *, curves: bool = True, again: Collection[str] = ()) -> None:
-        super().__init__(folder, step, tensorboard=curves, again=again)

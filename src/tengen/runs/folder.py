@@ -179,23 +179,3 @@ def numbered(folder: Path, pattern: str) -> list[tuple[int, Path]]:
     """(number, path) of the files of a pattern such as `cycle-*.onnx`, lowest number first."""
     found = ((_NUMBER.search(path.stem), path) for path in folder.glob(pattern))
     return sorted((int(match[1]), path) for match, path in found if match)
-
-
-def check_kind(folder: Path, kind: str) -> None:
-    RunFolder(folder, kind).check_kind()
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    with locked(folder / ".train.lock") as free:
-        if not free:
-            raise RecipeError(f"another process is training in {folder}; wait for it to end, or give another --out")
-        yield
-
-
-def check_games(folder: Path, games: str, resumes: bool) -> None:
-    RunFolder(folder, "").check_games(games, resumes=resumes)
-
-
-def write_recipe(folder: Path, recipe: Mapping[str, Any]) -> None:
-    RunFolder(folder, "").write_recipe(recipe)

@@ -78,11 +78,15 @@ def _check_search(config: SelfPlayConfig) -> None:
 
 def _check_network(config: SelfPlayConfig) -> None:
     from tengen.networks import parse_config
-    from tengen.training.losses import check_losses
+    from tengen.training.losses import check_losses, needed_targets
     from tengen.training.optimizers import OPTIMIZERS
 
     network = parse_config(config.network)
     check_losses(network, config.learn.losses)
+    if targets := needed_targets(config.learn.losses)[1]:
+        raise RecipeError(
+            f"learn.losses: a loss reads the target {next(iter(targets))!r}, and self-play has no registered targets"
+        )
     _ = OPTIMIZERS[config.learn.optimizer.name]
     takes = getattr(network, "board_sizes", None)
     if takes is None:

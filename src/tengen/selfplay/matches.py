@@ -28,7 +28,7 @@ def load_temporary(path: Path) -> Evaluator:
 
 def run_passing(game: GameConfig, params: SearchParams) -> Passing:
     """When networks of a run pass in its matches: as in its games."""
-    if not game.forbid_pass:
+    if game.pass_policy == "free":
         return "free"
     return "filled" if params.simulate_to_end else "settled"
 
