@@ -65,17 +65,18 @@ class PlayerSpec(BaseModel):
 
     `pass_policy` says who decides when to pass and resign:
 
-    - `engine`: the engine, by the rules of the game (docs/rules.md). It also resigns, and stops a search when no other
-      move can overtake. The default of networks, playouts and `policy`.
+    - `engine`: the engine, by the rules of the game (docs/reference/rules.md). It also resigns, and stops a search when
+      no other move can overtake. The default of networks, playouts and `policy`.
     - `free`: the search or policy; exact visits, no resignation. The next two are the same with fewer passes.
     - `no-useful-move`: passes only when nothing is left but own true eyes and, unless the match counts no stone as
       dead, pass-alive area.
     - `no-legal-move`: passes only when no other move is legal.
 
     `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
-    search, which must then not pass by the `engine`. `preset` and `search` change the search (docs/search.md),
-    `threads` are the player's own, `backend` is that of `load_evaluator`. A program has `startup_seconds` for each
-    command before its first move and, unless it has a clock, `move_seconds` for all commands of a move.
+    search, which must then not pass by the `engine`. `preset` and `search` change the search
+    (docs/reference/search.md), `threads` are the player's own, `backend` is that of `load_evaluator`. A program has
+    `startup_seconds` for each command before its first move and, unless it has a clock, `move_seconds` for all commands
+    of a move.
 
     `name` is the player's name in a match, made from the other fields where it is not given.
     """
