@@ -4,9 +4,9 @@
         --against random playouts@1000 "gtp:gnugo --mode gtp --level 10 --chinese-rules"
 
 NETWORK is a name or a file; `--visits 1` is its raw policy. Players are named as the anchors of a self-play recipe are
-(docs/zero.md); half of the games are played with each colour, and the first `--opening` moves are drawn from the
-network's policy. With `--seconds` network and playouts think for so long a move instead, one thread each, one game at
-a time. `--out` keeps the games. Without NETWORK a short run with `default`.
+(docs/guides/self-play.md); half of the games are played with each colour, and the first `--opening` moves are drawn
+from the network's policy. With `--seconds` network and playouts think for so long a move instead, one thread each, one
+game at a time. `--out` keeps the games. Without NETWORK a short run with `default`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
         size=settings.size,
         rules=settings.rules,
         komi=settings.komi,
-        counting="pass-alive",
+        dead_stones="pass-alive",
         opening=settings.opening,
     )
     players = RunPlayers(settings.visits)

@@ -1,4 +1,4 @@
-// The plane set `tengen`; docs/planes.md says what each plane means.
+// The plane set `tengen`; docs/reference/planes.md says what each plane means.
 #include <algorithm>
 #include <cmath>
 

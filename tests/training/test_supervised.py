@@ -249,6 +249,14 @@ def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
         make_fabric(run.training.model_copy(update={"device": "cuda"}))
 
 
+def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
+    shutil.copytree(unbroken, tmp_path / "run")
+    path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]
+    torch.save({"state_dict": {}, "global_step": 30, "run": {}}, path)  # the form of Lightning's Trainer
+    with pytest.raises(RecipeError, match="another version of Tengen; give another folder with --out"):
+        train(run, tmp_path / "run", show_progress=False)
+
+
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:
     settings["network"]["size"] = "b1c16"
     with pytest.raises(RecipeError, match=r"network\.size = b1c8, not b1c16.*another folder with --out"):

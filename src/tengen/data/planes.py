@@ -1,4 +1,4 @@
-"""Plane sets by name: the inputs of a network. `docs/planes.md` explains every plane of the shipped sets."""
+"""Plane sets by name: the inputs of a network. `docs/reference/planes.md` explains every plane of the shipped sets."""
 
 from __future__ import annotations
 

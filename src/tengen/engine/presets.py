@@ -1,4 +1,4 @@
-"""The searches of published systems, as far as their settings are known. docs/search.md lists them with their sources.
+"""Searches of published systems, as far as their settings are known. docs/reference/search.md lists their sources.
 
 Constants for win rates in 0..1 are doubled for utilities in -1..1, and so are first-play reductions.
 """

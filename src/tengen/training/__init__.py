@@ -1,4 +1,4 @@
-"""Supervised training: from a game store and a recipe to a network file, its card and a report.
+"""Training: the trainer, losses, optimizers, schedules and callbacks; supervised runs; linear playout policies.
 
-`accuracy`, `config` and `report` need no PyTorch; all else needs the extra [train].
+`card`, `config`, `linear`, `metrics` and `report` need no PyTorch; the rest needs the extra [train].
 """

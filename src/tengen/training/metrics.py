@@ -1,6 +1,6 @@
-"""How well an evaluator predicts the games of people: one measure for networks in training and for any network file.
+"""How well an evaluator predicts game records: one measure for networks in training and for any network file.
 
-Nothing here needs PyTorch.
+Needs no PyTorch.
 """
 
 import math
@@ -13,10 +13,10 @@ from tengen.data.batch import Batch
 from tengen.data.sampler import Sampler
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
+from tengen.statistics import Z95, wilson
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_Z95 = 1.959964
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,13 @@ class Estimate:
 
     @staticmethod
     def share(hits: Numbers) -> "Estimate":
-        """Of values in 0..1: Wilson's interval, which is honest near 0 and 1 and with few positions."""
+        """Of values in 0..1: the Wilson interval, which holds near 0 and 1 and with few positions."""
         count = len(hits)
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(hits.mean())
-        spread = _Z95**2 / count
-        middle = (mean + spread / 2) / (1 + spread)
-        half = _Z95 / (1 + spread) * math.sqrt(mean * (1 - mean) / count + spread / count / 4)
-        return Estimate(mean, min(mean, max(0.0, middle - half)), max(mean, min(1.0, middle + half)), count)
+        low, high = wilson(float(hits.sum()), count)
+        return Estimate(mean, min(mean, max(0.0, low)), max(mean, min(1.0, high)), count)
 
     @staticmethod
     def average(values: Numbers) -> "Estimate":
@@ -47,7 +45,7 @@ class Estimate:
         if not count:
             return Estimate(math.nan, math.nan, math.nan, 0)
         mean = float(values.mean())
-        half = _Z95 * float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+        half = Z95 * float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
         return Estimate(mean, mean - half, mean + half, count)
 
     def interval(self, digits: int) -> list[float | None]:
@@ -110,7 +108,7 @@ class PredictionResults:
 
 
 def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None) -> PredictionResults:
-    """Judge an evaluator on the first positions of a sampler, one epoch of it at most."""
+    """Evaluate the first positions of a sampler, one epoch at most, and compare with the records."""
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     parts = []
     for step in range(-(-wanted // sampler.batch_size)):

@@ -239,8 +239,10 @@ class Trainer(Generic[BatchT]):
 
 
 def read_checkpoint(path: Path) -> State:
-    """What `Trainer.save` wrote, on the CPU."""
+    """What `Trainer.save` wrote, on the CPU. Raises RecipeError for a checkpoint in the form of an earlier version."""
     state: State = torch.load(path, map_location="cpu", weights_only=True)
+    if "network" not in state:
+        raise RecipeError(f"{path} was written by another version of Tengen; give another folder with --out")
     return state
 
 
