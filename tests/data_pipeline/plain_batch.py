@@ -11,7 +11,10 @@ from tengen.data import Batch
 
 def equal(a: Batch, b: Batch) -> bool:
     names = [f.name for f in fields(Batch) if getattr(a, f.name) is not None or getattr(b, f.name) is not None]
-    return all(np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in names)
+    parts = [(getattr(a, name), getattr(b, name)) for name in names if name != "extra"]
+    parts += [(a.extra[name], b.extra[name]) for name in a.extra.keys() & b.extra.keys()]
+    same_keys = a.extra.keys() == b.extra.keys()
+    return same_keys and all(np.array_equal(one, other, equal_nan=True) for one, other in parts)
 
 
 def turn(board: np.ndarray, symmetry: int) -> np.ndarray:
