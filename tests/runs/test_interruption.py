@@ -1,6 +1,5 @@
 """Ctrl-C once ends cleanly, twice at once."""
 
-import os
 import signal
 import threading
 
@@ -15,13 +14,13 @@ def test_the_first_signal_sets_the_flag_and_the_second_interrupts(number: signal
     with ShutdownFlag() as stop:
         assert not stop
         stop.check()
-        os.kill(os.getpid(), number)
+        signal.raise_signal(number)
         assert stop
         assert stop.event.is_set()
         with pytest.raises(KeyboardInterrupt):
             stop.check()
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
     assert signal.getsignal(number) == before
 
 
