@@ -40,7 +40,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
         size=settings.size,
         rules=settings.rules,
         komi=settings.komi,
-        counting="pass-alive",
+        dead_stones="pass-alive",
         opening=settings.opening,
     )
     players = RunPlayers(settings.visits)

@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "web": ENGINE,
-    "match": ENGINE | {"gtp", "statistics"},
+    "match": ENGINE | {"gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},

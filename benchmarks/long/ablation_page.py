@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import t as student
 
-from tengen.runs.report import ACCENT, INK, PALETTE, Plot, figures, page, plot, save_picture, section, write_page
+from tengen.runs.plots import ACCENT, INK, PALETTE, Plot, plot, save_picture
+from tengen.runs.report import template, write_page
 
 BASE = "base"
 SEARCHES = ("base", "puct-16", "gumbel-16", "puct-64", "gumbel-64")
@@ -121,9 +121,13 @@ def table(variants: Sequence[Variant], gate: float) -> str:
     return "\n".join([head, "|---|---|---|---|---|", *lines])
 
 
-def _html_table(variants: Sequence[Variant], gate: float) -> str:
-    head, *lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in cells) for cells in rows(variants, gate))
-    return f"<table><tr>{head.replace('td>', 'th>')}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+_PAGE = """{% extends "base.html" %}
+{% import "parts.html" as parts %}
+{% block body %}
+{{ parts.plots(plots) }}
+{% call parts.section("Table") %}{{ parts.figures(heads, rows, names=heads[:1]) }}{% endcall %}
+{% endblock %}
+"""
 
 
 def write_report(variants: Sequence[Variant], gate: float, out: Path) -> Path:
@@ -131,18 +135,18 @@ def write_report(variants: Sequence[Variant], gate: float, out: Path) -> Path:
     plots = draw(variants, gate)
     title = "What each part of self-play is worth"
     save_picture(out / "report.png", title, plots, 4.6)
-    shown = figures(
-        plot(name, below, one, size=(6.4, 4.2), left=0.27 if i == 0 else 0.13)
-        for i, (name, below, one) in enumerate(plots)
-    )
-    told = section("Table", _html_table(variants, gate))
+    heads, *lines = rows(variants, gate)
     return write_page(
         out / "report.html",
-        page(
-            title,
-            f"<h1>{title}</h1>{shown}{told}",
-            style="h1{margin-bottom:1rem}th,td{text-align:left;padding:.35rem .6rem}",
-        ),
+        template(_PAGE),
+        title=title,
+        what="ablations",
+        heads=heads,
+        rows=lines,
+        plots=[
+            plot(name, below, one, size=(6.4, 4.2), left=0.27 if i == 0 else 0.13)
+            for i, (name, below, one) in enumerate(plots)
+        ],
     )
 
 

@@ -27,7 +27,7 @@ def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[s
     lines = capsys.readouterr().out.splitlines()
     found = json.loads(lines[-1])
     assert (found["network"], found["size"], found["komi"], found["visits"]) == ("uniform", 5, 0.5, 12)
-    assert [row["against"] for row in found["results"]] == ["random", "playouts, 20 visits, passes when settled"]
+    assert [row["against"] for row in found["results"]] == ["random", "playouts, 20 visits, passes last"]
     for row, line in zip(found["results"], lines[1:-1], strict=True):
         assert row["games"] == 6 and line.startswith(row["against"])
         assert row["score"] == pytest.approx((row["as_black"] + row["as_white"]) / 2, abs=1e-3)

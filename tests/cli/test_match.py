@@ -41,7 +41,7 @@ def test_a_file_and_options_over_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["schedule"] == {"kind": "ladder", "anchors": 1, "back": 2}
     assert (found["conditions"]["komi"], found["conditions"]["seed"], found["conditions"]["turns"]) == (1.5, 7, 3)
     assert main(["match", *words]) == 2
-    assert "holds a match with schedule: back = 2, not 1" in capsys.readouterr().err
+    assert "holds a match with schedule.back = 2, not 1" in capsys.readouterr().err
 
 
 def test_players_as_words_play_in_a_folder_of_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

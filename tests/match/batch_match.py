@@ -13,6 +13,7 @@ from tengen.evaluators import Evaluator
 from tengen.game import Game
 from tengen.match.batch import BatchMatch, Played
 from tengen.match.game import Conditions, Outcome
+from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import evaluator_player
 from tengen.match.settings import MatchSettings
@@ -34,14 +35,16 @@ class Side:
         return PlayerSpec.model_validate({"name": name, **self.fields})
 
 
-def raw(evaluator: Evaluator, temperature: float = 0.0, passing: str = "free") -> Side:
+def raw(evaluator: Evaluator, temperature: float = 0.0, pass_policy: str = "free") -> Side:
     """The raw policy of an evaluator."""
-    return Side(evaluator, {"player": "policy:x", "temperature": temperature, "passing": passing})
+    return Side(evaluator, {"player": "policy:x", "temperature": temperature, "pass_policy": pass_policy})
 
 
-def search(evaluator: Evaluator, visits: int, passing: str = "free", temperature: float = 0.0, **params: float) -> Side:
+def search(
+    evaluator: Evaluator, visits: int, pass_policy: str = "free", temperature: float = 0.0, **params: float
+) -> Side:
     """A search with an evaluator."""
-    fields = {"player": "x", "visits": visits, "passing": passing, "temperature": temperature, "search": params}
+    fields = {"player": "x", "visits": visits, "pass_policy": pass_policy, "temperature": temperature, "search": params}
     return Side(evaluator, fields)
 
 
@@ -56,8 +59,10 @@ class Open:
     def __init__(self, *sides: Side) -> None:
         self._evaluators = {name: side.evaluator for name, side in zip(NAMES, sides, strict=True)}
 
-    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
-        return evaluator_player(spec, self._evaluators[spec.name], games, threads or 1)
+    def __call__(
+        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        return evaluator_player(spec, self._evaluators[spec.name], games, threads or 1, dead_stones)
 
 
 def play(a: Side, b: Side, conditions: Conditions, games: int, at_once: int = 512, threads: int = 1) -> list[Played]:

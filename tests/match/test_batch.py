@@ -25,13 +25,16 @@ from tengen.errors import RecipeError, TengenError
 from tengen.evaluators import UniformEvaluator
 from tengen.match.batch import BatchMatch
 from tengen.match.game import Conditions
+from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import RandomPlayer
 from tengen.match.spec import PlayerSpec
 from tengen.match.summary import tally
 from tengen.statistics import Tally
 
-SMALL = Conditions(size=5, komi=0.5, rules="tromp-taylor", counting="pass-alive", openings="players", opening=0, seed=3)
+SMALL = Conditions(
+    size=5, komi=0.5, rules="tromp-taylor", dead_stones="pass-alive", openings="players", opening=0, seed=3
+)
 NOISY = {"noise_weight": 0.25, "memory": 1 << 20}
 
 
@@ -40,7 +43,7 @@ def changed(**fields: Any) -> Conditions:
 
 
 def test_who_plays_beats_who_passes_with_both_colours() -> None:
-    plays, passes = raw(Checksum(), passing="settled"), raw(Passer())
+    plays, passes = raw(Checksum(), pass_policy="no-useful-move"), raw(Passer())
     won = play(plays, passes, changed(opening=1), 6)
     assert by_color(won) == (Tally(wins=3), Tally(wins=3))
     lost = play(passes, plays, changed(opening=1), 7)
@@ -65,7 +68,7 @@ def test_two_who_pass_share_the_points_by_komi() -> None:
         (search(Checksum("a"), 12, **NOISY), raw(Checksum("b"), 1.0), {"opening": 3, "opening_temperature": 2.0}),
         (search(Checksum("a"), 6), search(Checksum("b"), 9, temperature=1.0, **NOISY), {"opening": 2}),
         (
-            Side(UniformEvaluator(), {"player": "playouts", "visits": 20, "passing": "free"}),
+            Side(UniformEvaluator(), {"player": "playouts", "visits": 20, "pass_policy": "free"}),
             raw(Checksum("b")),
             {"opening": 2, "openings": "random"},
         ),
@@ -98,17 +101,17 @@ def test_the_games_of_a_pair_open_alike_and_pairs_differ() -> None:
     assert not any(25 in start for start in starts)
 
 
-@pytest.mark.parametrize("counting", ["pass-alive", "as-it-stands"])
-def test_records_replay_and_count_as_they_say(counting: str) -> None:
+@pytest.mark.parametrize("dead_stones", ["pass-alive", "none"])
+def test_records_replay_and_count_as_they_say(dead_stones: str) -> None:
     a, b = (raw(Checksum(key, passing=0.1), 1.0) for key in "ab")
-    played = play(a, b, changed(counting=counting, seed=5), 40)
+    played = play(a, b, changed(dead_stones=dead_stones, seed=5), 40)
     endings = set()
     for record, outcome in zip(records(played), outcomes(played), strict=True):
         game = record.game()
         by_rule = game.is_over or len(record.moves) == 50
         endings.add(by_rule)
         assert by_rule or (2 not in game.pass_alive() and outcome.reason == "settled")
-        dead = [] if counting == "as-it-stands" else game.pass_dead()
+        dead = [] if dead_stones == "none" else game.pass_dead()
         owners = (game.owners(dead) if by_rule else game.pass_alive()).ravel()
         assert record.score == outcome.score == np.sum(owners == 0) - np.sum(owners == 1) - 0.5
         assert record.winner == (0 if record.score > 0 else 1)
@@ -123,10 +126,10 @@ def test_the_limit_of_moves_ends_a_game() -> None:
     assert all(record.score == record.game().score() for record in records(played))
 
 
-def test_who_passes_when_settled_plays_on_until_nothing_is_left() -> None:
+def test_who_passes_last_plays_on_until_nothing_is_left() -> None:
     lazy = raw(Checksum("b", passing=5.0))
-    eager = raw(Checksum("a", passing=5.0), passing="settled")
-    searching = search(Checksum("a", passing=5.0), 4, "settled")
+    eager = raw(Checksum("a", passing=5.0), pass_policy="no-useful-move")
+    searching = search(Checksum("a", passing=5.0), 4, "no-useful-move")
     for player in (eager, searching):
         played = play(player, lazy, SMALL, 2)
         assert tally(outcomes(played), "a") == Tally(wins=2)
@@ -137,18 +140,36 @@ def test_who_passes_when_settled_plays_on_until_nothing_is_left() -> None:
 def test_where_the_board_counts_as_it_stands_dead_stones_are_taken(visits: int) -> None:
     conditions = changed(settle=False, max_moves=200, opening=6)
     left = {}
-    for counting, passing in (("pass-alive", "settled"), ("as-it-stands", "filled")):
+    for dead_stones in ("pass-alive", "none"):
         evaluators = [Checksum(key) for key in "ab"]
         a, b = (
-            raw(evaluator, passing=passing) if visits == 1 else search(evaluator, visits, passing)
+            raw(evaluator, pass_policy="no-useful-move") if visits == 1 else search(evaluator, visits, "no-useful-move")
             for evaluator in evaluators
         )
-        played = play(a, b, conditions.model_copy(update={"counting": counting}), 20)
+        played = play(a, b, conditions.model_copy(update={"dead_stones": dead_stones}), 20)
         passed_out = [one.game.game for one in played if one.outcome.reason == "count"]
-        left[counting] = sum(bool(game.pass_dead()) for game in passed_out)
+        left[dead_stones] = sum(bool(game.pass_dead()) for game in passed_out)
         assert len(passed_out) > 10
     assert left["pass-alive"] > 0
-    assert left["as-it-stands"] == 0
+    assert left["none"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"), [("agreement", "pass-alive"), ("pass-alive", "pass-alive"), ("none", "none")]
+)
+def test_players_are_opened_with_the_dead_stones_of_the_match(rule: str, given: str) -> None:
+    opened = []
+
+    def opener(
+        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        opened.append((spec.name, dead_stones))
+        return RandomPlayer(spec.name)
+
+    side = raw(UniformEvaluator())
+    with BatchMatch(settings_of((side, side), changed(dead_stones=rule)), open_player=opener) as match:
+        match.start()
+    assert opened == [("a", given), ("b", given)]
 
 
 class Recorder(Player):
@@ -178,7 +199,9 @@ class Recorder(Player):
 def test_a_player_never_has_more_games_than_it_can_play() -> None:
     recorder = Recorder(3)
 
-    def opener(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+    def opener(
+        spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
         return recorder if spec.name == "a" else RandomPlayer()
 
     side = raw(UniformEvaluator())
@@ -191,15 +214,15 @@ def test_what_cannot_work_is_refused() -> None:
     with pytest.raises(ValueError, match="0 games at once"):
         play(raw(Passer()), raw(Passer()), SMALL, 2, at_once=0)
     with pytest.raises(RecipeError, match="2 visits or more"):
-        PlayerSpec.of({"player": "playouts", "visits": 1, "passing": "free"})
+        PlayerSpec.of({"player": "playouts", "visits": 1, "pass_policy": "free"})
     with pytest.raises(RecipeError, match="temperature"):
         PlayerSpec.of({"player": "policy:x", "temperature": -1})
-    with pytest.raises(RecipeError, match="temperature needs passing = free, settled or filled"):
+    with pytest.raises(RecipeError, match="temperature needs another pass_policy than engine"):
         PlayerSpec.of({"player": "default", "temperature": 1})
-    with pytest.raises(RecipeError, match="diversity needs passing = engine"):
-        PlayerSpec.of({"player": "default", "diversity": True, "passing": "free"})
-    with pytest.raises(RecipeError, match="unknown passing 'setled'; did you mean settled"):
-        PlayerSpec.of({"player": "default", "passing": "setled"})
+    with pytest.raises(RecipeError, match="diversity needs pass_policy = engine"):
+        PlayerSpec.of({"player": "default", "diversity": True, "pass_policy": "free"})
+    with pytest.raises(RecipeError, match="unknown pass policy 'no-useful'; did you mean no-useful-move"):
+        PlayerSpec.of({"player": "default", "pass_policy": "no-useful"})
 
 
 def test_a_network_for_another_size_is_named_before_the_first_game() -> None:

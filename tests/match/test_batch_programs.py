@@ -21,7 +21,7 @@ from tengen.match.settings import MatchSettings
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 TINY = Conditions(size=5, komi=0.5, opening=2, seed=9)
-RAW = {"player": "policy:uniform", "passing": "free", "name": "network"}
+RAW = {"player": "policy:uniform", "pass_policy": "free", "name": "network"}
 GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin:/usr/local/bin")
 needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (Debian's package gnugo)")
 
@@ -63,7 +63,7 @@ def test_the_games_are_those_played_one_by_one_and_in_workers(tmp_path: Path) ->
 
 @pytest.mark.usefixtures("nobody_is_left")
 def test_searches_do_not_depend_on_how_many_games_go_on_together() -> None:
-    searching = {"player": "uniform", "visits": 8, "passing": "free", "name": "network"}
+    searching = {"player": "uniform", "visits": 8, "pass_policy": "free", "name": "network"}
     settings = against(program("polite"), 4, searching)
     found = [without_times(played(settings, at_once)) for at_once in (1, 4)]
     assert found[0] == found[1] and found[0][0].visits == {"network": 8.0}

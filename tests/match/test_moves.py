@@ -23,9 +23,10 @@ def named(row: np.ndarray) -> set[str]:
 
 def test_an_eye_has_its_own_stones_around_it_and_few_of_the_opponent_at_its_corners() -> None:
     games = [Game.from_diagram(text, to_play=BLACK) for text in (EYES, EYES.replace("O", "X"))]
-    filled = allowed_moves([game._native for game in games], "filled")
+    filled = allowed_moves([game._native for game in games], "no-useful-move", "none")
     eyes = [
-        named(allowed_moves([game._native], "free")[0]) - named(row) for game, row in zip(games, filled, strict=True)
+        named(allowed_moves([game._native], "free", "none")[0]) - named(row)
+        for game, row in zip(games, filled, strict=True)
     ]
     assert eyes == [{"D4", "E5", "pass"}, {"A3", "C3", "D4", "E5", "pass"}]
 
@@ -34,24 +35,25 @@ def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
     # Black lives at the bottom with the eyes A1 and C1. E5 is White's only eye: Black may want it, White does not.
     game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
     open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
-    assert named(allowed_moves([game._native], "free")[0]) == open_points | {"E5", "pass"}
-    assert named(allowed_moves([game._native], "settled")[0]) == open_points
+    assert named(allowed_moves([game._native], "free", "pass-alive")[0]) == open_points | {"E5", "pass"}
+    assert named(allowed_moves([game._native], "no-useful-move", "pass-alive")[0]) == open_points
     game.play("pass")
-    assert named(allowed_moves([game._native], "free")[0]) == open_points | {"A1", "C1", "pass"}
-    assert named(allowed_moves([game._native], "settled")[0]) == open_points
+    assert named(allowed_moves([game._native], "free", "pass-alive")[0]) == open_points | {"A1", "C1", "pass"}
+    assert named(allowed_moves([game._native], "no-useful-move", "pass-alive")[0]) == open_points
 
 
 def test_until_the_board_is_filled_dead_stones_are_taken_and_eyes_are_kept() -> None:
     # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
     game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
-    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
-    assert named(allowed_moves([game], "filled")[0]) == {"C3", "D3", "E1", "E2"}
+    assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
+    assert named(allowed_moves([game], "no-useful-move", "none")[0]) == {"C3", "D3", "E1", "E2"}
 
 
 def test_to_pass_is_sensible_when_nothing_else_is() -> None:
     game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
-    assert named(allowed_moves([game], "settled")[0]) == {"pass"}
-    assert len(named(allowed_moves([game], "free")[0])) > 1
+    assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
+    assert named(allowed_moves([game], "no-legal-move", "pass-alive")[0]) == {"B4", "D4"}
+    assert len(named(allowed_moves([game], "free", "pass-alive")[0])) > 1
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])

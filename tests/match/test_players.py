@@ -118,6 +118,21 @@ def test_a_search_by_playouts_is_a_player() -> None:
     player.close()
 
 
+@pytest.mark.parametrize("player", ["policy:default", "playouts"])
+def test_dead_stones_are_captured_only_where_they_count(player: str) -> None:
+    """White's E3 is dead in Black's pass-alive area, which counts for White where no stone is dead."""
+    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .")
+    visits = None if player.startswith("policy:") else 20
+    spec = PlayerSpec(player=player, pass_policy="no-useful-move", visits=visits)
+    points = []
+    for dead_stones in ("pass-alive", "none"):
+        opened = open_player(spec, dead_stones=dead_stones)
+        opened.start_game(0, game, 1)
+        points.append(choose(opened, game).point)
+        opened.close()
+    assert points[0] == 25 and points[1] != 25
+
+
 def test_a_clock_bounds_the_search() -> None:
     player = open_player(PlayerSpec.parse("playouts@0+1x0.4s"))
     player.start_game(0, Game(9), 1)

@@ -144,6 +144,20 @@ def test_defaults_go_to_those_who_can_use_them() -> None:
     assert times == ["1m+0", "1m+0", None, "1m+0", "1m+0"]
 
 
+@pytest.mark.parametrize(
+    ("pass_policy", "name"),
+    [
+        ("engine", "playouts, 20 visits"),
+        ("free", "playouts, 20 visits, passes freely"),
+        ("no-useful-move", "playouts, 20 visits, passes last"),
+        ("no-legal-move", "playouts, 20 visits, passes when forced"),
+    ],
+)
+def test_a_default_name_says_when_the_player_passes(pass_policy: str, name: str) -> None:
+    spec = PlayerSpec.of({"player": "playouts", "visits": 20, "pass_policy": pass_policy})
+    assert (spec.name, spec.pass_policy) == (name, pass_policy)
+
+
 def test_names_are_made_distinct_or_refused() -> None:
     specs = [PlayerSpec.parse(word) for word in ("random", "random", "x=random", "random")]
     assert [spec.name for spec in distinct(specs)] == ["random", "random (2)", "x", "random (3)"]

@@ -74,11 +74,11 @@ def test_players_of_one_name_that_are_known_to_differ_are_disambiguated(tmp_path
 def test_players_that_pass_or_draw_in_another_way_are_other_players(tmp_path: Path) -> None:
     """A run's playouts and those of tengen match had one name, and were rated as one player."""
     fields = {"player": "playouts", "visits": 100}
-    for name, passing in (("old", {}), ("engine", {"passing": "engine"}), ("settled", {"passing": "settled"})):
-        players = {"playouts": {**fields, **passing}, "net": {"player": "policy:x"}}
+    for name, passes in (("old", {}), ("engine", {"pass_policy": "engine"}), ("free", {"pass_policy": "free"})):
+        players = {"playouts": {**fields, **passes}, "net": {"player": "policy:x"}}
         write_match(tmp_path / name, series("net", "playouts", 3, 1), players=players)
     pool = Pool.of(matches_in(tmp_path))
-    assert pool.players == ["net", "playouts (engine)", "playouts (settled)"]
+    assert pool.players == ["net", "playouts (engine)", "playouts (free)"]
     drawn = {"net": {"player": "policy:x", "temperature": 1.0}}
     write_match(tmp_path / "drawn", series("net", "random", 3, 1), players=drawn)
     assert {"net (engine)", "net (drawn)"} <= set(Pool.of(matches_in(tmp_path)).players)

@@ -9,20 +9,20 @@ torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
 from tengen.data.planes import encode_game  # noqa: E402
 from tengen.data.record import GameRecord, pack_moves  # noqa: E402
+from tengen.engine.params import PassPolicy  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.match.game import Conditions  # noqa: E402
-from tengen.match.moves import Passing  # noqa: E402
 from tengen.reinforce.trajectories import trajectories  # noqa: E402
 
 
-@pytest.mark.parametrize("passing", ["free", "settled"])
-def test_every_move_of_the_player_is_there_with_its_position_and_its_result(passing: Passing) -> None:
-    player = raw(Checksum("a"), 1.0, passing)
+@pytest.mark.parametrize("pass_policy", ["free", "no-useful-move"])
+def test_every_move_of_the_player_is_there_with_its_position_and_its_result(pass_policy: PassPolicy) -> None:
+    player = raw(Checksum("a"), 1.0, pass_policy)
     conditions = Conditions(
-        size=5, komi=0.5, rules="tromp-taylor", counting="pass-alive", openings="random", opening=0, seed=2
+        size=5, komi=0.5, rules="tromp-taylor", dead_stones="pass-alive", openings="random", opening=0, seed=2
     )
     played = records(play(player, raw(Checksum("b"), 1.0), conditions, 7))
-    steps = trajectories(played, Checksum(), passing)
+    steps = trajectories(played, Checksum(), pass_policy)
     expected = []
     for i, record in enumerate(played):
         game = Game(5, "tromp-taylor", 0.5)
@@ -40,7 +40,9 @@ def test_every_move_of_the_player_is_there_with_its_position_and_its_result(pass
         assert steps.allowed[row, point]
     passes = steps.allowed[:, 25]
     assert (
-        passes.all() if passing == "free" else (passes.sum() < len(passes) and not steps.allowed[passes][:, :25].any())
+        passes.all()
+        if pass_policy == "free"
+        else (passes.sum() < len(passes) and not steps.allowed[passes][:, :25].any())
     )
 
 

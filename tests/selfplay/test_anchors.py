@@ -22,10 +22,10 @@ PLAYERS = RunPlayers(50)
     ("word", "name", "kind", "visits"),
     [
         ("random", "random", "random", None),
-        ("playouts", "playouts, 1000 visits, passes when settled", "playouts", 1000),
-        ("playouts@300", "playouts, 300 visits, passes when settled", "playouts", 300),
-        ("playouts:uniform", "playouts (uniform), 1000 visits, passes when settled", "playouts", 1000),
-        ("playouts:uniform@300", "playouts (uniform), 300 visits, passes when settled", "playouts", 300),
+        ("playouts", "playouts, 1000 visits, passes last", "playouts", 1000),
+        ("playouts@300", "playouts, 300 visits, passes last", "playouts", 300),
+        ("playouts:uniform", "playouts (uniform), 1000 visits, passes last", "playouts", 1000),
+        ("playouts:uniform@300", "playouts (uniform), 300 visits, passes last", "playouts", 300),
         ("gtp:gnugo --mode gtp --level 1 --chinese-rules", "GNU Go level 1", "program", None),
         ("gtp:/usr/games/gnugo --mode gtp --chinese-rules", "GNU Go level 10", "program", None),
         ("gtp:gnugo --mode gtp --never-resign --level=3", "GNU Go level 3 --never-resign", "program", None),
@@ -109,10 +109,10 @@ def test_two_programs_of_one_name_are_told() -> None:
 
 def test_how_the_players_of_a_run_search_and_pass() -> None:
     params = SearchParams(c_puct=2, simulate_to_end=True, selection="puct-alphago", score_weight=0)
-    players = RunPlayers(64, params, "filled")
+    players = RunPlayers(64, params, "no-useful-move")
     own, other, playouts = players.network(7), players.parse("tygem-b8c64"), players.parse("playouts:uniform@300")
-    assert (own.name, own.visits, own.params, own.passing) == ("network 7, 64 visits", 64, params, "filled")
-    assert (other.visits, other.params, other.passing) == (64, params, "free")
-    assert (playouts.visits, playouts.params.playout, playouts.passing) == (300, "uniform", "filled")
-    assert RunPlayers(64).parse("playouts").passing == "settled"
+    assert (own.name, own.visits, own.params) == ("network 7, 64 visits", 64, params)
+    assert own.pass_policy == playouts.pass_policy == RunPlayers(64).parse("playouts").pass_policy == "no-useful-move"
+    assert (other.visits, other.params, other.pass_policy) == (64, params, "free")
+    assert (playouts.visits, playouts.params.playout) == (300, "uniform")
     assert players.network(7, 1).player == "policy:network 7"

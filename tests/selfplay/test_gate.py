@@ -1,9 +1,15 @@
 """The gate: the binomial test by hand, and a network against itself and against a better one."""
 
-import pytest
+from pathlib import Path
 
-from tengen.selfplay.config import GateConfig
-from tengen.selfplay.gate import judge
+import pytest
+from selfplay.made_up import Checksum
+
+from tengen.match.folder import read_folder
+from tengen.selfplay import gate as gates
+from tengen.selfplay.config import GameConfig, GateConfig, SearchConfig, SelfPlayConfig
+from tengen.selfplay.gate import gate, judge
+from tengen.sgf import read_game
 from tengen.statistics import Tally, binomial_tail
 
 
@@ -25,3 +31,34 @@ def test_draws_say_nothing() -> None:
     assert not judge(Tally(83, 110, 63), rules)[1]
     assert not judge(Tally(0, 256, 0), rules)[1]
     assert judge(Tally(73, 110, 73), GateConfig(games=256, score=0.5))[1]
+
+
+@pytest.mark.parametrize("to_end", [False, True])
+def test_a_gate_counts_dead_stones_as_the_search_does(
+    to_end: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Networks pass last. Where simulations count the board without dead stones, they capture them before."""
+    monkeypatch.setattr(gates, "load_temporary", lambda path: Checksum(path.stem))
+    files = [tmp_path / name for name in ("a.onnx", "b.onnx")]
+    for path in files:
+        path.write_bytes(b"")
+    params = {"selection": "puct-alphago", "score_weight": 0, "simulate_to_end": True} if to_end else {}
+    config = SelfPlayConfig(
+        name="tiny",
+        seed=1,
+        cycles=2,
+        games_per_cycle=4,
+        network={"family": "residual"},
+        game=GameConfig(sizes={5: 1.0}, settle=False, max_moves=200, pass_policy="no-legal-move"),
+        search=SearchConfig(params=params),
+        gate=GateConfig(games=40, visits=1),
+    )
+    gate(tmp_path, config, 1, *files, {5: 0.5})
+    folder = tmp_path / "matches" / "gate-00001"
+    about, outcomes = read_folder(folder)
+    assert about.conditions["dead_stones"] == ("none" if to_end else "pass-alive")
+    assert {player["pass_policy"] for player in about.players} == {"no-useful-move"}
+    passed_out = [outcome for outcome in outcomes if outcome.reason == "count"]
+    records = [read_game((folder / "games" / f"{outcome.index:05d}.sgf").read_bytes())[0] for outcome in passed_out]
+    assert len(records) > 10
+    assert any(game.pass_dead() for game in records) != to_end

@@ -12,10 +12,14 @@ from selfplay.made_up import Passer
 
 from tengen.errors import NetworkError
 from tengen.evaluators import Evaluation, Evaluator, InputBatch, UniformEvaluator
+from tengen.game import Game
+from tengen.match.batch import go_on
 from tengen.match.folder import read_folder
+from tengen.match.player import Choice, Turn
 from tengen.ratings.pool import matches_in
+from tengen.selfplay.anchors import RunPlayers
 from tengen.selfplay.config import GameConfig, KomiConfig, RatingConfig, SearchConfig, SelfPlayConfig
-from tengen.selfplay.rate import Load, match_of, pairing_seed, program_rules, rate, rated_size
+from tengen.selfplay.rate import Load, PlayerOpener, match_of, pairing_seed, program_rules, rate, rated_size
 from tengen.selfplay.rating_book import FILE, RatingBook, RatingEvent
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
@@ -75,7 +79,7 @@ def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
     event = rate(tmp_path, config, 8, NETWORKS, 0.5, games=32, hours=0.1, load=load)
     assert [pairing.anchor for pairing in event.pairings] == [
         "random",
-        "playouts, 20 visits, passes when settled",
+        "playouts, 20 visits, passes last",
         "network 2, raw policy",
         f"{Path(sys.executable).name} hostile.py polite",
         "network 1, raw policy",
@@ -116,6 +120,24 @@ def test_networks_of_a_run_that_forbids_passes_are_rated_without(forbid: bool, t
     for number in (7, 8):
         rate(tmp_path, config, number, NETWORKS, 0.5, load=lambda path: passer)
     assert (passer.asked > 4) == forbid and passer.asked >= 4
+
+
+@pytest.mark.parametrize("word", ["network 7", "playouts@20"])
+def test_players_of_a_rating_capture_dead_stones_only_where_they_count(word: str) -> None:
+    """White's E3 is dead in Black's pass-alive area, which counts for White where no stone is dead."""
+    game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .")
+    players = RunPlayers(1, pass_policy="no-useful-move")
+    spec = players.network(7) if word == "network 7" else players.parse(word)
+    opener = PlayerOpener(NETWORKS, load, go_on)
+    passes = []
+    for dead_stones in ("pass-alive", "none"):
+        player = opener(spec, dead_stones=dead_stones)
+        player.start_game(0, game, 1)
+        (choice,) = player.choose([Turn(0, game)])
+        assert isinstance(choice, Choice)
+        passes.append(choice.point == 25)
+        player.close()
+    assert passes == [True, False]
 
 
 class Mortal(Centred):
@@ -169,7 +191,7 @@ def test_the_games_lie_in_match_folders_that_can_be_rated(tmp_path: Path) -> Non
     assert game_set.source.name == "rating-00001-vs-random" and len(game_set.scores) == 6
     about, outcomes = read_folder(game_set.source)
     assert about.names == ("network 1, raw policy", "random")
-    assert about.conditions["counting"] == "pass-alive" and {outcome.reason for outcome in outcomes} <= {
+    assert about.conditions["dead_stones"] == "pass-alive" and {outcome.reason for outcome in outcomes} <= {
         "count", "settled", "limit", "cycle",
     }  # fmt: skip
 

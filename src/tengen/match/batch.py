@@ -13,6 +13,7 @@ from typing import Protocol, Self
 from tengen.engine.clock import TimeControl
 from tengen.errors import TengenError
 from tengen.match.game import FAILURES, Conditions, MatchGame, Outcome
+from tengen.match.moves import DeadStones
 from tengen.match.openings import Openings, Pair, open_openings
 from tengen.match.player import Player, Reply
 from tengen.match.players import open_player
@@ -36,9 +37,11 @@ class Played:
 
 
 class OpenPlayer(Protocol):
-    """Opens a player for at most `games` games at once."""
+    """Opens a player as `match.players.open_player` does."""
 
-    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player: ...
+    def __call__(
+        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player: ...
 
 
 Check = Callable[[], None]
@@ -166,7 +169,10 @@ class BatchMatch:
 
     def _player(self, name: str) -> Player:
         if name not in self.players:
-            self.players[name] = self._open_player(self._specs[name], self._at_once, self._threads)
+            rule = self.conditions.dead_stones
+            # Players agree that stones in the opponent's pass-alive territory are dead.
+            dead_stones: DeadStones = "pass-alive" if rule == "agreement" else rule
+            self.players[name] = self._open_player(self._specs[name], self._at_once, self._threads, dead_stones)
         return self.players[name]
 
     def _draw_openings(self, fixtures: Sequence[Fixture]) -> None:

@@ -18,6 +18,7 @@ from filelock import BaseFileLock
 from tengen.disk import try_lock, write_whole
 from tengen.errors import TengenError
 from tengen.match.game import Outcome
+from tengen.runs.folder import difference
 
 VERSION = 2
 
@@ -99,14 +100,12 @@ class MatchFolder:
         """Raise OtherMatchError when the folder holds another match than this."""
         if self.about is None:
             return
-        before = {**asdict(self.about), **self.about.more}
-        for key, value in json.loads(json.dumps(about)).items():
-            was = json.loads(json.dumps(before.get(key)))
-            if key not in _MAY_CHANGE and was != value:
-                raise OtherMatchError(
-                    f"{self.folder} holds a match with {_difference(key, was, value)}; "
-                    "choose another folder with --out, or the same settings to go on"
-                )
+        saved = {**asdict(self.about), **self.about.more}
+        if found := difference(saved, {**saved, **about}, _MAY_CHANGE):
+            raise OtherMatchError(
+                f"{self.folder} holds a match with {found}; choose another folder with --out, or the same settings to "
+                "go on"
+            )
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Make the folder and write match.json; nothing is written before.
@@ -149,17 +148,6 @@ def _foreign(folder: Path) -> str | None:
         if any(path.iterdir()) if path.is_dir() else path.exists():
             return name
     return None
-
-
-def _difference(key: str, was: Any, value: Any) -> str:
-    """The innermost difference of two settings: `conditions: komi = 7.5, not 6.5`."""
-    if isinstance(was, dict) and isinstance(value, dict):
-        inner = next(k for k in (*value, *was) if was.get(k) != value.get(k))
-        return f"{key}: {_difference(inner, was.get(inner), value.get(inner))}"
-    if isinstance(was, list) and isinstance(value, list) and len(was) == len(value):
-        i = next(i for i in range(len(was)) if was[i] != value[i])
-        return _difference(f"{key} {i + 1}", was[i], value[i])
-    return f"{key} = {was}, not {value}"
 
 
 def _read_lines(path: Path) -> dict[int, Outcome]:

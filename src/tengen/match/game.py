@@ -17,6 +17,7 @@ from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.client import ProgramError
 from tengen.match import referee
+from tengen.match.moves import DeadStones
 from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
 from tengen.rules import Rules
@@ -24,8 +25,6 @@ from tengen.sgf import Result, SgfInfo, write_game
 
 OPENING = 4
 """Default number of moves of an opening that is drawn."""
-
-Counting = Literal["agreement", "pass-alive", "as-it-stands"]
 
 Reason = Literal[
     "count",
@@ -61,11 +60,11 @@ class Conditions(BaseModel):
 
     The first `lag` seconds of a move, which may be the machine's, are not charged to a player's clock.
 
-    `counting` is how a game that is over is counted. `agreement`: with the dead stones on which the players agree, else
+    `dead_stones` says which stones are dead when a game is counted. `agreement`: those on which the players agree, else
     by playouts, and a game also ends when pass-alive area alone decides it. `pass-alive`, as in self-play: stones in
-    the opponent's pass-alive territory are dead, and with `settle` a game under area scoring also ends when all area is
-    pass-alive. `as-it-stands`: no stone is dead. `max_moves` end a game: 3 x size x size by agreement, else 2 x size x
-    size unless given.
+    the opponent's pass-alive territory. `none`: no stone. Without agreement a game under area scoring also ends, with
+    `settle`, when all area is pass-alive. `max_moves` end a game: 3 x size x size by agreement, else 2 x size x size
+    unless given.
 
     With `turns` above 0 a game ends when each side has had so many turns, passes included, and not before; the board is
     then counted as it stands. With `numbered` the players' seed is 1 in the first round, 2 in the second and so on;
@@ -82,7 +81,7 @@ class Conditions(BaseModel):
     opening_temperature: float = Field(1.0, gt=0, le=100)
     seed: int = Field(1, ge=0)
     lag: float = Field(0.1, ge=0)
-    counting: Counting = "agreement"
+    dead_stones: DeadStones | Literal["agreement"] = "agreement"
     settle: bool = True
     max_moves: int | None = Field(None, ge=1)
     turns: int = Field(0, ge=0)
@@ -106,7 +105,7 @@ class Conditions(BaseModel):
     @property
     def limit(self) -> int:
         """Moves after which a game is stopped and counted."""
-        return 2 * self.turns or self.max_moves or (3 if self.counting == "agreement" else 2) * self.size**2
+        return 2 * self.turns or self.max_moves or (3 if self.dead_stones == "agreement" else 2) * self.size**2
 
     @property
     def drawn(self) -> int:
@@ -116,7 +115,7 @@ class Conditions(BaseModel):
     def new_game(self) -> Game:
         game = Game(self.size, self.rules, self.komi)
         # Searches count a game at its limit as we do, but for dead stones on which players agree.
-        return game if self.counting == "agreement" else game.limit_moves(self.limit)
+        return game if self.dead_stones == "agreement" else game.limit_moves(self.limit)
 
     def player_seed(self, fixture: Fixture) -> int:
         """The seed of both players of this game."""
@@ -285,8 +284,8 @@ class MatchGame:
         at_limit = game._native.move_count >= conditions.limit
         if conditions.turns:
             return self._scored(game.score(), "limit") if at_limit else None
-        if conditions.counting != "agreement":
-            return self._ended_by_rules()
+        if conditions.dead_stones != "agreement":
+            return self._ended_by_rules(conditions.dead_stones)
         if game.is_over or at_limit:
             return self._count()
         if (margin := game._native.sure_margin()) is not None:
@@ -294,10 +293,8 @@ class MatchGame:
             return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
         return None
 
-    def _ended_by_rules(self) -> Outcome | None:
-        conditions = self.conditions
-        dead_stones = "none" if conditions.counting == "as-it-stands" else "pass-alive"
-        self.end = self.game._native.game_end(conditions.settle, dead_stones=dead_stones)
+    def _ended_by_rules(self, dead_stones: DeadStones) -> Outcome | None:
+        self.end = self.game._native.game_end(self.conditions.settle, dead_stones=dead_stones)
         if self.end is None:
             return None
         if self.end.score is None:

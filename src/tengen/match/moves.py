@@ -9,30 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen import _native
+from tengen.engine.params import PassPolicy
 
 Bools: TypeAlias = NDArray[np.bool_]
 Weights: TypeAlias = NDArray[np.floating] | Bools
 
-Passing = Literal["engine", "free", "settled", "filled"]
-"""When a player passes; `PlayerSpec` explains the values."""
+DeadStones = Literal["pass-alive", "none"]
+"""Which stones are dead when a game is counted, as the native core names it: stones in the opponent's pass-alive
+territory, or none."""
 
 
-# By `passing` what the native rules call the pass policy and the rule for dead stones.
-_NATIVE: dict[Passing, tuple[str, str]] = {
-    "engine": ("free", "pass-alive"),
-    "free": ("free", "pass-alive"),
-    "settled": ("no-useful-move", "pass-alive"),
-    "filled": ("no-useful-move", "none"),
-}
+def allowed_moves(games: Sequence[_native.Game], pass_policy: PassPolicy, dead_stones: DeadStones) -> Bools:
+    """[games, size * size + 1]: the legal moves of the sides to play that the policy allows; all boards of one size.
 
-
-def allowed_moves(games: Sequence[_native.Game], passing: Passing) -> Bools:
-    """[games, size * size + 1]: the legal moves of the sides to play that `passing` allows; all boards of one size.
-
-    `settled` removes own true eyes and points of pass-alive area of either side, `filled` own true eyes alone: where
-    the board counts as it stands, dead stones have to be captured. Both allow a pass only when no other move is left.
+    `free` allows all, `no-legal-move` a pass only when nothing else is legal, `no-useful-move` only when nothing else
+    is useful: all moves but own true eyes and, unless `dead_stones` is none, points of pass-alive area of either side.
+    With `none` those points stay useful, because stones without life count until they are captured.
     """
-    allowed: Bools = _native.allowed_moves(games, *_NATIVE[passing])
+    allowed: Bools = _native.allowed_moves(games, pass_policy, dead_stones)
     return allowed
 
 

@@ -13,34 +13,38 @@ from numpy.typing import NDArray
 from tengen.engine import Engine, Limits, SearchResult
 from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
+from tengen.engine.params import PassPolicy
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import TengenError
 from tengen.evaluators import SymmetricEvaluator, load_evaluator
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
-from tengen.match.moves import Passing, allowed_moves, draw_moves
+from tengen.match.moves import DeadStones, allowed_moves, draw_moves
 from tengen.match.player import Choice, Player, Probabilities, Reply, Turn, comment_of
 from tengen.match.program_player import ProgramPlayer
 from tengen.match.spec import PLAYERS, PlayerSpec
 
 
-def open_player(spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+def open_player(
+    spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+) -> Player:
     """Open a player for at most `games` games at once.
 
     `threads` is the number of native threads of a search in many games and of copies of a program that compute at the
-    same time; the spec's own number unless given. Raises TengenError, with the player's name, when it does not exist or
+    same time; the spec's own number unless given. `dead_stones` is the match's rule, which decides for the pass policy
+    `no-useful-move` which moves are useful. Raises TengenError, with the player's name, when it does not exist or
     cannot start.
     """
     try:
-        return _open(spec, games, threads or spec.threads)
+        return _open(spec, games, threads or spec.threads, dead_stones)
     except TengenError as error:
         if str(error).startswith(f"{spec.name}: "):
             raise
         raise TengenError(f"{spec.name}: {error}") from error
 
 
-def _open(spec: PlayerSpec, games: int, threads: int) -> Player:
+def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones) -> Player:
     match spec.kind:
         case "random":
             return RandomPlayer(spec.name)
@@ -52,22 +56,29 @@ def _open(spec: PlayerSpec, games: int, threads: int) -> Player:
             return player
         case _:
             network = "uniform" if spec.kind == "playouts" else spec.subject
-            return evaluator_player(spec, load_evaluator(network, spec.backend, threads=spec.threads), games, threads)
+            evaluator = load_evaluator(network, spec.backend, threads=spec.threads)
+            return evaluator_player(spec, evaluator, games, threads, dead_stones)
 
 
 PROGRAM_COPIES = 8
 """Copies of a GTP program that play at once in a batch, one game each."""
 
 
-def evaluator_player(spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> Player:
-    """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator."""
+def evaluator_player(
+    spec: PlayerSpec,
+    evaluator: Evaluator,
+    games: int = 1,
+    threads: int = 1,
+    dead_stones: DeadStones = "pass-alive",
+) -> Player:
+    """The player of a spec of kind `network`, `policy`, `raw` or `playouts` on this evaluator; see `open_player`."""
     if spec.kind == "raw":
         return PolicyPlayer(evaluator, spec.name, draws_first=True)
-    if spec.passing == "engine":
+    if spec.pass_policy == "engine":
         return EnginePlayer(spec, evaluator)
     if spec.kind == "policy":
-        return PolicyPlayer(evaluator, spec.name, spec.temperature, spec.passing)
-    return SearchPlayer(spec, evaluator, games, threads)
+        return PolicyPlayer(evaluator, spec.name, spec.temperature, spec.pass_policy, dead_stones)
+    return SearchPlayer(spec, evaluator, games, threads, dead_stones)
 
 
 class RandomPlayer(Player):
@@ -81,7 +92,7 @@ class RandomPlayer(Player):
         self._draws.start(id, game, seed)
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-        allowed = allowed_moves([turn.game._native for turn in turns], "filled")
+        allowed = allowed_moves([turn.game._native for turn in turns], "no-useful-move", "none")
         return [Choice(int(found)) for found in draw_moves(allowed, allowed, 1.0, self._draws.of(turns))]
 
     def dead(self, id: int, game: Game) -> frozenset[int]:
@@ -96,8 +107,8 @@ class PolicyPlayer(Player):
 
     With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature). With
     `draws_first` the player's first move of a game is drawn from the policy over the legal points, and all others are
-    the most probable, and the player names no dead stones. `passing` is as in `PlayerSpec`, without `engine`. The
-    player never resigns.
+    the most probable, and the player names no dead stones. `pass_policy` and `dead_stones` are those of
+    `allowed_moves`. The player never resigns.
     """
 
     def __init__(
@@ -105,13 +116,15 @@ class PolicyPlayer(Player):
         evaluator: Evaluator,
         name: str = "",
         temperature: float = 0.0,
-        passing: Passing = "free",
+        pass_policy: PassPolicy = "free",
+        dead_stones: DeadStones = "pass-alive",
         draws_first: bool = False,
     ) -> None:
         self.name = name or f"{evaluator.name}, raw policy"
         self._evaluator = evaluator
         self._temperature = temperature
-        self._passing = passing
+        self._pass_policy = pass_policy
+        self._dead_stones = dead_stones
         self._draws_first = draws_first
         self._counter = Counter(evaluator)
         self._draws = _Draws()
@@ -133,7 +146,7 @@ class PolicyPlayer(Player):
         games = [turn.game._native for turn in turns]
         found = self._evaluator.evaluate(games)
         self._evaluations += len(games)
-        allowed = allowed_moves(games, self._passing)
+        allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
         uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
         points = draw_moves(found.policy, allowed, self._temperature, uniform)
         replies: list[Reply] = []
@@ -159,14 +172,24 @@ class PolicyPlayer(Player):
 class SearchPlayer(Player):
     """Searches exactly the visits of its spec in many games at once, in one pool.
 
-    The move has most visits, or is drawn by visits ** (1 / temperature). `passing` is as in `PlayerSpec`, without
-    `engine`. The player never resigns. Settings of search that a network file advises are not used.
+    The move has most visits, or is drawn by visits ** (1 / temperature). The pass policy is that of the spec, which is
+    not `engine`; `dead_stones` is that of `allowed_moves`. The player never resigns. Settings of search that a network
+    file advises are not used.
     """
 
-    def __init__(self, spec: PlayerSpec, evaluator: Evaluator, games: int = 1, threads: int = 1) -> None:
+    def __init__(
+        self,
+        spec: PlayerSpec,
+        evaluator: Evaluator,
+        games: int = 1,
+        threads: int = 1,
+        dead_stones: DeadStones = "pass-alive",
+    ) -> None:
         self.name = spec.name
         self.max_games = games
         self._spec = spec
+        self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
+        self._dead_stones = dead_stones
         self._evaluator = evaluator
         self._counter = Counter(evaluator)
         self._threads = threads
@@ -192,8 +215,9 @@ class SearchPlayer(Player):
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         avoid: list[list[int]] = [[] for _ in turns]
-        if self._spec.passing != "free":
-            allowed = allowed_moves([turn.game._native for turn in turns], self._spec.passing)
+        if self._pass_policy != "free":
+            games = [turn.game._native for turn in turns]
+            allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
             avoid = [np.flatnonzero(~row).tolist() for row in allowed]
         visits = self._spec.visits or 1
         if self._pool is None:

@@ -13,11 +13,10 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from tengen.engine.clock import TimeControl, parse_seconds
-from tengen.engine.params import SearchParams, playout_params, set_params
+from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, TengenError, unknown_name
 from tengen.evaluators.load import Backend
-from tengen.match.moves import Passing
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -34,18 +33,18 @@ _PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
 _NETWORK = frozenset({"threads", "backend"})
-_SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "passing", "temperature"})
+_SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "pass_policy", "temperature"})
 _TAKES: dict[Kind, frozenset[str]] = {
     "random": frozenset({"time"}),
     "playouts": _SEARCH,
-    "policy": _NETWORK | {"time", "symmetries", "passing", "temperature"},
+    "policy": _NETWORK | {"time", "symmetries", "pass_policy", "temperature"},
     "raw": _NETWORK | {"time"},
     "network": _SEARCH | _NETWORK | {"symmetries"},
     "program": frozenset({"seconds", "time", "move_seconds", "startup_seconds"}),
     "plugin": frozenset({*_LIMITS, "temperature", "threads"}),
 }
-_ENGINE_ONLY = ("seconds", "diversity", "symmetries")  # fields that need passing = engine
-_PASSING = {"settled": "passes when settled", "filled": "passes when filled", "free": "passes freely"}
+_ENGINE_ONLY = ("seconds", "diversity", "symmetries")  # fields that need pass_policy = engine
+_PASSES = {"free": "passes freely", "no-useful-move": "passes last", "no-legal-move": "passes when forced"}
 _USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # GNU Go's options in a match under area scoring
 _MAX_NAME = 60  # characters
 
@@ -64,13 +63,14 @@ class PlayerSpec(BaseModel):
     than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
     network sees each position under a symmetry drawn from the seed of the game.
 
-    `passing` says who decides when to pass and resign:
+    `pass_policy` says who decides when to pass and resign:
 
     - `engine`: the engine, by the rules of the game (docs/reference/rules.md). It also resigns, and stops a search when
       no other move can overtake. The default of networks, playouts and `policy`.
     - `free`: the search or policy; exact visits, no resignation. The next two are the same with fewer passes.
-    - `settled`: passes only when nothing is left but own eyes and pass-alive area.
-    - `filled`: passes only when nothing is left but own eyes, as `random` does.
+    - `no-useful-move`: passes only when nothing is left but own true eyes and, unless the match counts no stone as
+      dead, pass-alive area.
+    - `no-legal-move`: passes only when no other move is legal.
 
     `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
     search, which must then not pass by the `engine`. `preset` and `search` change the search
@@ -92,7 +92,7 @@ class PlayerSpec(BaseModel):
     preset: str | None = None
     search: dict[str, str | int | float | bool] = {}
     temperature: float = Field(0.0, ge=0, le=100)
-    passing: Passing = "engine"
+    pass_policy: PassPolicy | Literal["engine"] = "engine"
     name: str = Field("", validate_default=True)
     threads: int = Field(1, ge=1)
     backend: Backend = "auto"
@@ -153,7 +153,7 @@ class PlayerSpec(BaseModel):
 
     @property
     def style(self) -> Style:
-        """How the engine chooses the move, for `passing = engine`."""
+        """How the engine chooses the move, for `pass_policy = engine`."""
         return Style(policy_temperature=self.temperature or None)
 
     @cached_property
@@ -197,12 +197,13 @@ class PlayerSpec(BaseModel):
             return VISITS.get(_split(found["player"])[0])
         return visits
 
-    @field_validator("passing", mode="before")
+    @field_validator("pass_policy", mode="before")
     @classmethod
-    def _known_passing(cls, passing: Any) -> Any:
-        if passing not in get_args(Passing):
-            raise RecipeError(unknown_name("passing", str(passing), get_args(Passing)))
-        return passing
+    def _known_pass_policy(cls, pass_policy: Any) -> Any:
+        known = ("engine", *get_args(PassPolicy))
+        if pass_policy not in known:
+            raise RecipeError(unknown_name("pass policy", str(pass_policy), known))
+        return pass_policy
 
     @field_validator("name")
     @classmethod
@@ -212,7 +213,7 @@ class PlayerSpec(BaseModel):
             raise ValueError("no player can be called 'playouts': so the referee's count is called; write playouts@400")
         if not name.isprintable():
             raise ValueError(f"{name!r} cannot be a player's name: choose another, of printable letters")
-        whole = {"player", "seconds", "time", "visits", "passing", "temperature"} <= info.data.keys()
+        whole = {"player", "seconds", "time", "visits", "pass_policy", "temperature"} <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")
 
     @model_validator(mode="after")
@@ -225,15 +226,15 @@ class PlayerSpec(BaseModel):
                 )
         if self.kind in VISITS:
             _ = self.params
-        if self.passing == "engine":
+        if self.pass_policy == "engine":
             if self.temperature and self.kind in VISITS:
-                raise ValueError(f"{self.player}: temperature needs passing = free, settled or filled")
+                raise ValueError(f"{self.player}: temperature needs another pass_policy than engine")
             return self
         for field in _ENGINE_ONLY:
             if getattr(self, field):
-                raise ValueError(f"{self.player}: {field} needs passing = engine, not {self.passing}")
+                raise ValueError(f"{self.player}: {field} needs pass_policy = engine, not {self.pass_policy}")
         if self.kind in VISITS and (self.visits or 0) < 2:
-            raise ValueError(f"{self.player}: passing = {self.passing} needs 2 visits or more")
+            raise ValueError(f"{self.player}: pass_policy = {self.pass_policy} needs 2 visits or more")
         return self
 
 
@@ -319,12 +320,12 @@ def _default_name(fields: Mapping[str, Any]) -> str:
             who = fields["player"]
         case _:
             who = Path(subject).stem if subject.endswith(".onnx") else subject
-    passing, temperature = fields["passing"], fields["temperature"]
+    pass_policy, temperature = fields["pass_policy"], fields["temperature"]
     parts = [who]
     if kind == "raw":
         parts.append("raw policy, first move drawn")
     elif kind == "policy":
-        parts.append("policy" if passing == "engine" else "raw policy")
+        parts.append("policy" if pass_policy == "engine" else "raw policy")
     if fields["visits"]:
         parts.append(f"{fields['visits']} visits")
     if fields["seconds"]:
@@ -333,8 +334,8 @@ def _default_name(fields: Mapping[str, Any]) -> str:
         parts.append(fields["time"])
     if temperature:
         parts.append(f"temperature {temperature:g}")
-    if passing in _PASSING and (kind, passing) != ("policy", "free"):
-        parts.append(_PASSING[passing])
+    if pass_policy in _PASSES and (kind, pass_policy) != ("policy", "free"):
+        parts.append(_PASSES[pass_policy])
     return ", ".join(parts)
 
 

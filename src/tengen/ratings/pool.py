@@ -19,9 +19,9 @@ from tengen.ratings.elo import Score
 
 # What makes two players of one name two players; threads and patience do not.
 _STRENGTH = (
-    "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "passing",
+    "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "pass_policy",
 )  # fmt: skip
-_SINCE = {"passing": "engine"}  # values of fields that older folders do not have
+_SINCE = {"pass_policy": "engine"}  # values of fields that older folders do not have
 
 RUN_MATCHES = "matches/rating-*/match.json"
 """The matches of a self-play run that count for ratings; its gates do not, whose players meet nobody else."""

@@ -29,7 +29,6 @@ from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import BLACK, WHITE
 from tengen.match.batch import BatchMatch, Played
 from tengen.match.game import Conditions
-from tengen.match.moves import Passing
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
@@ -103,7 +102,6 @@ class _Judged(NamedTuple):
 class _Run:
     def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, log: EventLog, hours: float) -> None:
         self.config, self.files, self.learner, self.log = config, files, learner, log
-        self._passing: Passing = "free" if config.game.pass_policy == "free" else "settled"
         self.parent = read_card(files.parent)
         self.evaluations = {event["step"]: event for event in files.events("evaluation")}
         self._earlier, self._started = hours, time.perf_counter()
@@ -137,7 +135,7 @@ class _Run:
         current = self.learner.evaluator("current")
         played = self._play(current, self._opponent(opponent), config.games, self._seed(_GAMES, number))
         learning = time.perf_counter()
-        steps = trajectories(played.records(), current, self._passing)
+        steps = trajectories(played.records(), current, config.game.pass_policy)
         figures = self.learner.update(steps)
         ended = time.perf_counter()
         values = {
@@ -197,14 +195,14 @@ class _Run:
         started, game = time.perf_counter(), self.config.game
         drawn = self.config.temperature if temperature is None else temperature
         players = {
-            name: PolicyPlayer(evaluator, name, drawn, self._passing)
+            name: PolicyPlayer(evaluator, name, drawn, game.pass_policy)
             for name, evaluator in ((_POLICY, current), (_OTHER, other))
         }
         conditions = Conditions(
             size=game.size,
             rules=game.rules,
             komi=game.komi,
-            counting="pass-alive",
+            dead_stones="pass-alive",
             settle=game.settle,
             max_moves=game.max_moves,
             openings="players",
@@ -215,7 +213,9 @@ class _Run:
         settings = MatchSettings.of(
             *({"player": f"policy:{name}", "name": name} for name in players), conditions=conditions
         )
-        with BatchMatch(settings, open_player=lambda spec, games=1, threads=None: players[spec.name]) as match:
+        with BatchMatch(
+            settings, open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": players[spec.name]
+        ) as match:
             played = match.play_all(games)
         evaluations = sum(player.evaluations for player in players.values())
         return Games(played, evaluations, time.perf_counter() - started)

@@ -12,9 +12,10 @@ from torch import Tensor
 from tengen import _native
 from tengen.data.batch import Batch
 from tengen.data.record import GameRecord
+from tengen.engine.params import PassPolicy
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import EMPTY
-from tengen.match.moves import Bools, Passing, allowed_moves
+from tengen.match.moves import Bools, allowed_moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Trajectories:
         return Trajectories(**parts)
 
 
-def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, passing: Passing) -> Trajectories:
+def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, pass_policy: PassPolicy) -> Trajectories:
     """The positions of the player that had Black in the games of even number, encoded for its evaluator."""
     size = records[0].size
     total = sum((len(record.moves) + 1 - i % 2) // 2 for i, record in enumerate(records))
@@ -62,7 +63,7 @@ def trajectories(records: Sequence[GameRecord], evaluator: Evaluator, passing: P
             inputs.encode(len(owners), games[i])
             owners.append(i)
         if mine:
-            allowed.append(allowed_moves([games[i] for i in mine], passing))
+            allowed.append(allowed_moves([games[i] for i in mine], pass_policy, "pass-alive"))
         for i in playing:
             point = int(records[i].points[ply])
             games[i].play(point)

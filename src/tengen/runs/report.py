@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from tengen.disk import write_text
@@ -43,7 +43,12 @@ def _templates() -> Environment:
     )
 
 
-def write_page(path: Path, template: str, **data: Any) -> Path:
+def template(source: str) -> Template:
+    """A template of a program's own, which may extend `base.html` and import `parts.html` of `runs/templates`."""
+    return _templates().from_string(source)
+
+
+def write_page(path: Path, template: str | Template, **data: Any) -> Path:
     """Render a template of `runs/templates` into `path`, which a reader never sees half written; return `path`.
 
     Every template takes `title`, `what` (the kind of report) and `refresh`, the seconds after which the page reloads

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tengen.engine.params import SearchParams
+from tengen.engine.params import PassPolicy, SearchParams
 from tengen.errors import RecipeError, TengenError
 from tengen.evaluators.network_file import find_network
-from tengen.match.moves import Passing
 from tengen.match.spec import PlayerSpec
 
 _OWN = ("early", "past")
@@ -21,35 +20,31 @@ _OWN = ("early", "past")
 
 @dataclass(frozen=True)
 class RunPlayers:
-    """How the networks of a run play in its ratings: `visits` (1 is the raw policy), search and passing.
+    """How the networks of a run play in its ratings: `visits` (1 is the raw policy), search and pass policy.
 
-    Playouts pass when `playouts_pass` allows it, other networks freely.
+    Playouts pass when no useful move is left, other networks freely.
     """
 
     visits: int = 1
     params: SearchParams = field(default_factory=SearchParams)
-    passing: Passing = "free"
-
-    @property
-    def playouts_pass(self) -> Passing:
-        return "filled" if self.params.simulate_to_end else "settled"
+    pass_policy: PassPolicy = "free"
 
     def network(self, number: int, visits: int | None = None) -> PlayerSpec:
         """The network of this number, which the word `network NUMBER` stands for."""
         visits = self.visits if visits is None else visits
-        return network_spec(f"network {number}", network_name(number, visits), visits, self.params, self.passing)
+        return network_spec(f"network {number}", network_name(number, visits), visits, self.params, self.pass_policy)
 
     def parse(self, word: str) -> PlayerSpec:
         """The player of a word other than `early` and `past`. Raises NetworkError for a missing network."""
         spec = _spec(word, self.visits)
         if spec.kind == "playouts":
-            return _named(spec, {"passing": self.playouts_pass})
+            return _named(spec, {"pass_policy": "no-useful-move"})
         if spec.kind in ("random", "program"):
             return spec
         find_network(spec.subject)
         if spec.kind == "policy" or spec.visits == 1:
-            return _named(spec, {"player": f"policy:{spec.subject}", "visits": None, "passing": "free"})
-        return _named(spec, {"search": changed_params(self.params), "passing": "free"})
+            return _named(spec, {"player": f"policy:{spec.subject}", "visits": None, "pass_policy": "free"})
+        return _named(spec, {"search": changed_params(self.params), "pass_policy": "free"})
 
 
 @dataclass(frozen=True)
@@ -70,11 +65,11 @@ def network_name(number: int, visits: int) -> str:
     return f"network {number}, {'raw policy' if visits == 1 else f'{visits} visits'}"
 
 
-def network_spec(word: str, name: str, visits: int, params: SearchParams, passing: Passing) -> PlayerSpec:
+def network_spec(word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy) -> PlayerSpec:
     """The raw policy of a network at 1 visit, otherwise its search with these params."""
     if visits == 1:
-        return PlayerSpec(player=f"policy:{word}", name=name, passing=passing)
-    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), passing=passing)
+        return PlayerSpec(player=f"policy:{word}", name=name, pass_policy=pass_policy)
+    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), pass_policy=pass_policy)
 
 
 def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:

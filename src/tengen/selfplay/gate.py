@@ -12,7 +12,7 @@ from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
 from tengen.selfplay.config import GateConfig, SelfPlayConfig
-from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_passing
+from tengen.selfplay.matches import load_temporary, play_run_match, run_conditions, run_pass_policy
 from tengen.statistics import Tally, binomial_tail
 
 _GATE = 5  # purpose of a seed
@@ -50,10 +50,10 @@ def gate(
     assert rules is not None
     size = max(config.game.sizes, key=lambda size: config.game.sizes[size])
     now = config.at(cycle)
-    params, passing = now.search.search_params(full=False), run_passing(now.game, now.search.search_params(full=False))
+    params, pass_policy = now.search.search_params(full=False), run_pass_policy(now.game)
     files = {f"candidate {cycle}": candidate, f"network {cycle - 1}": playing}
     settings = MatchSettings.of(
-        *(network_spec(word, word, rules.visits, params, passing) for word in files),
+        *(network_spec(word, word, rules.visits, params, pass_policy) for word in files),
         games=rules.games + rules.games % 2,
         conditions=run_conditions(
             now.game,
@@ -66,8 +66,8 @@ def gate(
         ),
     )
     execution = InBatch(
-        open_player=lambda spec, games=1, threads=None: evaluator_player(
-            spec, load_temporary(files[spec.name]), games, threads or 1
+        open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
+            spec, load_temporary(files[spec.name]), games, threads or 1, dead_stones
         ),
         find_network=files.__getitem__,
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tengen.engine.params import SearchParams
+from tengen.engine.params import PassPolicy, SearchParams
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.match.folder import OtherMatchError, read_folder
 from tengen.match.game import Conditions, Outcome
-from tengen.match.moves import Passing
 from tengen.match.runner import InBatch, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
@@ -26,11 +25,10 @@ def load_temporary(path: Path) -> Evaluator:
     return load_evaluator(path, remember=False)
 
 
-def run_passing(game: GameConfig, params: SearchParams) -> Passing:
-    """When networks of a run pass in its matches: as in its games."""
-    if game.pass_policy == "free":
-        return "free"
-    return "filled" if params.simulate_to_end else "settled"
+def run_pass_policy(game: GameConfig) -> PassPolicy:
+    """The pass policy of a run's networks in its gates and ratings."""
+    # A run whose games use no-legal-move plays its matches with no-useful-move, where it never has to fill own eyes.
+    return "free" if game.pass_policy == "free" else "no-useful-move"
 
 
 def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: float, **fields: object) -> Conditions:
@@ -40,7 +38,7 @@ def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: floa
             "size": size,
             "komi": komi,
             "rules": game.rules,
-            "counting": "as-it-stands" if params.simulate_to_end else "pass-alive",
+            "dead_stones": "none" if params.simulate_to_end else "pass-alive",
             "settle": game.settle,
             "max_moves": game.max_moves,
             **fields,

@@ -19,6 +19,7 @@ from tengen.evaluators.network_file import find_network
 from tengen.match.batch import Check, go_on
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
+from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import evaluator_player, open_player
 from tengen.match.runner import InBatch
@@ -33,7 +34,7 @@ from tengen.selfplay.matches import (
     load_temporary,
     play_run_match,
     run_conditions,
-    run_passing,
+    run_pass_policy,
     tallies_by_color,
 )
 from tengen.selfplay.rating_book import Pairing, RatingBook, RatingEvent, only_beats_itself, saturated_opponents
@@ -96,7 +97,7 @@ def match_of(config: SelfPlayConfig, komi: float, threads: int = 2) -> RatingMat
     memory = max(params.memory, rating.visits * _BYTES)
     params = params.model_copy(update={**NO_EXPLORATION, "memory": memory})
     conditions = run_conditions(game, params, rated_size(game), komi, opening=rating.opening)
-    players = RunPlayers(rating.visits, params, run_passing(game, params))
+    players = RunPlayers(rating.visits, params, run_pass_policy(game))
     return RatingMatch(conditions, players, rating.games, rating.program_games, threads)
 
 
@@ -214,12 +215,14 @@ class PlayerOpener:
         self._load = load
         self._open: dict[int, Evaluator] = {}
 
-    def __call__(self, spec: PlayerSpec, games: int = 1, threads: int | None = None) -> Player:
+    def __call__(
+        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
         if spec.kind not in ("network", "policy"):
-            return open_player(spec, games, threads)
+            return open_player(spec, games, threads, dead_stones)
         number = _number(spec.subject)
         found = self._load(find_network(spec.subject)) if number is None else self.evaluator(number)
-        return evaluator_player(spec, found, games, threads or 1)
+        return evaluator_player(spec, found, games, threads or 1, dead_stones)
 
     def evaluator(self, number: int) -> Evaluator:
         """A network of the run, which stays open. Raises NetworkError when it cannot be loaded."""
