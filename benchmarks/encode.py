@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -115,7 +116,7 @@ def by_plane_set(store: Store) -> None:
     for name in sorted(plane_set_names(), key=lambda name: name != "tengen"):
         sampler = Sampler(store, "all", name, batch_size=512, plies=(80, 180))
         rows = sampler.rows(0)
-        rates[name] = len(rows.game) / best_seconds(lambda sampler=sampler, rows=rows: sampler.encode(rows))
+        rates[name] = len(rows.game) / best_seconds(partial(sampler.encode, rows))
         line = {"benchmark": "plane_set", "plane_set": name, "planes": len(sampler.plane_set.planes)}
         figures = {
             "positions_per_second": round(rates[name]),

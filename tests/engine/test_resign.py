@@ -23,12 +23,12 @@ def test_several_hopeless_moves_in_a_row_are_needed() -> None:
     assert verdicts([0.01, 0.01, 0.5, 0.01, 0.01, 0.01, 0.01]) == [False] * 6 + [True]
 
 
-def test_a_move_that_was_not_used_scalars_breaks_the_row() -> None:
+def test_a_move_that_was_not_looked_at_breaks_the_row() -> None:
     judge = ResignJudge()
     assert [judge.judge(QUICK, BLACK, n, 0.01, 19) for n in (100, 104, 106)] == [False, False, True]
 
 
-def test_the_same_move_used_scalars_again_is_no_new_move() -> None:
+def test_the_same_move_looked_at_again_is_no_new_move() -> None:
     judge = ResignJudge()
     assert not any(judge.judge(QUICK, BLACK, 100, 0.01, 19) for _ in range(5))
 

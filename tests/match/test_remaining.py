@@ -74,7 +74,7 @@ def test_games_that_end_out_of_turn_do_not_decide() -> None:
     assert list(asked) == [91], "the pair that was begun"
 
 
-def test_a_long_match_is_used_scalars_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_match_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Tally] = []
     monkeypatch.setattr("tengen.match.settings.reach", lambda tally: looks.append(tally) or 1.0)
     played = {index: outcome(TWO, index, "a" if index % 3 else "b") for index in range(1000)}

@@ -32,7 +32,7 @@ def differences(one: NetOutput, other: NetOutput) -> list[float]:
     return [float((a - b).abs().max()) for a, b in zip(one[:4], other[:4], strict=True)]
 
 
-def test_constants_are_kept_and_then_not_used_scalars(network: torch.nn.Module) -> None:
+def test_constants_are_kept_and_then_not_used(network: torch.nn.Module) -> None:
     learnt = torch.rand(ROWS, SCALARS)
     learnt[:, 1], learnt[:, 3] = 1.0, -0.5
     other = learnt.clone()

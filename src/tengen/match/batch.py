@@ -207,7 +207,7 @@ class BatchMatch:
         self._playing = [game for game in self._playing if id(game) not in ended]
         return done
 
-    def _ask(self, name: str, games: Sequence[MatchGame]) -> tuple[list[Reply], float]:
+    def _ask(self, name: str, games: Sequence[MatchGame]) -> tuple[Sequence[Reply], float]:
         """The replies of a player in all its games, and the seconds of each."""
         started = perf_counter()
         replies = self.players[name].choose([game.turn() for game in games])

@@ -72,7 +72,7 @@ class Player:
         the game, and TengenError when the conditions are refused.
         """
 
-    def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+    def choose(self, turns: Sequence[Turn]) -> Sequence[Reply]:
         """A reply for each of these turns, at least one, of different games on boards of one size."""
         raise NotImplementedError
 
