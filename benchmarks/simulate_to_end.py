@@ -1,4 +1,4 @@
-"""Network calls for self-play as the AlphaGo-Zero-like 7x7 system of cody2007 searched, and as one searches else.
+"""Network evaluations for self-play as the AlphaGo-Zero-like 7x7 system of cody2007 searched, and as one searches else.
 
     python benchmarks/simulate_to_end.py [--games 2] [--simulations 100] [--turns 32]
 

@@ -1,4 +1,4 @@
-"""What the ablations found, as a table and as a page: games and network calls to the gate, by variant."""
+"""What the ablations found, as a table and as a page: games and network evaluations to the gate, by variant."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tengen.runs.report import template, write_page
 
 BASE = "base"
 SEARCHES = ("base", "puct-16", "gumbel-16", "puct-64", "gumbel-64")
-"""The variants whose curves are drawn: the others lie too near to the base to be told apart."""
+"""The variants whose curves are drawn: the others are too close to the base to distinguish."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """The runs of one variant, by seed: games to the gate, network calls and minutes of a core for them.
+    """The runs of one variant, by seed: games to the gate, network evaluations and minutes of a core for them.
 
     `games` has None where a run ended before the gate, after `played` games. `scores` are the ratings of each run, as
     (games, score).

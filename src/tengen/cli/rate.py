@@ -90,11 +90,11 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
             found = [game_set for game_set in found if game_set.source.resolve() not in taken]
         elif not any(folder.is_relative_to(other) for other in taken):
             try:
-                found, told = sgf_games(folder)
+                found, left_out = sgf_games(folder)
             except SgfError as error:
                 known = "match folders, folders of these, self-play runs with ratings, SGF files and folders of them"
                 raise RecipeError(f"{folder} holds nothing to rate; that would be {known}") from error
-            notes += told
+            notes += left_out
         game_sets += found
         taken |= {game_set.source.resolve() for game_set in found}
     names = {}

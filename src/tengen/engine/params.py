@@ -82,8 +82,8 @@ def set_params(params: SearchParams, settings: Mapping[str, str]) -> SearchParam
         where = ".".join(str(part) for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
         found = repr(first["input"])
-        told = reason if not where or found in reason else f"{reason} (found {found})"
-        raise RecipeError(f"{where}: {told}" if where else told) from error
+        text = reason if not where or found in reason else f"{reason} (found {found})"
+        raise RecipeError(f"{where}: {text}" if where else text) from error
 
 
 def _texts(params: SearchParams) -> dict[str, str]:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Literal
 
 from tengen.errors import TengenError
-from tengen.gtp.process import Child, Heard
+from tengen.gtp.process import Child, ProcessOutput
 
 Reason = Literal["not found", "died", "timeout", "refused", "nonsense"]
 
@@ -142,12 +142,12 @@ class GtpClient:
             raise self._lost(f"before '{command}'") from None
         answer, chatter = _Answer(), 0
         while not answer.complete:
-            heard = self._hear(deadline, command, begun=answer.begun)
-            chatter += len(heard.stdout) * (not answer.begun)
-            for line in self._lines.feed(heard.stdout):
+            output = self._read_output(deadline, command, begun=answer.begun)
+            chatter += len(output.stdout) * (not answer.begun)
+            for line in self._lines.feed(output.stdout):
                 if not answer.take(line) and line.strip():
                     self._said.append(_shown(line))
-            if heard.closed and not answer.complete:
+            if output.closed and not answer.complete:
                 raise self._lost(f"during '{command}'")
             if chatter > _MOST_CHATTER or answer.length > _LONGEST_ANSWER:
                 raise self.error("nonsense", f"talked without end at '{command}'")
@@ -155,15 +155,15 @@ class GtpClient:
             raise self.error("refused", f"'{command}' was answered with '? {answer.text}'")
         return answer.text
 
-    def _hear(self, deadline: float, command: str, begun: bool) -> Heard:
+    def _read_output(self, deadline: float, command: str, begun: bool) -> ProcessOutput:
         """Something that it wrote; raises ProgramError when its time is up, or when it has gone."""
         while (left := deadline - time.monotonic()) > 0:
-            fate = self._child.fate
-            heard = self._child.hear(min(left, _TICK))
-            self._note(heard)
-            if heard.stdout or heard.closed:
-                return heard
-            if fate is not None and not heard.stderr:  # its children may hold the pipes open
+            exit_status = self._child.exit_status
+            output = self._child.read(min(left, _TICK))
+            self._note(output)
+            if output.stdout or output.closed:
+                return output
+            if exit_status is not None and not output.stderr:  # its children may hold the pipes open
                 raise self._lost(f"during '{command}'")
         how = f"the answer to '{command}' has no empty line at its end" if begun else f"no answer to '{command}'"
         raise self.error("timeout", f"{how} in time")
@@ -172,15 +172,15 @@ class GtpClient:
         """It cannot answer any more: how it ended, and what it said while dying."""
         deadline = time.monotonic() + 1
         while time.monotonic() < deadline:
-            fate = self._child.fate
-            heard = self._child.hear(0.02)
-            self._note(heard)
-            if fate is not None and not heard.stderr:
+            exit_status = self._child.exit_status
+            output = self._child.read(0.02)
+            self._note(output)
+            if exit_status is not None and not output.stderr:
                 break
-        return self.error("died", f"{self._child.fate or 'closed its output, but lives on,'} {when}")
+        return self.error("died", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
 
-    def _note(self, heard: Heard) -> None:
-        for line in self._stderr_lines.feed(heard.stderr):
+    def _note(self, output: ProcessOutput) -> None:
+        for line in self._stderr_lines.feed(output.stderr):
             self._remarks.append(line)
             if line.strip():
                 self._said.append(_shown(line))
@@ -189,10 +189,10 @@ class GtpClient:
         """What it wrote between two commands is no answer to the next."""
         self._remarks.clear()
         for _ in range(_UNASKED):
-            heard = self._child.hear(0)
-            self._note(heard)
-            self._said.extend(_shown(line) for line in self._lines.feed(heard.stdout) if line.strip())
-            if not heard.stdout and not heard.stderr:
+            output = self._child.read(0)
+            self._note(output)
+            self._said.extend(_shown(line) for line in self._lines.feed(output.stdout) if line.strip())
+            if not output.stdout and not output.stderr:
                 break
         self._remarks.clear()
 

@@ -1,4 +1,4 @@
-"""A child process that is read while one waits for it, and that ends with all that it has started."""
+"""A child process: its output is read with a time limit, and it ends with all processes that it has started."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What a child wrote meanwhile; `closed` when it cannot write anything to stdout any more."""
+class ProcessOutput:
+    """What a child wrote since the last read; `closed` when its stdout has ended."""
 
     stdout: bytes = b""
     stderr: bytes = b""
@@ -32,8 +32,7 @@ class Heard:
 class Child:
     """Runs a command in a process group of its own, with pipes to all three streams.
 
-    Nothing is read but in `hear`, so that a child that floods its pipes waits there and costs neither memory nor a
-    thread. Raises OSError when the command cannot be started, FileNotFoundError when there is none.
+    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Raises OSError when the command cannot be started, FileNotFoundError when there is none.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -65,9 +64,9 @@ class Child:
         return self._process.pid
 
     @property
-    def fate(self) -> str | None:
-        """How the process itself ended, in words; None while it lives."""
-        # Not reaped before `end`, so that neither its number nor its group's can go to somebody else.
+    def exit_status(self) -> str | None:
+        """How the process itself ended, as text; None while it lives."""
+        # Not reaped before `end`, so that no other process can get its id or the id of its group.
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) if not self._ended else None
         if found is None:
             return "was ended" if self._ended else None
@@ -80,20 +79,22 @@ class Child:
         self._stdin.write(line.encode() + b"\n")
         self._stdin.flush()
 
-    def hear(self, seconds: float) -> Heard:
-        """Wait so long at the most for it to write something; what it wrote to stderr is never older than to stdout."""
+    def read(self, seconds: float) -> ProcessOutput:
+        """Wait up to `seconds` for output. What it wrote to stderr is never older than what it wrote to stdout."""
         if not self._open.get_map():
             time.sleep(min(max(seconds, 0.0), 0.01))
         else:
             self._open.select(max(seconds, 0.0))
         stderr = self._read(self._stderr)
         stdout = self._read(self._stdout)
-        return Heard(stdout, stderr, closed=self._stdout not in {key.fileobj for key in self._open.get_map().values()})
+        return ProcessOutput(
+            stdout, stderr, closed=self._stdout not in {key.fileobj for key in self._open.get_map().values()}
+        )
 
     def end(self, grace: float = 1.0, hopeless: bool = False) -> None:
         """Close its stdin, then end it and everything that it has started; returns in a few seconds. May be repeated.
 
-        It may take so many seconds to end by itself, unless that is `hopeless`, and as many once it was told to.
+        It has `grace` seconds to end by itself, unless that is `hopeless`, and as many after SIGTERM.
         """
         if self._ended:
             return
@@ -103,7 +104,7 @@ class Child:
             self._signal(signal.SIGTERM)
             self._gone(grace)
         deadline = time.monotonic() + grace
-        self._signal(signal.SIGKILL)  # the group, also where there is no /proc to find out who is left
+        self._signal(signal.SIGKILL)  # the group, also where there is no /proc to list the processes left
         while not self._gone(0.05) and time.monotonic() < deadline:
             self._signal(signal.SIGKILL)
         self._process.wait()
@@ -127,9 +128,9 @@ class Child:
         return found
 
     def _gone(self, seconds: float) -> bool:
-        """Whether the child and all that it has started end in this time, of their own accord."""
+        """Whether the child and all processes it has started end within `seconds`."""
         deadline, pause = time.monotonic() + seconds, 0.005
-        while self.fate is None or any(self._family()):
+        while self.exit_status is None or any(self._descendants()):
             if time.monotonic() > deadline:
                 return False
             time.sleep(pause)
@@ -139,11 +140,11 @@ class Child:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
-        for pid in self._family():
+        for pid in self._descendants():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
-    def _family(self) -> Iterator[int]:
+    def _descendants(self) -> Iterator[int]:
         """All living processes of its group, or that carry its mark; none where there is no /proc."""
         if not _PROC.is_dir():
             return
