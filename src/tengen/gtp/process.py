@@ -32,7 +32,8 @@ class ProcessOutput:
 class Child:
     """Runs a command in a process group of its own, with pipes to all three streams.
 
-    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Raises OSError when the command cannot be started, FileNotFoundError when there is none.
+    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Raises
+    OSError when the command cannot be started, FileNotFoundError when it does not exist.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
