@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -18,51 +16,43 @@ from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
 from tengen.match.sprt import Progress
 from tengen.match.summary import game_line, games_of, pairing_line, tally
+from tengen.runs.progress import Eta, LiveDisplay
 
 _QUIET_SECONDS = 60.0  # between two lines where there is no terminal
 
 
-class Display:
+class Display(LiveDisplay):
     """A live panel on a terminal, and a line a minute everywhere else; use it as a context manager."""
 
     def __init__(self, settings: MatchSettings, console: Console | None = None) -> None:
+        super().__init__(console)
         self._settings = settings
-        self._console = console or Console(stderr=True)
         self._outcomes: list[Outcome] = []
         self._all = len(settings.indices())
         self._at_most = "at most " if settings.sprt or settings.within else ""
-        self._earlier = 0
-        self._begun = self._printed = time.monotonic()
+        self._eta = Eta(self._all)
+        self._printed = time.monotonic()
         self._test: Progress | None = None
-        self._live = Live(
-            console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True, screen=False
-        )
 
     def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.stop()
+        return self  # the panel appears when the players are ready
 
     def started(self, earlier: Sequence[Outcome], at_once: int) -> None:
         self._outcomes = list(earlier)
-        self._earlier = len(earlier)
-        self._begun = self._printed = time.monotonic()
+        self._eta = Eta(self._all, len(earlier))
+        self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
-        self._print(f"{self._at_most}{self._all} games{there}, {at_once} at once: {self._who()}")
-        if self._console.is_terminal:
-            self._live.start()
+        self.print(f"{self._at_most}{self._all} games{there}, {at_once} at once: {self._who()}")
+        self.show()
 
     def played(self, outcome: Outcome, test: Progress | None) -> None:
         self._outcomes.append(outcome)
         self._test = test
         if outcome.disputed:
-            self._print(f"{game_line(outcome)}, and name different winners: {outcome.counts}")
-        if not self._console.is_terminal and time.monotonic() > self._printed + _QUIET_SECONDS:
+            self.print(f"{game_line(outcome)}, and name different winners: {outcome.counts}")
+        if not self.console.is_terminal and time.monotonic() > self._printed + _QUIET_SECONDS:
             self._printed = time.monotonic()
-            self._print(f"{self._progress()}: {self._standing()}")
+            self.print(f"{self._progress()}: {self._standing()}")
 
     def panel(self) -> RenderableType:
         """The bar, the standing and the last game."""
@@ -87,8 +77,7 @@ class Display:
     def _progress(self) -> str:
         done = len(self._outcomes)
         progress = f"{done} of {self._all} games"
-        if done > self._earlier:
-            left = (time.monotonic() - self._begun) / (done - self._earlier) * (self._all - done)
+        if (left := self._eta.seconds(done)) is not None:
             progress += f", {self._at_most}{show_seconds(round(left))} left"
         return progress
 
@@ -104,6 +93,3 @@ class Display:
     def _who(self) -> str:
         names = [spec.name for spec in self._settings.players]
         return f"{self._settings.schedule.kind}, " + " - ".join(names)
-
-    def _print(self, line: str) -> None:
-        self._console.print(Text(line), soft_wrap=True)
