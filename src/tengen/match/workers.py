@@ -1,7 +1,7 @@
 """The games of a match in worker processes, which end with their parent.
 
 concurrent.futures was tried: its processes outlive a parent that is killed, cannot be ended while they compute, and
-cannot be told apart, so that players could not be started in them one by one.
+cannot be addressed one by one, so that each could start its own players.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
@@ -25,7 +26,7 @@ def new_bar(shown: bool = True) -> Progress:
     )
 
 
-class LiveDisplay:
+class LiveDisplay(ABC):
     """A panel that a terminal shows at the bottom while the `with` block runs, under lines that stay.
 
     Subclasses define `panel`. Elsewhere (a pipe, a file) only the lines of `print` appear.
@@ -60,9 +61,9 @@ class LiveDisplay:
         """Print one line that stays."""
         self.console.print(Text(line, style=style), soft_wrap=True)
 
+    @abstractmethod
     def panel(self) -> RenderableType:
         """What the terminal shows now."""
-        raise NotImplementedError
 
 
 class Eta:
