@@ -108,17 +108,11 @@ def network_cost(network: "NetConfig") -> tuple[int, int]:
 
     Nothing is computed: the network is built without memory for its weights. Needs the extra [train].
     """
-    import torch
-
     from tengen.data.planes import plane_set
-    from tengen.networks import build
-    from tengen.networks.registry import mac_count, parameter_count
+    from tengen.networks.registry import cost
 
     inputs = plane_set(network.plane_set)
-    planes, scalars = len(inputs.planes), len(inputs.scalars)
-    with torch.device("meta"):
-        module = build(network, planes, scalars).eval()
-        return parameter_count(module), mac_count(module, planes, scalars, getattr(module, "edge", None) or 19)
+    return cost(network, len(inputs.planes), len(inputs.scalars))
 
 
 def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
