@@ -48,7 +48,7 @@ class BoardMask:
         """
         area = mask.sum((1, 2)).unsqueeze(1)
         if full is None:
-            full = not torch.onnx.is_in_onnx_export() and bool((mask > 0).all())
+            full = mask.is_meta or (not torch.onnx.is_in_onnx_export() and bool((mask > 0).all()))
         return BoardMask(None if full else mask.unsqueeze(1), area, area.sqrt())
 
     def clip(self, x: Tensor) -> Tensor:
