@@ -9,16 +9,21 @@ const PointSet& FeatureContext::with_liberties(Color color, int liberties) {
         liberties_.emplace();
         for (const Color c : {Color::black, Color::white})
             board.stones(c).for_each(
-                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), 4) - 1].add(p); });
+                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), kLiberties) - 1].add(p); });
     }
     return liberties_->stones[index(color)][liberties - 1];
+}
+
+PointSet FeatureContext::with_at_least(Color color, int liberties) {
+    PointSet fewer;
+    for (int n = 1; n < liberties; ++n) fewer |= with_liberties(color, n);
+    return board.stones(color).minus(fewer);
 }
 
 const MoveEffects& FeatureContext::effects() {
     if (effects_) return *effects_;
     effects_.emplace();
-    const PointSet &empty = board.empty_points(), &in_atari = with_liberties(other, 1),
-                   &strong = with_liberties(own, 4);
+    const PointSet &empty = board.empty_points(), &in_atari = with_liberties(other, 1), strong = with_at_least(own, 4);
     empty.minus(ko_bans()).for_each([&](Point p) {
         // Most moves keep three or more liberties and capture nothing. A few set operations find these.
         const PointSet& around = board.table().neighbor_sets[p];

@@ -15,6 +15,9 @@ using Ranks = std::array<int, 2>;
 // How far back the stones and the ladders of past positions are available, in moves.
 inline constexpr int kPastBoards = 7, kPastLadders = 2;
 
+// Chains are told apart by 1 to kLiberties - 1 liberties, or kLiberties and more.
+inline constexpr int kLiberties = 8;
+
 // Legal moves of the side to move by their effect.
 struct MoveEffects {
     PointSet captures_one, captures_more;  // stones taken
@@ -39,8 +42,9 @@ class FeatureContext {
     // Stones 0..kPastBoards moves ago. Passes count as moves. Empty where the game has fewer moves: setup stones are
     // part of the position before the first move and of no earlier one.
     const PointSet& stones(Color color, int back);
-    // Stones of the chains with that many liberties, 1 to 3, or with 4 and more.
+    // Stones of the chains with that many liberties, 1 to kLiberties; the last stands for more, too.
     const PointSet& with_liberties(Color color, int liberties);
+    PointSet with_at_least(Color color, int liberties);
     const MoveEffects& effects();
     const PointSet& ko_bans();  // empty points where ko or superko forbids a move that is legal without it
     const Ladders& ladders();
@@ -56,7 +60,7 @@ class FeatureContext {
 
   private:
     struct Liberties {
-        std::array<std::array<PointSet, 4>, 2> stones;
+        std::array<std::array<PointSet, kLiberties>, 2> stones;
     };
 
     const Move* last(int back) const;
