@@ -7,7 +7,6 @@ import re
 import shlex
 import time
 from collections import deque
-from types import TracebackType
 from typing import Literal
 
 from tengen.errors import TengenError
@@ -71,9 +70,7 @@ class GtpClient:
     def __enter__(self) -> GtpClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from filelock import BaseFileLock
@@ -85,9 +84,7 @@ class MatchFolder:
     def __enter__(self) -> MatchFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._lock is not None:
             self._lock.release()
 
