@@ -12,7 +12,7 @@ from typing import Literal
 from tengen.errors import TengenError
 from tengen.gtp.process import Child, ProcessOutput
 
-Reason = Literal["not found", "died", "timeout", "refused", "nonsense"]
+Reason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
 
 _LAST_WORDS = 20  # lines that are kept of what it said besides its answers
 _REMARKS = 1000  # lines of stderr that are kept of one command
@@ -147,7 +147,7 @@ class GtpClient:
             if output.closed and not answer.complete:
                 raise self._lost(f"during '{command}'")
             if chatter > _MOST_CHATTER or answer.length > _LONGEST_ANSWER:
-                raise self.error("nonsense", f"talked without end at '{command}'")
+                raise self.error("invalid answer", f"talked without end at '{command}'")
         if answer.refused:
             raise self.error("refused", f"'{command}' was answered with '? {answer.text}'")
         return answer.text
@@ -174,7 +174,7 @@ class GtpClient:
             self._note(output)
             if exit_status is not None and not output.stderr:
                 break
-        return self.error("died", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
+        return self.error("crash", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
 
     def _note(self, output: ProcessOutput) -> None:
         for line in self._stderr_lines.feed(output.stderr):

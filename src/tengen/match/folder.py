@@ -23,6 +23,7 @@ VERSION = 2
 
 # A match may be made longer and the folder moved; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
+_RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
 
 
 class OtherMatchError(TengenError):
@@ -156,7 +157,8 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
     for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
         try:
             row = json.loads(line)
-            outcomes[row["index"]] = Outcome(**{**row, "last_words": tuple(row["last_words"])})
+            row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
+            outcomes[row["index"]] = Outcome(**row)
         except (ValueError, KeyError, TypeError) as error:
             raise TengenError(
                 f"{path}, line {number} is not what a match writes ({error!r}): remove it, and the game is played again"
