@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
+from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ KINDS = ("supervised", "linear-playout")
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
+    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,

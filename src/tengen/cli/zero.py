@@ -9,14 +9,14 @@ from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
+from tengen.recipes import load_recipe, recipe_kind
 
 KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
+    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
     ] = None,

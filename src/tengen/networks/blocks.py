@@ -44,7 +44,7 @@ class BoardMask:
     def of(mask: Tensor) -> "BoardMask":
         """From mask [B, H, W]. While a model is traced the masks always stay, so that the file fits every board."""
         area = mask.sum((1, 2)).unsqueeze(1)
-        full = not torch.onnx.is_in_onnx_export() and bool((mask > 0).all())
+        full = mask.is_meta or (not torch.onnx.is_in_onnx_export() and bool((mask > 0).all()))
         return BoardMask(None if full else mask.unsqueeze(1), area, area.sqrt())
 
     def clip(self, x: Tensor) -> Tensor:

@@ -74,3 +74,13 @@ def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> i
         for hook in hooks:
             hook.remove()
     return total
+
+
+def cost(config: NetConfig, planes: int, scalars: int) -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+
+    The network is built without memory for its weights.
+    """
+    with torch.device("meta"):
+        module = build(config, planes, scalars).eval()
+        return parameter_count(module), mac_count(module, planes, scalars, getattr(module, "edge", None) or 19)

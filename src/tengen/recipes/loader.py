@@ -103,6 +103,18 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
         raise RecipeError(_explain(error.errors()[0], "network", known)) from error
 
 
+def network_cost(network: "NetConfig") -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+
+    Nothing is computed: the network is built without memory for its weights. Needs the extra [train].
+    """
+    from tengen.data.planes import plane_set
+    from tengen.networks.registry import cost
+
+    inputs = plane_set(network.plane_set)
+    return cost(network, len(inputs.planes), len(inputs.scalars))
+
+
 def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
     embedded = FOLDER / f"{name_or_path}.yaml"
     if Path(name_or_path).name == name_or_path and embedded.is_file():

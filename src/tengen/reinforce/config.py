@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tengen.training.config import OptimizerConfig, Positive, ScheduleConfig, Strict, TrainerConfig, key
+from tengen.training.config import OptimizerConfig, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
 
 
 class RlGameConfig(Strict):
@@ -70,7 +70,7 @@ class RlEvaluationConfig(Strict):
     opening_temperature: Positive = 1.0
 
 
-class RlConfig(Strict):
+class RlConfig(Recipe):
     """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier selves.
 
     `start` is the network file, or the name of an installed network, that is the parent. Each of `iterations` plays
@@ -78,10 +78,7 @@ class RlConfig(Strict):
     them. `seed` decides everything. `recipe` is how the command named it, with its settings, for the card.
     """
 
-    name: str
-    recipe: str = ""
     kind: Literal["policy-gradient"] = "policy-gradient"
-    description: str = ""
     seed: int = Field(0, ge=0)
     start: str
     iterations: int = Field(ge=1)

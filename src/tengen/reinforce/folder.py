@@ -21,7 +21,7 @@ from tengen.disk import write_whole
 from tengen.reinforce.config import RlConfig
 from tengen.runs.folder import RunFolder
 
-_MAY_CHANGE = ("description", "evaluation", "recipe", "learn.threads")
+_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads")
 """Settings that a resumed run may change: the updates do not depend on them."""
 
 

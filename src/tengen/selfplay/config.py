@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from tengen.engine.params import PassPolicy, SearchParams, set_params
-from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
+from tengen.training.config import CardFacts, Fraction, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -253,7 +253,7 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**settings, **changes, **inner}
 
 
-class SelfPlayConfig(Strict):
+class SelfPlayConfig(Recipe):
     """A whole self-play recipe. `network` holds the fields of a network family's configuration.
 
     A run has `cycles` cycles of `games_per_cycle` games and training on them, with `games_at_once` games in flight.
@@ -262,10 +262,7 @@ class SelfPlayConfig(Strict):
     {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
     """
 
-    name: str
-    recipe: str = ""
     kind: Literal["selfplay"] = "selfplay"
-    description: str = ""
     seed: int = 0
     cycles: int = Field(ge=1)
     games_per_cycle: int = Field(ge=1)

@@ -130,13 +130,20 @@ class CardFacts(Strict):
     search: dict[str, Any] = key({}, "search settings that suit the network better than the defaults")
 
 
-class RunConfig(Strict):
+class Recipe(Strict):
+    """What recipes of every kind say about themselves. Each kind adds `kind`."""
+
+    name: str = key(..., "name of the run and its result; the file's name unless given")
+    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
+    description: str = key("", "text for people")
+    paper: str | None = key(None, "the publication whose system the recipe follows")
+    hours: float | None = key(None, "hours that the run takes on two cores, about", gt=0)
+
+
+class RunConfig(Recipe):
     """A recipe of kind `supervised`: a network from game records."""
 
-    name: str = key(..., "name of the run and its network; the file's name unless given")
-    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     kind: Literal["supervised"] = key("supervised", "kind of the recipe")
-    description: str = key("", "text for people")
     data: DataConfig
     network: dict[str, Any] = key(..., "`family` and the settings of that network family")
     training: TrainConfig
@@ -158,13 +165,10 @@ class LinearTraining(Strict):
     checkpoint_every: int = key(5000, "games between two checkpoints", ge=1)
 
 
-class LinearRun(Strict):
+class LinearRun(Recipe):
     """A recipe of kind `linear-playout`: a linear playout policy from game records."""
 
-    name: str = key(..., "name of the run and its weights; the file's name unless given")
-    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     kind: Literal["linear-playout"] = key("linear-playout", "kind of the recipe")
-    description: str = key("", "text for people")
     data: RecordsConfig
     training: LinearTraining
     card: CardFacts = key(CardFacts(), "")

@@ -5,12 +5,14 @@ Needs no PyTorch.
 
 import math
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.batch import Batch
 from tengen.data.sampler import Sampler
+from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
 from tengen.statistics import Z95, wilson
@@ -73,6 +75,17 @@ class PredictionResults:
 
     def __len__(self) -> int:
         return len(self.top1)
+
+    def save(self, path: Path) -> None:
+        """Write the columns as an .npz file, under a temporary name first."""
+        with write_whole(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **vars(self))
+
+    @staticmethod
+    def load(path: Path) -> "PredictionResults":
+        """Read what `save` wrote."""
+        with np.load(path) as columns:
+            return PredictionResults(**columns)
 
     def rows(self, chosen: NDArray[np.bool_]) -> "PredictionResults":
         return PredictionResults(*(getattr(self, field.name)[chosen] for field in fields(self)))

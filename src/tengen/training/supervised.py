@@ -227,6 +227,7 @@ def _finish(
     final = card(metric_entries(result))
     export(module, planes, scalars, path, final.metadata())
     events.write("final", trainer.step, final.metrics)
+    result.save(folder.path / "predictions.npz")
     write_report(folder.path, final, result)
     return path
 
