@@ -92,17 +92,6 @@ void FeatureContext::replay(int oldest, F visit) const {
     }
 }
 
-const PointSet& FeatureContext::stones(Color color, int back) {
-    if (back == 0) return board.stones(color);
-    if (!past_stones_) {
-        past_stones_.emplace();
-        replay(kPastBoards, [&](const Board& past, int ago) {
-            for (const Color c : {Color::black, Color::white}) (*past_stones_)[ago - 1][index(c)] = past.stones(c);
-        });
-    }
-    return (*past_stones_)[back - 1][index(color)];
-}
-
 const PointSet& FeatureContext::laddered(Color color, int back) {
     if (back == 0) return ladders().stones[index(color)];
     if (!past_laddered_) {

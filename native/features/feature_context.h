@@ -12,8 +12,8 @@ namespace tengen {
 // Ranks of both players, by colour: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
 using Ranks = std::array<int, 2>;
 
-// How far back the stones and the ladders of past positions are available, in moves.
-inline constexpr int kPastBoards = 7, kPastLadders = 2;
+// How far back the ladders of past positions are available, in moves.
+inline constexpr int kPastLadders = 2;
 
 // Chains are told apart by 1 to kLiberties - 1 liberties, or kLiberties and more.
 inline constexpr int kLiberties = 8;
@@ -39,9 +39,10 @@ class FeatureContext {
 
     int rank(Color color) const { return ranks[index(color)]; }
     const PointSet& stones(Color color) const { return board.stones(color); }
-    // Stones 0..kPastBoards moves ago. Passes count as moves. Empty where the game has fewer moves: setup stones are
-    // part of the position before the first move and of no earlier one.
-    const PointSet& stones(Color color, int back);
+    // Stones 0..kPastBoards moves ago.
+    const PointSet& stones(Color color, int back) const {
+        return back ? game.past_stones(color, back) : board.stones(color);
+    }
     // Stones of the chains with that many liberties, 1 to kLiberties; the last stands for more, too.
     const PointSet& with_liberties(Color color, int liberties);
     PointSet with_at_least(Color color, int liberties);
@@ -73,7 +74,6 @@ class FeatureContext {
     std::optional<Ladders> ladders_;
     std::array<std::optional<PassAlive>, 2> alive_;
     std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
-    std::optional<std::array<std::array<PointSet, 2>, kPastBoards>> past_stones_;     // of 1 and more moves ago
     std::optional<std::array<std::array<PointSet, 2>, kPastLadders>> past_laddered_;  // of 1 and more moves ago
 };
 
