@@ -12,7 +12,7 @@ from tengen.networks import NetOutput, expected_result
 from tengen.reinforce.config import RlConfig
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.batches import TensorBatch
-from tengen.training.losses import LOSSES, total
+from tengen.training.losses import loss_terms, total
 
 _HEADS = ("policy", "value", "score", "ownership")
 _EXCLUDED = -1e9  # log probability of a move that is not allowed: finite, so that 0 times it is 0
@@ -90,6 +90,7 @@ class PolicyGradientLoss:
                 f"{', '.join(_HEADS)} alone"
             )
         self._learn = config.learn
+        self._terms = loss_terms(losses, config.learn.value_loss)
         self._temperature = config.temperature
         self._weights = {**losses.weights(), "entropy": -config.learn.entropy}
 
@@ -110,6 +111,6 @@ class PolicyGradientLoss:
         )
         for name in _HEADS[1:]:
             if output.has(name):
-                parts[name] = LOSSES[name].function(output, targets)
+                parts[name] = self._terms[name].function(output, targets)
         parts["entropy"] = -(logs.exp() * logs).sum(1).mean()
         return total(parts, self._weights), parts
