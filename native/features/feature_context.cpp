@@ -7,9 +7,13 @@ namespace tengen {
 const PointSet& FeatureContext::with_liberties(Color color, int liberties) {
     if (!liberties_) {
         liberties_.emplace();
-        for (const Color c : {Color::black, Color::white})
-            board.stones(c).for_each(
-                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), kLiberties) - 1].add(p); });
+        std::array<std::uint8_t, kMaxPoints> number;  // of the liberties of each chain, at its representative, less one
+        for (const Color c : {Color::black, Color::white}) {
+            board.stones(c).for_each([&](Point p) {
+                if (board.chain(p) == p) number[p] = std::min(board.liberties(p), kLiberties) - 1;
+            });
+            board.stones(c).for_each([&](Point p) { liberties_->stones[index(c)][number[board.chain(p)]].add(p); });
+        }
     }
     return liberties_->stones[index(color)][liberties - 1];
 }
@@ -23,22 +27,26 @@ PointSet FeatureContext::with_at_least(Color color, int liberties) {
 const MoveEffects& FeatureContext::effects() {
     if (effects_) return *effects_;
     effects_.emplace();
-    const PointSet &empty = board.empty_points(), &stones = board.stones(own), &in_atari = with_liberties(other, 1);
+    const PointSet& in_atari = with_liberties(other, 1);
     const auto add = [](auto& sets, int at, Point p) { sets[std::min(at, static_cast<int>(sets.size()) - 1)].add(p); };
-    empty.minus(ko_bans()).for_each([&](Point p) {
-        const PointSet& around = board.table().neighbor_sets[p];
+    board.empty_points().minus(ko_bans()).for_each([&](Point p) {
         int captured = 0, liberties = 0;
-        if (around.intersects(in_atari)) {
+        bool joins = false, takes = false;
+        for (const Point n : board.neighbors(p)) {
+            liberties += board.at(n) == Color::empty;
+            joins |= board.at(n) == own;
+            takes |= in_atari.contains(n);
+        }
+        if (takes) {
             captured = board.capture_size(p, own);
             liberties = board.liberties_after(p, own);
-        } else {
-            PointSet found = around & empty;
+        } else if (joins) {
+            PointSet found = board.table().neighbor_sets[p] & board.empty_points();
             for (const Point n : board.neighbors(p))
                 if (board.at(n) == own) found |= board.liberty_set(n);
-            found.remove(p);
-            liberties = found.count();
-            if (!liberties && !(game.rules().suicide && around.intersects(stones))) return;
+            liberties = found.count() - 1;  // p is no liberty any longer
         }
+        if (!liberties && !(joins && game.rules().suicide)) return;
         effects_->legal.add(p);
         add(effects_->captures, captured, p);
         if (liberties) add(effects_->liberties, liberties - 1, p);
@@ -103,6 +111,23 @@ const PassAlive& FeatureContext::pass_alive_of(Color color) {
     return *slot;
 }
 
+const PointSet& FeatureContext::closest_to(Color color) {
+    if (closest_) return (*closest_)[index(color)];
+    closest_ = {board.stones(Color::black), board.stones(Color::white)};
+    // Both colours advance by one step at a time. A point is closest to the colour that is there alone first.
+    std::array<PointSet, 2> front = *closest_, reached = *closest_;
+    while (!front[0].empty() || !front[1].empty()) {
+        for (const int side : {0, 1}) {
+            PointSet next;
+            front[side].for_each([&](Point p) { next |= board.table().neighbor_sets[p]; });
+            front[side] = next.minus(reached[side]);
+            reached[side] |= front[side];
+        }
+        for (const int side : {0, 1}) (*closest_)[side] |= front[side].minus(reached[1 - side]);
+    }
+    return (*closest_)[index(color)];
+}
+
 const Move* FeatureContext::last(int back) const {
     const auto& moves = game.moves();
     return back <= static_cast<int>(moves.size()) ? &moves[moves.size() - back] : nullptr;
@@ -131,15 +156,18 @@ void FeatureContext::replay(int oldest, F visit) const {
     }
 }
 
-const PointSet& FeatureContext::stones(Color color, int back) {
-    if (back == 0) return board.stones(color);
-    if (!past_stones_) {
-        past_stones_.emplace();
-        replay(kPastBoards, [&](const Board& past, int ago) {
-            for (const Color c : {Color::black, Color::white}) (*past_stones_)[ago - 1][index(c)] = past.stones(c);
-        });
-    }
-    return (*past_stones_)[back - 1][index(color)];
+const PointSet& FeatureContext::caught(int liberties) {
+    auto& slot = caught_[liberties - 1];
+    if (slot) return *slot;
+    slot.emplace();
+    const PointSet weak = with_liberties(Color::black, liberties) | with_liberties(Color::white, liberties);
+    if (weak.empty()) return *slot;
+    Board& copy = copy_of(board);
+    weak.for_each([&](Point p) {
+        if (board.chain(p) == p && captured_in_ladder(copy, p, nullptr, kCaughtNodes, kCaughtMoves))
+            board.for_each_stone(p, [&](Point s) { slot->add(s); });
+    });
+    return *slot;
 }
 
 const PointSet& FeatureContext::laddered(Color color, int back) {
