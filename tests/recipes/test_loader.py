@@ -106,7 +106,7 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
         ("trainig.steps=3", r"unknown key 'trainig'; did you mean training\?"),
         ("training.batch_size=0", r"training.batch_size: .*greater than or equal to 1 \(found 0\)"),
         ("training.steps=many", r"training.steps: .*integer.* \(found 'many'\)"),
-        ("training.steps=null", r"training: a run needs an end: give steps, max_hours or both"),
+        ("training.steps=null", r"training: a run needs an end: give steps, epochs, max_hours"),
         ("data=null", r"data: "),
         ("training", r"write key=value"),
         ("training..steps=1", r"write key=value"),

@@ -16,6 +16,7 @@ from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages,
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
 from tengen.training.config import Precision
+from tengen.training.schedules import Position
 from tengen.training.trainer import Trainer, in_bf16
 
 _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
@@ -36,11 +37,16 @@ class Learner:
             config.learn.model_copy(update={"clip": clip}),
             PolicyGradientLoss(config),
             scalars=len(find_plane_set(plane_set).scalars),
-            position=lambda *_: (self.updates, self.updates / config.iterations),
+            position=self._position,
             seed=config.seed,
             callbacks=[self._means, *make_callbacks(config.learn.callbacks)],
         )
         self.trainer.scalars.know(module)
+
+    def _position(self, step: int, _: float) -> Position:
+        """Steps and epochs of the schedule are updates."""
+        samples = step * self.config.learn.batch_size
+        return Position(self.updates, self.updates / self.config.iterations, samples, self.updates)
 
     def state(self) -> dict[str, Any]:
         """Everything that decides the next update."""

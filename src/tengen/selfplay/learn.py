@@ -28,6 +28,7 @@ from tengen.training.batches import BatchStream, TensorBatch
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card
 from tengen.training.losses import WeightedLosses
+from tengen.training.schedules import Position
 from tengen.training.supervised import make_network
 from tengen.training.trainer import Trainer
 
@@ -170,8 +171,14 @@ class Learner:
         if cycle:
             trainer.load(self.folder.checkpoint(cycle))
         first = trainer.step
-        # The schedule follows the whole run: each cycle is an equal share of it.
-        trainer.position = lambda step, _: (step, min(1.0, cycle / cycles + (step - first) / (cycles * steps)))
+
+        def position(step: int, _: float) -> Position:
+            """The schedule follows the whole run: each cycle is an equal share of it, and an epoch."""
+            passed = (step - first) / steps
+            done = min(1.0, cycle / cycles + (step - first) / (cycles * steps))
+            return Position(step, done, step * self.config.learn.batch_size, cycle + passed)
+
+        trainer.position = position
         trainer.fit(stream, first + steps)
         losses = self._losses.take()
         self._stop.check()

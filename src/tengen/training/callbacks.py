@@ -99,22 +99,22 @@ class LossLog(LossMeans):
 
 
 class Validation(Callback):
-    """Evaluates the averaged network every `every` steps and at the end of the run, on the same positions each time.
+    """Evaluates the averaged network at the steps that are `due` and at the end, on the same positions each time.
 
     Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
     of positions. `last` holds the newest figures.
     """
 
-    def __init__(self, log: EventLog, sampler: Sampler, positions: int, every: int) -> None:
+    def __init__(self, log: EventLog, sampler: Sampler, positions: int, due: Callable[[int], bool]) -> None:
         self._events = log
         self._sampler = sampler
         self._positions = positions
-        self._every = every
+        self._due = due
         self._step = -1
         self.last: dict[str, Estimate] = {}
 
     def on_step(self, trainer: Trainer[Any]) -> None:
-        if trainer.step % self._every == 0:
+        if self._due(trainer.step):
             self._validate(trainer)
 
     def on_end(self, trainer: Trainer[Any]) -> None:
@@ -131,7 +131,7 @@ class Validation(Callback):
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
         intervals = {name: figure.interval(5) for name, figure in self.last.items()}
         self._events.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
-        trainer.call("on_validation", values)
+        trainer.validated(values)
 
 
 class Checkpoints(Callback):

@@ -39,13 +39,13 @@ from tengen.training.callbacks import (
     make_callbacks,
 )
 from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
-from tengen.training.config import RunConfig
+from tengen.training.config import OptimizerConfig, RunConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import measure
 from tengen.training.optimizers import OPTIMIZERS
 from tengen.training.report import write_report
-from tengen.training.schedules import progress
+from tengen.training.schedules import position
 from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
@@ -112,7 +112,7 @@ def make_trainer(run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | N
         training,
         WeightedLosses(training.losses),
         scalars=len(inputs.scalars),
-        position=lambda step, seconds: (step, progress(training, step, seconds / 3600)),
+        position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
@@ -150,7 +150,10 @@ def train(
         step = found[-1][0] if found else 0
         saved = read_checkpoint(found[-1][1]) if found else None
         if saved is not None:
-            check_same(out, saved["identity"], _identity(run, inputs))
+            before = saved["identity"]
+            optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
+            before["training"]["optimizer"] = optimizer.model_dump(mode="json")
+            check_same(out, before, _identity(run, inputs))
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
@@ -177,7 +180,7 @@ def _fit(
     config = run.training
     stream = BatchStream(samplers.source, trainer.step, run.data.ahead)
     log = LossLog(events, stream, config.batch_size, config.log_every)
-    validation = Validation(events, samplers.validation, config.validation_games, config.validate_every)
+    validation = Validation(events, samplers.validation, config.validation_games, config.validates)
     identity = {"identity": _identity(run, samplers.train.plane_set)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
@@ -236,7 +239,7 @@ def _finish(
 
 
 def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
-    """The run with a card that describes its games, where the recipe does not.
+    """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
     Raises RecipeError for a card that names other board sizes than those of the games alone.
     """
@@ -246,7 +249,8 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
         raise RecipeError(
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
-    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
+    training = run.training.with_epoch(games.positions)
+    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows), "training": training})
 
 
 def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
@@ -267,11 +271,11 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
 
 def _check_steps(out: Path, step: int, run: RunConfig) -> None:
     """RecipeError for a run that has taken more steps than it should: its learning rate is not that of the end."""
-    steps = run.training.steps
+    steps = run.training.total_steps
     if steps is not None and step > steps:
+        of = "training.steps" if steps == run.training.steps else "the steps of training.epochs"
         raise RecipeError(
-            f"{out} holds a run of {step} steps, more than training.steps = {steps}; give {step} or more, or another "
-            "--out"
+            f"{out} holds a run of {step} steps, more than {of} = {steps}; give {step} or more, or another --out"
         )
 
 
