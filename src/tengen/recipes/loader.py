@@ -92,8 +92,11 @@ def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     """Check the fields of a recipe's network; RecipeError for a wrong one. Needs the extra [train]."""
     from tengen.networks import FAMILIES, parse_config
+    from tengen.networks.presets import PRESETS
 
-    family = str(network.get("family"))
+    if (preset := network.get("preset")) is not None and preset not in PRESETS:
+        raise RecipeError(unknown_name("network.preset", str(preset), PRESETS))
+    family = str(network.get("family") or PRESETS.get(str(preset), {}).get("family"))
     if family not in FAMILIES:
         raise RecipeError(unknown_name("network.family", family, FAMILIES))
     try:

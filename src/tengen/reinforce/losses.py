@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tengen.errors import RecipeError
-from tengen.networks import NetOutput
+from tengen.networks import NetOutput, expected_result
 from tengen.reinforce.config import RlConfig
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.batches import TensorBatch
@@ -51,12 +51,9 @@ def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor
 
 
 def advantages(outcome: Tensor, black: Tensor, output_value: Tensor, baseline: str) -> Tensor:
-    """Outcome [N] less the baseline: the value (logits [N, 3] or a scalar [N]), the mean of the colour, or nothing."""
-    if baseline == "value" and output_value.ndim == 1:
-        return outcome - output_value.float()
+    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the colour, or nothing."""
     if baseline == "value":
-        value = torch.softmax(output_value.float(), dim=1)
-        return outcome - (value[:, 0] - value[:, 2])
+        return outcome - expected_result(output_value)
     if baseline == "mean":
         return outcome - torch.where(black, _mean(outcome, black), _mean(outcome, ~black))
     return outcome

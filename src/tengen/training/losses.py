@@ -48,14 +48,18 @@ def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
 
 
 def value_loss(value: Tensor, targets: TensorBatch) -> Tensor:
-    """Of logits [B, 3] of win, draw, loss: cross-entropy; of a scalar value [B] in -1..1: squared error.
+    """Of logits [B, 3] of win, draw, loss, or [B, 1] of a win: cross-entropy; of a scalar [B] in -1..1: squared error.
 
-    The target v is in -1..1; for the cross-entropy |v| is the probability of win (v > 0) or loss, the rest draw.
+    The target v is in -1..1; for the cross-entropy |v| is the probability of win (v > 0) or loss, the rest draw. A draw
+    is half a win where there is one logit.
     """
     known = ~targets.value.isnan()
     target = targets.value.nan_to_num()
     if value.ndim == 1:
         return mean((value.float() - target).square(), targets.weight * known)
+    if value.shape[1] == 1:
+        each = F.binary_cross_entropy_with_logits(value.float().squeeze(1), (target + 1) / 2, reduction="none")
+        return mean(each, targets.weight * known)
     wanted = torch.stack([target.clamp(min=0), 1 - target.abs(), (-target).clamp(min=0)], dim=1)
     return mean(F.cross_entropy(value.float(), wanted, reduction="none"), targets.weight * known)
 
