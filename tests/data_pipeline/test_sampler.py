@@ -172,26 +172,6 @@ def test_one_position_of_every_game(store: Store) -> None:
     assert (other.rows(0).ply != np.concatenate([sampler.rows(s).ply for s in range(4)])).any()
 
 
-def test_one_position_of_every_game_in_random_order(store: Store) -> None:
-    """For training: the positions of validation, each once an epoch, in another order in each."""
-    in_order = Sampler(store, "all", batch_size=len(store), seed=2, one_per_game=True).rows(0)
-    drawn = Sampler(store, "all", batch_size=len(store), seed=2, one_per_game=True, in_order=False)
-    first, second = drawn.rows(0), drawn.rows(1)
-    wanted = dict(zip(in_order.game.tolist(), in_order.ply.tolist(), strict=True))
-    for rows in (first, second):
-        assert dict(zip(rows.game.tolist(), rows.ply.tolist(), strict=True)) == wanted
-    assert drawn.positions == len(store) and not np.array_equal(first.game, second.game)
-
-
-def test_fewer_games_are_a_part_of_more(store: Store) -> None:
-    few, more = (Sampler(store, "all", max_games=games) for games in (20, 50))
-    assert (few.games, more.games) == (20, 50)
-    assert set(few.game_rows) < set(more.game_rows)
-    assert few.positions == sum(len(store.row(int(game)).moves) for game in few.game_rows)
-    assert set(few.draw(0, few.positions).game) == set(few.game_rows)
-    assert Sampler(store, "all", max_games=10**6).games == len(store)
-
-
 def test_a_larger_edge_pads(store: Store) -> None:
     batch = Sampler(store, "all", batch_size=8, edge=13).batch(0)
     assert batch.planes.shape == (8, 27, 13, 13) and not batch.planes[:, :, 9:].any()

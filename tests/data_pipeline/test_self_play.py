@@ -180,7 +180,7 @@ def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
     own = SelfPlaySampler(games)
     with pytest.raises(ValueError, match="tengen and edge 9, the records tengen and 13"):
         MixedSampler(own, Sampler(store, "all", edge=13), 0.5)
-    with pytest.raises(ValueError, match="in_order is for validation"):
+    with pytest.raises(ValueError, match="one_per_game is for validation"):
         MixedSampler(own, Sampler(store, "all", one_per_game=True), 0.5)
     with pytest.raises(ValueError, match="share of records must be 0 to 1, not 2"):
         MixedSampler(own, Sampler(store, "all"), 2)

@@ -11,7 +11,7 @@ from tengen import _native
 from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.split import Shuffle, Split, choose, derive, mix
+from tengen.data.split import Shuffle, Split, choose, derive
 from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
 from tengen.sgf.values import rank, rank_strength
@@ -88,7 +88,7 @@ def _rank_codes(codes: npt.NDArray[np.int16], texts: list[str]) -> npt.NDArray[n
 
 
 # Purposes of random draws. Draws for different purposes are independent.
-SYMMETRY, _PLY, _SCORING, _KOMI, _GAMES = 1, 2, 3, 4, 5
+SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
 # Scale of the logistic distribution of the change of komi, in points.
 _KOMI_SCALE = 4.0
 
@@ -109,11 +109,8 @@ class Sampler:
         threads: Native threads that encode a batch. The result does not depend on them.
         validation_fraction: Share of games in the validation split, 0 to 1.
         plies: (first, last), both inclusive and counted from 0: the moves whose positions are used. None for no end.
-        one_per_game: Use one random position of each game, always the same, one whose move is not a pass.
-        in_order: With `one_per_game`: in the order of the store. All epochs are the same and the last batch of an epoch
-            is shorter. For validation.
-        max_games: Use no more than this many games of the split, chosen by hash: a larger number adds games to those of
-            a smaller one.
+        one_per_game: Use one random position of each game, one whose move is not a pass, in the order of the store. All
+            epochs are the same and the last batch of an epoch is shorter. For validation.
         edge: Height and width of the tensors. Default is the largest board of the store.
         vary_rules: Give half of the positions the other scoring rule, territory for area or area for territory, and
             half of the positions with a known score another komi and the result that follows. A network then learns
@@ -136,8 +133,6 @@ class Sampler:
         validation_fraction: float = 0.02,
         plies: tuple[int, int | None] = (0, None),
         one_per_game: bool = False,
-        in_order: bool = True,
-        max_games: int | None = None,
         edge: int | None = None,
         vary_rules: bool = False,
         targets: bool = False,
@@ -149,15 +144,11 @@ class Sampler:
         self.symmetries = symmetries
         self.plies = plies
         self.one_per_game = one_per_game
-        self.in_order = one_per_game and in_order
         self.vary_rules = vary_rules
         self.targets = targets
         counts = self._positions_per_game()
         self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
-        if max_games is not None and max_games < len(self._games):
-            first = np.argsort(mix(store.hashes[self._games], _GAMES), kind="stable")[:max_games]
-            self._games = np.sort(self._games[first])
-        self._ends: Ints = np.cumsum(np.ones_like(self._games) if one_per_game else counts[self._games], dtype=np.int64)
+        self._ends: Ints = np.cumsum(counts[self._games], dtype=np.int64)
         if not len(self._games):
             raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
         self.edge = int(store.column("size").max()) if edge is None else edge
@@ -167,7 +158,7 @@ class Sampler:
     @property
     def positions(self) -> int:
         """Positions in an epoch."""
-        return int(self._ends[-1])
+        return len(self._games) if self.one_per_game else int(self._ends[-1])
 
     @property
     def games(self) -> int:
@@ -181,7 +172,7 @@ class Sampler:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Batches in an epoch. The last one continues into the next epoch, or is shorter with `in_order`."""
+        """Batches in an epoch. The last one continues into the next epoch, or is shorter with `one_per_game`."""
         return -(-self.positions // self.batch_size)
 
     def batch(self, step: int) -> Batch:
@@ -191,20 +182,18 @@ class Sampler:
     def rows(self, step: int) -> Rows:
         """Draw the positions of batch number `step` >= 0, not encoded."""
         start = step * self.batch_size
-        if not self.in_order:
+        if not self.one_per_game:
             return self.draw(start, self.batch_size)
         start %= self.steps_per_epoch * self.batch_size
         places = np.arange(start, min(start + self.batch_size, self.positions))
         game = self._games[places]
-        return self._rows_of(places, game, self._plies(game))
+        return self._rows_of(places, game, np.array([self._one_ply(int(g)) for g in game], np.int64))
 
     def draw(self, start: int, count: int) -> Rows:
         """Return `count` positions from place `start` of the order of all epochs."""
         places = np.arange(start, start + count)
         position = self._order(places)
         index = np.searchsorted(self._ends, position, side="right")
-        if self.one_per_game:
-            return self._rows_of(places, self._games[index], self._plies(self._games[index]))
         ply = position - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
         return self._rows_of(places, self._games[index], ply)
 
@@ -231,9 +220,6 @@ class Sampler:
         if last is not None:
             ends = np.minimum(ends, last + 1)
         return np.maximum(ends - first, 0)
-
-    def _plies(self, games: Ints) -> Ints:
-        return np.array([self._one_ply(int(game)) for game in games], np.int64)
 
     def _one_ply(self, game: int) -> int:
         """Choose a random ply of a game whose move is not a pass; the first ply if all moves are passes."""
@@ -381,8 +367,8 @@ class MixedSampler:
                 f"self-play uses plane set {self_play.plane_set.name} and edge {self_play.edge}, "
                 f"the records {records.plane_set.name} and {records.edge}: they must be the same"
             )
-        if records.in_order:
-            raise ValueError("records to mix in must be drawn in random order: in_order is for validation")
+        if records.one_per_game:
+            raise ValueError("records to mix in must be drawn in random order: one_per_game is for validation")
         self.batch_size = self_play.batch_size
         self.plane_set = self_play.plane_set
         self.edge = self_play.edge

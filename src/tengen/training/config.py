@@ -193,8 +193,6 @@ class RecordsConfig(Strict):
 class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
-    max_games: int | None = key(None, "train on so many games alone, chosen by hash; null: on all", ge=1)
-    one_per_game: bool = key(False, "train on one position of each game alone, always the same")
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
     vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
     threads: int = key(1, "threads that encode a batch", ge=1)

@@ -82,9 +82,6 @@ def open_samplers(run: RunConfig) -> Samplers:
         targets=move_targets,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
-        max_games=data.max_games,
-        one_per_game=data.one_per_game,
-        in_order=False,
     )
     validation = Sampler(
         judged,
@@ -263,7 +260,6 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
-            **({"one_per_game": True} if data.one_per_game else {}),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
