@@ -23,20 +23,45 @@ PointSet FeatureContext::with_at_least(Color color, int liberties) {
 const MoveEffects& FeatureContext::effects() {
     if (effects_) return *effects_;
     effects_.emplace();
-    const PointSet &empty = board.empty_points(), &in_atari = with_liberties(other, 1), strong = with_at_least(own, 4);
+    const PointSet &empty = board.empty_points(), &stones = board.stones(own), &in_atari = with_liberties(other, 1);
+    const auto add = [](auto& sets, int at, Point p) { sets[std::min(at, static_cast<int>(sets.size()) - 1)].add(p); };
     empty.minus(ko_bans()).for_each([&](Point p) {
-        // Most moves keep three or more liberties and capture nothing. A few set operations find these.
         const PointSet& around = board.table().neighbor_sets[p];
-        if (!around.intersects(in_atari) && (around.intersects(strong) || (around & empty).count() >= 3)) return;
-        if (!board.is_legal(p, own, game.rules().suicide)) return;
-        if (const int captured = board.capture_size(p, own))
-            (captured == 1 ? effects_->captures_one : effects_->captures_more).add(p);
-        const int liberties = board.liberties_after(p, own);
-        if (liberties == 1) effects_->leaves_one.add(p);
-        if (liberties == 2) effects_->leaves_two.add(p);
+        int captured = 0, liberties = 0;
+        if (around.intersects(in_atari)) {
+            captured = board.capture_size(p, own);
+            liberties = board.liberties_after(p, own);
+        } else {
+            PointSet found = around & empty;
+            for (const Point n : board.neighbors(p))
+                if (board.at(n) == own) found |= board.liberty_set(n);
+            found.remove(p);
+            liberties = found.count();
+            if (!liberties && !(game.rules().suicide && around.intersects(stones))) return;
+        }
+        effects_->legal.add(p);
+        add(effects_->captures, captured, p);
+        if (liberties) add(effects_->liberties, liberties - 1, p);
+        if (liberties == 1) add(effects_->self_ataris, board.chain_size_after(p, own) - 1, p);
     });
     return *effects_;
 }
+
+PointSet FeatureContext::capturing_at_least(int stones) {
+    PointSet fewer;
+    for (int n = 0; n < stones; ++n) fewer |= effects().captures[n];
+    return effects().legal.minus(fewer);
+}
+
+PointSet FeatureContext::true_eyes(Color color) const {
+    PointSet eyes;
+    board.empty_points().for_each([&](Point p) {
+        if (board.is_true_eye(p, color)) eyes.add(p);
+    });
+    return eyes;
+}
+
+PointSet FeatureContext::sensible() { return effects().legal.minus(true_eyes(own)); }
 
 const PointSet& FeatureContext::ko_bans() {
     if (ko_bans_) return *ko_bans_;
@@ -46,16 +71,30 @@ const PointSet& FeatureContext::ko_bans() {
     return *ko_bans_;
 }
 
+namespace {
+
+// A copy for the ladder reader, which plays on it. An assignment takes only what a board of that size uses; a new board
+// takes all.
+Board& copy_of(const Board& board) {
+    thread_local Board copy(kMinSize);
+    return copy = board;
+}
+
+}  // namespace
+
+void FeatureContext::remove_bans(LadderMoves& ladders) {
+    ladders.captures = ladders.captures.minus(ko_bans());
+    ladders.escapes = ladders.escapes.minus(ko_bans());
+}
+
 const Ladders& FeatureContext::ladders() {
-    if (!ladders_) {
-        // The reader plays on a copy. An assignment takes only what a board of that size uses; a new board takes all.
-        thread_local Board copy(kMinSize);
-        copy = board;
-        ladders_ = read_ladders(copy, own);
-        ladders_->captures = ladders_->captures.minus(ko_bans());
-        ladders_->escapes = ladders_->escapes.minus(ko_bans());
-    }
+    if (!ladders_) remove_bans(ladders_.emplace(read_ladders(copy_of(board), own)));
     return *ladders_;
+}
+
+const LadderMoves& FeatureContext::short_ladders() {
+    if (!short_ladders_) remove_bans(short_ladders_.emplace(read_ladder_moves(copy_of(board), own, kShortLadder)));
+    return *short_ladders_;
 }
 
 const PassAlive& FeatureContext::pass_alive_of(Color color) {

@@ -18,10 +18,16 @@ inline constexpr int kPastBoards = 7, kPastLadders = 2;
 // Chains are told apart by 1 to kLiberties - 1 liberties, or kLiberties and more.
 inline constexpr int kLiberties = 8;
 
-// Legal moves of the side to move by their effect.
+// A line of play that counts as a ladder in short_ladders() has this many moves at most.
+inline constexpr int kShortLadder = 50;
+
+// The legal moves of the side to move, and the same by their effect: the last set of each array has larger numbers,
+// too.
 struct MoveEffects {
-    PointSet captures_one, captures_more;  // stones taken
-    PointSet leaves_one, leaves_two;       // liberties of the mover's chain afterwards
+    PointSet legal;
+    std::array<PointSet, kLiberties + 1> captures;  // by stones taken, from 0
+    std::array<PointSet, kLiberties> liberties;     // by liberties of the mover's chain afterwards, from 1
+    std::array<PointSet, kLiberties> self_ataris;   // those that leave one liberty, by stones of that chain, from 1
 };
 
 // A view of a game, which must outlive it, from one side. Not to be shared between threads.
@@ -46,8 +52,14 @@ class FeatureContext {
     const PointSet& with_liberties(Color color, int liberties);
     PointSet with_at_least(Color color, int liberties);
     const MoveEffects& effects();
+    PointSet capturing_at_least(int stones);  // legal moves that take that many, 0 to kLiberties
+    // Empty points whose neighbours all have the colour, with one diagonal of the other in the middle, none at the
+    // edge.
+    PointSet true_eyes(Color color) const;
+    PointSet sensible();        // legal moves that fill no true eye of their own side
     const PointSet& ko_bans();  // empty points where ko or superko forbids a move that is legal without it
     const Ladders& ladders();
+    const LadderMoves& short_ladders();  // the moves of ladders(), where a line of more than kShortLadder is an escape
     // Stones of chains that are caught in a ladder, 0..kPastLadders moves ago. Empty where the game has fewer moves.
     // The first call for a past position reads the ladders of all of them.
     const PointSet& laddered(Color color, int back);
@@ -63,6 +75,7 @@ class FeatureContext {
         std::array<std::array<PointSet, kLiberties>, 2> stones;
     };
 
+    void remove_bans(LadderMoves& ladders);
     const Move* last(int back) const;
     template <class F>
     void replay(int oldest, F visit) const;
@@ -71,6 +84,7 @@ class FeatureContext {
     std::optional<MoveEffects> effects_;
     std::optional<PointSet> ko_bans_;
     std::optional<Ladders> ladders_;
+    std::optional<LadderMoves> short_ladders_;
     std::array<std::optional<PassAlive>, 2> alive_;
     std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
     std::optional<std::array<std::array<PointSet, 2>, kPastBoards>> past_stones_;     // of 1 and more moves ago

@@ -74,6 +74,11 @@ std::vector<std::string> plane_set_names();
 // One function a set, in the file of its system.
 PlaneSet tengen_planes();
 PlaneSet cody_planes();
+PlaneSet bakago_planes();
+PlaneSet bakago_bug_planes();
+PlaneSet bakago_moves_planes();
+PlaneSet alphago48_planes();
+PlaneSet alphago49_planes();
 PlaneSet betago_planes();
 PlaneSet deepgo_planes();
 PlaneSet darkforest12_planes();

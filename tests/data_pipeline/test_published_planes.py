@@ -4,72 +4,33 @@ from __future__ import annotations
 
 import lzma
 import math
-import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from data_pipeline.plain_batch import turn
-from data_pipeline.test_planes import play_takes
-from plain_go import Board, after_stone, chain, ko_after, liberties, neighbors
+from data_pipeline.plain_move_planes import MOVE_SETS
+from data_pipeline.plain_positions import (
+    Planes,
+    Position,
+    border,
+    gaussian,
+    ko_plane,
+    random_positions,
+    replayed,
+    stones,
+    with_liberties,
+)
+from plain_go import Board, chain, liberties, neighbors
 from plain_reading import TooLong, make_reader
 
 from tengen import sgf
 from tengen.data.planes import encode_game, plane_set
 from tengen.game import Game
-from tengen.rules import Rules
 
 RECORDS = Path(__file__).parent.parent / "data"
-Planes = dict[str, "Iterable[float] | None"]
-"""Plane by plane in the order of the set, the values of all points; None where the slow reader takes too long."""
-
-
-class Position(NamedTuple):
-    """A game with its boards before and after each move, and the ban of simple ko."""
-
-    game: Game
-    boards: list[Board]
-    ko: int | None
-    ranks: tuple[str, str] = ("", "")
-
-    @property
-    def board(self) -> Board:
-        return self.boards[-1]
-
-    @property
-    def own(self) -> int:
-        return self.game.to_play
-
-    def past(self, back: int) -> Board:
-        return self.boards[-1 - back] if back < len(self.boards) else (2,) * len(self.board)
-
-    def everywhere(self, value: float) -> list[float]:
-        return [value] * len(self.board)
-
-
-def replayed(game: Game, ranks: tuple[str, str] = ("", "")) -> Position:
-    """Replay a game by the slow rules."""
-    setup = {p: color for color, p in game.setup_stones}
-    boards: list[Board] = [tuple(setup.get(p, 2) for p in range(game.size**2))]
-    ko = None
-    for color, p in game.moves:
-        before, ko = boards[-1], None
-        if p < len(before):
-            move = after_stone(before, p, color)
-            ko = ko_after(before, move, color)
-        boards.append(before if p == len(before) else move.board)
-    return Position(game, boards, ko, ranks)
-
-
-def stones(board: Board, color: int) -> list[float]:
-    return [float(c == color) for c in board]
-
-
-def with_liberties(board: Board, color: int, wanted: Callable[[int], bool]) -> list[float]:
-    return [float(c == color and wanted(len(liberties(board, p)))) for p, c in enumerate(board)]
 
 
 def by_liberties(at: Position) -> Planes:
@@ -80,16 +41,6 @@ def by_liberties(at: Position) -> Planes:
         planes[f"{who}_2_liberties"] = with_liberties(at.board, color, lambda n: n == 2)
         planes[f"{who}_3_liberties"] = with_liberties(at.board, color, lambda n: n >= 3)
     return planes
-
-
-def ko_plane(at: Position, own_only: bool) -> list[float]:
-    """All kos in these games are made by the move before, so the ban binds the side that did not play it."""
-    banned = at.ko if not own_only or (at.game.moves and at.game.moves[-1][0] != at.own) else None
-    return [float(p == banned) for p in range(len(at.board))]
-
-
-def border(at: Position) -> list[float]:
-    return [float(len(neighbors(at.board, p)) < 4) for p in range(len(at.board))]
 
 
 def betago7(at: Position) -> Planes:
@@ -134,11 +85,9 @@ def darkforest25(at: Position) -> Planes:
             default=math.inf,
         )
 
-    middle = (size - 1) / 2
     points = range(size**2)
-    position = [math.exp(-0.5 * ((p // size - middle) ** 2 + (p % size - middle) ** 2)) for p in points]
     away = [(distance(p, at.own), distance(p, 1 - at.own)) for p in points]
-    planes = darkforest12(at, masked=False) | {"border": border(at), "position": position}
+    planes = darkforest12(at, masked=False) | {"border": border(at), "position": gaussian(at)}
     planes |= {"closest_own": [float(own < other) for own, other in away]}
     planes |= {"closest_opponent": [float(other < own) for own, other in away]}
     return planes | ranks(at)
@@ -147,11 +96,11 @@ def darkforest25(at: Position) -> Planes:
 def ladder(board: Board, count: int) -> Iterator[frozenset[int]]:
     """All chains of that many liberties that are captured in a ladder. Raises TooLong."""
     reader = make_reader(limit=2_000)
-    for stones in {chain(board, p) for p, c in enumerate(board) if c != 2}:
-        free = liberties(board, min(stones))
+    for group in {chain(board, p) for p, c in enumerate(board) if c != 2}:
+        free = liberties(board, min(group))
         caught = reader.caught if count == 2 else lambda *where: not reader.escapes(*where)
-        if len(free) == count and caught(board, min(stones)):
-            yield stones
+        if len(free) == count and caught(board, min(group)):
+            yield group
 
 
 def ladder_planes(board: Board, count: int) -> tuple[Iterable[float] | None, Iterable[float] | None]:
@@ -206,13 +155,16 @@ def leela18(at: Position) -> Planes:
     return {name: planes[name] for name in (*order, "black_to_play", "white_to_play")}
 
 
-SETS = {
+SETS = MOVE_SETS | {
     f.__name__: f
     for f in (
         betago7, deepgo8, darkforest12, darkforest21, darkforest25, golois8, golois21, golois31, agz17, elf18, leela18
     )
 }  # fmt: skip
-STRENGTHS = ("", "9d", "1d", "4d", "12k", "3p")
+
+
+RARE = {"zeros"} | {f"komi_{n}" for n in range(10)} | {f"own_rank_{n}" for n in range(10)}
+FAULTY = {f"turns_since_{n}" for n in range(1, 8)}
 
 
 def check(name: str, at: Position, symmetry: int, edge: int) -> set[str]:
@@ -231,27 +183,19 @@ def check(name: str, at: Position, symmetry: int, edge: int) -> set[str]:
     return {plane_name for plane_name, values in expected.items() if values is not None and any(values)}
 
 
-def random_positions(size: int, seed: int) -> Iterator[Position]:
-    """Positions of a random game after a setup, more often where a ko is banned."""
-    rng = random.Random(seed)
-    game = Game(size, Rules.parse(rng.choice(["chinese", "tromp-taylor"])), rng.choice([0, 0.5, 6.5, 7.5, -3, 12]))
-    points = rng.sample(range(0, size * size, 2), rng.randrange(4))
-    game.setup(black=points[1:], white=points[:1], to_play=rng.randrange(2))
-    strengths = (rng.choice(STRENGTHS), rng.choice(STRENGTHS))
-    for _ in range(rng.choice([3, size * size, 2 * size * size])):
-        legal = game.legal_points()
-        board = tuple(game.board.ravel().tolist())
-        hot = [p for p in legal if play_takes(board, p, game.to_play)] if rng.random() < 0.4 else []
-        game.play(rng.choice(hot or legal) if legal and rng.random() > 0.05 else None)
-        if rng.random() < 1 / size**2 or (game.ko is not None and rng.random() < 0.2):
-            yield replayed(game.copy(), strengths)
-    yield replayed(game, strengths)
+def long_chains() -> Iterator[Position]:
+    """A white chain of 1 to 9 stones in atari: Black captures it, White makes it longer, still in atari."""
+    for length in range(1, 10):
+        white = range(1, length + 1)
+        black = [0, *(13 + p for p in (*white, length + 1))]
+        for color in (0, 1):
+            yield replayed(Game(13).setup(black=black, white=white, to_play=color))
 
 
 @pytest.fixture(scope="module")
 def random_games() -> list[Position]:
     sizes = [*product((5, 6, 7), range(6)), (9, 0), (9, 1), (13, 0)]
-    return [at for size, seed in sizes for at in random_positions(size, seed)]
+    return [at for size, seed in sizes for at in random_positions(size, seed)] + list(long_chains())
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -260,7 +204,7 @@ def test_random_positions_by_their_definition(name: str, random_games: list[Posi
     for i, at in enumerate(random_games):
         seen |= check(name, at, symmetry=i % 8, edge=at.game.size + i % 3)
     absent = set(plane_set(name).planes) - seen
-    assert absent <= {f"komi_{n}" for n in range(10)} | {f"own_rank_{n}" for n in range(10)}, f"never shown: {absent}"
+    assert absent <= RARE | (FAULTY if name == "bakago39-bug" else set()), f"never shown: {absent}"
 
 
 @pytest.fixture(scope="module")
@@ -284,3 +228,11 @@ def test_real_positions_by_their_definition(name: str, real_games: list[Position
     seen = [check(name, at, i % 8, edge=19) for i, at in enumerate(real_games)]
     if name.startswith("golois"):
         assert sum("atari_ladder" in planes for planes in seen) > 2
+
+
+def test_alphago49_adds_the_color_to_move(random_games: list[Position]) -> None:
+    assert plane_set("alphago49").planes == (*plane_set("alphago48").planes, "black_to_move")
+    for at in random_games:
+        planes, scalars, mask = encode_game("alphago49", at.game)
+        same, komi, _ = encode_game("alphago48", at.game)
+        assert (planes[:48] == same).all() and (planes[48] == mask * (at.own == 0)).all() and scalars == komi
