@@ -101,7 +101,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
             vary_rules=run.data.vary_rules,
         )  # fmt: skip
         judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
-        pace = measure_pace(run, Samplers(train, judged, train), seconds)
+        pace = measure_pace(run, Samplers(train, judged), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)
 
 

@@ -78,15 +78,13 @@ def _check_search(config: SelfPlayConfig) -> None:
 
 def _check_network(config: SelfPlayConfig) -> None:
     from tengen.networks import parse_config
+    from tengen.training.batches import targets_named
     from tengen.training.losses import check_losses, needed_targets
     from tengen.training.optimizers import OPTIMIZERS
 
     network = parse_config(config.network)
     check_losses(network, config.learn.losses)
-    if targets := needed_targets(config.learn.losses)[1]:
-        raise RecipeError(
-            f"learn.losses: a loss reads the target {next(iter(targets))!r}, and self-play has no registered targets"
-        )
+    targets_named(needed_targets(config.learn.losses)[1])
     _ = OPTIMIZERS[config.learn.optimizer.name]
     network.check_sizes(config.game.sizes, "game.sizes asks for")
 

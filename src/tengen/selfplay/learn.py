@@ -24,10 +24,10 @@ from tengen.networks.load import average, load_module
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
-from tengen.training.batches import BatchStream, TensorBatch
+from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card
-from tengen.training.losses import WeightedLosses
+from tengen.training.losses import WeightedLosses, needed_targets
 from tengen.training.schedules import Position
 from tengen.training.supervised import make_network
 from tengen.training.trainer import Trainer
@@ -110,10 +110,11 @@ class Learner:
         if config.start is not None:
             start_from(network, config.start)
         self._losses = LossMeans()
+        self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer: Trainer[TensorBatch] = Trainer(
             network,
             learn,
-            WeightedLosses(learn.losses),
+            WeightedLosses(learn.losses, learn.value_loss),
             scalars=len(self.inputs.scalars),
             position=lambda step, _: (step, 0.0),
             ema=learn.ema,
@@ -146,6 +147,7 @@ class Learner:
             edge=self.config.game.edge,
             surprise=config.targets.surprise,
             value_mix=config.targets.value_mix,
+            extra=self._targets,
         )
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
@@ -161,7 +163,7 @@ class Learner:
         batch = self.config.learn.batch_size
         return MixedSampler(
             sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True),
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True, extra=self._targets),
             records.share_in(cycle),
         )
 

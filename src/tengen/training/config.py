@@ -10,6 +10,7 @@ NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
 Device = Literal["auto", "cpu", "cuda"]
+ValueLoss = Literal["auto", "mse", "bce"]
 
 
 class Strict(BaseModel):
@@ -83,6 +84,9 @@ class ScheduleConfig(Strict):
 class LossWeights(BaseModel):
     """The weight of each loss in the sum. Further keys name losses of tengen.training.losses.LOSSES.
 
+    `move2` to `move10` are the cross-entropies of the second to tenth next move; each needs the map of its name. The
+    published sum of NLL_k / k over three moves is {policy: 1, move2: 0.5, move3: 0.3333}.
+
     A loss whose head the network lacks has no effect, except `reply`, `soft` and further losses: for these the head
     must exist (see `losses.check_losses`).
     """
@@ -108,6 +112,11 @@ class TrainerConfig(Strict):
     optimizer: OptimizerConfig = key(OptimizerConfig(), "")
     schedule: ScheduleConfig = key(ScheduleConfig(), "")
     losses: LossWeights = key(LossWeights(), "")
+    value_loss: ValueLoss = key(
+        "auto",
+        "mse: squared error of the value in -1..1; bce: binary cross-entropy of its probability of a win; auto: "
+        "cross-entropy of win, draw, loss, or bce for the head `win-loss` and mse for `scalar`",
+    )
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
     precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
     device: Device = key("auto", "auto: the GPU where there is one")
@@ -195,6 +204,22 @@ class DataConfig(RecordsConfig):
 
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
     vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
+    games: int | None = key(
+        None, "train on so many games: the first ones in an order by hash, a random sample that grows with it", ge=1
+    )
+    positions_per_game: int | None = key(
+        None,
+        "train on so many positions of each game, one of each of so many equal parts, in all epochs",
+        ge=1,
+    )
+    max_positions: int | None = key(
+        None, "train on so many positions, of as few games as possible, in the same order by hash", ge=1
+    )
+    skip_passes: bool = key(False, "leave out positions whose next move is a pass")
+    validation_positions: Literal["one-per-game", "all"] = key(
+        "one-per-game",
+        "positions that validate; all: those of as few games as possible, `training.validation_games` of them",
+    )
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
 

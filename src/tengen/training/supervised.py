@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from tengen.data.batch import BatchSource
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
@@ -27,7 +26,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.batches import BatchStream, TensorBatch, WithTargets
+from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import (
     Checkpoints,
     LossLog,
@@ -50,15 +49,15 @@ from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
+_CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
 
 
 @dataclass(frozen=True)
 class Samplers:
-    """Positions for training and for validation, which share no game. `source` has the batches for training."""
+    """Positions for training and for validation, which share no game."""
 
     train: Sampler
     validation: Sampler
-    source: BatchSource
 
 
 def open_samplers(run: RunConfig) -> Samplers:
@@ -82,7 +81,13 @@ def open_samplers(run: RunConfig) -> Samplers:
         targets=move_targets,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
+        extra=targets_named(targets),
+        games=data.games,
+        positions_per_game=data.positions_per_game,
+        max_positions=data.max_positions,
+        skip_passes=data.skip_passes,
     )
+    every = data.validation_positions == "all"
     validation = Sampler(
         judged,
         splits[1],
@@ -90,9 +95,11 @@ def open_samplers(run: RunConfig) -> Samplers:
         symmetries=False,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
-        one_per_game=True,
+        one_per_game=not every,
+        max_positions=training.validation_games if every else None,
+        skip_passes=every,
     )
-    return Samplers(train, validation, WithTargets(train, targets) if targets else train)
+    return Samplers(train, validation)
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -107,7 +114,7 @@ def make_trainer(run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | N
     return Trainer(
         make_network(run.network, inputs, training.seed),
         training,
-        WeightedLosses(training.losses),
+        WeightedLosses(training.losses, training.value_loss, figures=True),
         scalars=len(inputs.scalars),
         position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
@@ -175,7 +182,7 @@ def _fit(
 ) -> None:
     """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
     config = run.training
-    stream = BatchStream(samplers.source, trainer.step, run.data.ahead)
+    stream = BatchStream(samplers.train, trainer.step, run.data.ahead)
     log = LossLog(events, stream, config.batch_size, config.log_every)
     validation = Validation(events, samplers.validation, config.validation_games, config.validates)
     identity = {"identity": _identity(run, samplers.train.plane_set)}
@@ -260,6 +267,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
+            **{name: getattr(data, name) or None for name in _CHOICE},
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
@@ -292,7 +300,7 @@ def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     try:
-        stream = BatchStream(samplers.source, 0, run.data.ahead)
+        stream = BatchStream(samplers.train, 0, run.data.ahead)
         stopwatch = Stopwatch(stream, seconds)
         trainer = make_trainer(run, samplers.train.plane_set, [stopwatch])
         trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it
