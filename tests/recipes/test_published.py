@@ -8,8 +8,10 @@ from tengen.cli.recipes import about  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
 from tengen.engine.presets import PRESETS  # noqa: E402
 from tengen.networks import build  # noqa: E402
+from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
+from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
-from tengen.recipes.loader import network_cost, network_fields  # noqa: E402
+from tengen.recipes.loader import network_fields  # noqa: E402
 from tengen.training.losses import check_losses  # noqa: E402
 from tengen.training.optimizers import OPTIMIZERS  # noqa: E402
 
@@ -24,7 +26,7 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     assert (run.data.store, run.data.validation_store) == ("stores/tygem-before-2012", "stores/tygem-val")
     # The network takes the planes of its set on the board of the games, and has the heads of its losses.
     inputs = plane_set(config.plane_set)
-    with torch.device("meta"):
+    with torch.device("meta"), torch.no_grad():
         network = build(config, len(inputs.planes), len(inputs.scalars)).eval()
         output = network(
             torch.zeros(2, len(inputs.planes), 19, 19), torch.zeros(2, len(inputs.scalars)), torch.ones(2, 19, 19)
@@ -44,5 +46,12 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     training = run.training.with_epoch(46_000_000)
     assert training.total_steps
     shown = about(name)
-    assert (shown["parameters"], shown["macs"]) == network_cost(config)
+    assert shown["parameters"] == parameter_count(network) and shown["macs"]
     assert shown["planes"] == config.plane_set and shown["hours"] == run.hours
+
+
+def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
+    """Other widths and numbers of blocks are a setting of one of these recipes."""
+    used = {load_recipe(name).network["preset"] for name in PUBLISHED}
+    variants = ("alphago-policy-", "alphago-zero-", "leela-zero-", "a0.", "mobile.", "plan-b-", "bakago-rollout-1-")
+    assert all(name in used or name.startswith(variants) for name in NETWORKS)
