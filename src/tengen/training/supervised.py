@@ -135,7 +135,8 @@ def train(
     `on_start` is called with the trainer once recipe and folder have passed all checks.
     Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
     or another process trains in it, where the games of the store changed since, for fewer steps than it has taken,
-    for a card with wrong board sizes and for losses of heads that the network lacks.
+    for a card with wrong board sizes, for games of a size that the network does not take and for losses of heads that
+    it lacks.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
@@ -147,6 +148,9 @@ def train(
     _ = OPTIMIZERS[run.training.optimizer.name]
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run)
+    for sampler in (samplers.train, samplers.validation):
+        sizes = board_sizes(sampler.store, sampler.game_rows)
+        network.check_sizes(sizes, f"games of {sampler.store.path} are on")
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
     with folder.lead():
