@@ -37,6 +37,10 @@ def test_every_shipped_recipe_loads(name: str) -> None:
     if isinstance(run, LinearRun | RlConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
+    if isinstance(run, RunConfig):
+        from tengen.training.start import with_network
+
+        run = with_network(run)
     assert network_fields(run.network).family == run.network["family"]
     if isinstance(run, SelfPlayConfig):
         check(run)
