@@ -26,7 +26,7 @@ from tengen.cli.recipes import about
 from tengen.engine import SearchParams
 from tengen.networks import FAMILIES
 from tengen.recipes import recipe_names
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.studies.study import load_study, study_names
 from tengen.training.config import LinearRun, RunConfig
@@ -136,7 +136,7 @@ def _cell(text: str) -> str:
 
 def recipes_page() -> str:
     """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
-    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, RlConfig]
+    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, PolicyGradientConfig]
     kinds = [model.model_fields["kind"].default for model in models]
     sections = [
         "# Recipe keys",

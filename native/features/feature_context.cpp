@@ -7,9 +7,13 @@ namespace tengen {
 const PointSet& FeatureContext::with_liberties(Color color, int liberties) {
     if (!liberties_) {
         liberties_.emplace();
-        for (const Color c : {Color::black, Color::white})
-            board.stones(c).for_each(
-                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), kLiberties) - 1].add(p); });
+        std::array<std::uint8_t, kMaxPoints> number;  // of the liberties of each chain, at its representative, less one
+        for (const Color c : {Color::black, Color::white}) {
+            board.stones(c).for_each([&](Point p) {
+                if (board.chain(p) == p) number[p] = std::min(board.liberties(p), kLiberties) - 1;
+            });
+            board.stones(c).for_each([&](Point p) { liberties_->stones[index(c)][number[board.chain(p)]].add(p); });
+        }
     }
     return liberties_->stones[index(color)][liberties - 1];
 }
@@ -23,22 +27,26 @@ PointSet FeatureContext::with_at_least(Color color, int liberties) {
 const MoveEffects& FeatureContext::effects() {
     if (effects_) return *effects_;
     effects_.emplace();
-    const PointSet &empty = board.empty_points(), &stones = board.stones(own), &in_atari = with_liberties(other, 1);
+    const PointSet& in_atari = with_liberties(other, 1);
     const auto add = [](auto& sets, int at, Point p) { sets[std::min(at, static_cast<int>(sets.size()) - 1)].add(p); };
-    empty.minus(ko_bans()).for_each([&](Point p) {
-        const PointSet& around = board.table().neighbor_sets[p];
+    board.empty_points().minus(ko_bans()).for_each([&](Point p) {
         int captured = 0, liberties = 0;
-        if (around.intersects(in_atari)) {
+        bool joins = false, takes = false;
+        for (const Point n : board.neighbors(p)) {
+            liberties += board.at(n) == Color::empty;
+            joins |= board.at(n) == own;
+            takes |= in_atari.contains(n);
+        }
+        if (takes) {
             captured = board.capture_size(p, own);
             liberties = board.liberties_after(p, own);
-        } else {
-            PointSet found = around & empty;
+        } else if (joins) {
+            PointSet found = board.table().neighbor_sets[p] & board.empty_points();
             for (const Point n : board.neighbors(p))
                 if (board.at(n) == own) found |= board.liberty_set(n);
-            found.remove(p);
-            liberties = found.count();
-            if (!liberties && !(game.rules().suicide && around.intersects(stones))) return;
+            liberties = found.count() - 1;  // p is no liberty any longer
         }
+        if (!liberties && !(joins && game.rules().suicide)) return;
         effects_->legal.add(p);
         add(effects_->captures, captured, p);
         if (liberties) add(effects_->liberties, liberties - 1, p);

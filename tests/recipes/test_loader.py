@@ -1,20 +1,28 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
 
-MODELS = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": SelfPlayConfig, "policy-gradient": RlConfig}
+MODELS: dict[str, Any] = {
+    "supervised": RunConfig,
+    "linear-playout": LinearRun,
+    "selfplay": SelfPlayConfig,
+    "policy-gradient": PolicyGradientConfig,
+}
 
 RECIPE = """
 data: {store: games}
@@ -34,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 def test_every_shipped_recipe_loads(name: str) -> None:
     run = load_recipe(name, model=MODELS[recipe_kind(name)])
     assert run.name == name and run.description
-    if isinstance(run, LinearRun | RlConfig):
+    if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
     if isinstance(run, RunConfig):
@@ -172,3 +180,21 @@ def test_the_recipe_of_the_docs_is_one(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "guides" / "training.md").read_text(encoding="utf-8")
     (tmp_path / "docs.yaml").write_text(text.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
     assert load_recipe(str(tmp_path / "docs.yaml")).network["family"] == "residual"
+
+
+def groups(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A configuration and all groups of keys in it."""
+    yield model
+    for field in model.model_fields.values():
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from groups(kind)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_key_of_a_recipe_is_described(kind: str) -> None:
+    """The reference of recipe keys prints the description; a group of keys has its docstring instead."""
+    for model in groups(MODELS[kind]):
+        for name, field in model.model_fields.items():
+            inner = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
+            assert field.description or any(issubclass(part, BaseModel) for part in inner), f"{model.__name__}.{name}"

@@ -59,10 +59,10 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
 
 
 def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
-    from tengen.reinforce.config import RlConfig
+    from tengen.reinforce.config import PolicyGradientConfig
     from tengen.reinforce.loop import run_policy_gradient
 
-    config = load_recipe(recipe, settings, model=RlConfig)
+    config = load_recipe(recipe, settings, model=PolicyGradientConfig)
     folder = out if out is not None else Path("runs") / config.name
     with report_interruption(folder):
         return run_policy_gradient(config, folder, progress=not quiet)

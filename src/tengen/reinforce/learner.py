@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks.export import plain
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages, divergence, log_policy
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
@@ -25,7 +25,7 @@ _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 class Learner:
     """A network in training. `updates` have been made; state() and restore() carry it over a stop."""
 
-    def __init__(self, module: nn.Module, plane_set: str, config: RlConfig) -> None:
+    def __init__(self, module: nn.Module, plane_set: str, config: PolicyGradientConfig) -> None:
         self.config = config
         self.plane_set = plane_set
         self.updates = 0
@@ -127,7 +127,7 @@ class Learner:
         return kept, nats
 
 
-def module_evaluator(module: nn.Module, name: str, plane_set: str, config: RlConfig) -> TorchEvaluator:
+def module_evaluator(module: nn.Module, name: str, plane_set: str, config: PolicyGradientConfig) -> TorchEvaluator:
     """A frozen copy of a network, for games on the CPU."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     precision: Precision = "bf16" if in_bf16(config.learn.precision, "cpu") else "f32"

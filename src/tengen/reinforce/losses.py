@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tengen.errors import RecipeError
 from tengen.networks import NetOutput, expected_result
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.batches import TensorBatch
 from tengen.training.losses import loss_terms, total
@@ -82,7 +82,7 @@ def divergence(before: Tensor, now: Tensor) -> Tensor:
 class PolicyGradientLoss:
     """The weighted sum of the losses of all heads, less the entropy of the policy."""
 
-    def __init__(self, config: RlConfig) -> None:
+    def __init__(self, config: PolicyGradientConfig) -> None:
         losses = config.learn.losses
         if unused := [name for name, weight in losses.weights().items() if weight and name not in _HEADS]:
             raise RecipeError(
