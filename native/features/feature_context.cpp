@@ -111,6 +111,23 @@ const PassAlive& FeatureContext::pass_alive_of(Color color) {
     return *slot;
 }
 
+const PointSet& FeatureContext::closest_to(Color color) {
+    if (closest_) return (*closest_)[index(color)];
+    closest_ = {board.stones(Color::black), board.stones(Color::white)};
+    // Both colours advance by one step at a time. A point is closest to the colour that is there alone first.
+    std::array<PointSet, 2> front = *closest_, reached = *closest_;
+    while (!front[0].empty() || !front[1].empty()) {
+        for (const int side : {0, 1}) {
+            PointSet next;
+            front[side].for_each([&](Point p) { next |= board.table().neighbor_sets[p]; });
+            front[side] = next.minus(reached[side]);
+            reached[side] |= front[side];
+        }
+        for (const int side : {0, 1}) (*closest_)[side] |= front[side].minus(reached[1 - side]);
+    }
+    return (*closest_)[index(color)];
+}
+
 const Move* FeatureContext::last(int back) const {
     const auto& moves = game.moves();
     return back <= static_cast<int>(moves.size()) ? &moves[moves.size() - back] : nullptr;
@@ -139,15 +156,18 @@ void FeatureContext::replay(int oldest, F visit) const {
     }
 }
 
-const PointSet& FeatureContext::stones(Color color, int back) {
-    if (back == 0) return board.stones(color);
-    if (!past_stones_) {
-        past_stones_.emplace();
-        replay(kPastBoards, [&](const Board& past, int ago) {
-            for (const Color c : {Color::black, Color::white}) (*past_stones_)[ago - 1][index(c)] = past.stones(c);
-        });
-    }
-    return (*past_stones_)[back - 1][index(color)];
+const PointSet& FeatureContext::caught(int liberties) {
+    auto& slot = caught_[liberties - 1];
+    if (slot) return *slot;
+    slot.emplace();
+    const PointSet weak = with_liberties(Color::black, liberties) | with_liberties(Color::white, liberties);
+    if (weak.empty()) return *slot;
+    Board& copy = copy_of(board);
+    weak.for_each([&](Point p) {
+        if (board.chain(p) == p && captured_in_ladder(copy, p, nullptr, kCaughtNodes, kCaughtMoves))
+            board.for_each_stone(p, [&](Point s) { slot->add(s); });
+    });
+    return *slot;
 }
 
 const PointSet& FeatureContext::laddered(Color color, int back) {

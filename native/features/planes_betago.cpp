@@ -13,7 +13,7 @@ PlaneSet betago_planes() {
             {"opponent_1_liberty", with_liberties(kOpponent, 1)},
             {"opponent_2_liberties", with_liberties(kOpponent, 2)},
             {"opponent_3_liberties", with_at_least(kOpponent, 3)},
-            {"simple_ko", own_simple_ko},
+            {"ko", own_simple_ko},
         },
         komi_scalar(),
     };

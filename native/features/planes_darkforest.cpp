@@ -16,38 +16,29 @@ PointSet simple_ko(FeatureContext& f) {
     return found;
 }
 
+// exp(-0.1 * age); a stone as old as the last number of the table is as good as forgotten.
+float decay(int age) {
+    static const auto kTable = [] {
+        std::array<float, 1024> table;
+        for (int i = 0; i < 1024; ++i) table[i] = std::exp(-0.1f * static_cast<float>(i));
+        return table;
+    }();
+    return kTable[std::min(age, 1023)];
+}
+
 // exp(0.1 * (n - ply)). The system counts plies from 1: after m moves ply is m + 1, n is the number of the move that
 // put the stone there, and 1 for a setup stone. Where the side has no stone, n is 0 without `masked`.
 auto history(Side side, bool masked) {
     return [=](FeatureContext& f, PlaneWriter& plane) {
         const auto ply = static_cast<int>(f.game.moves().size()) + 1;
-        const auto age = [&](int number) { return std::exp(0.1f * static_cast<float>(number - ply)); };
         const PointSet& stones = f.stones(f.*side);
-        if (!masked) plane.fill(f.board.table().all.minus(stones), age(0));
-        stones.for_each([&](Point p) { plane.set(p, age(std::max<int>(f.last_played()[p], 1))); });
+        if (!masked) plane.fill(f.board.table().all.minus(stones), decay(ply));
+        stones.for_each([&](Point p) { plane.set(p, decay(ply - std::max<int>(f.last_played()[p], 1))); });
     };
 }
 
-// Points nearer to a stone of the side than to any of the other side, in steps along the lines whatever is between.
 auto closest(Side side) {
-    return [=](FeatureContext& f) {
-        const auto& near = f.board.table().neighbor_sets;
-        PointSet found = f.stones(f.*side), reached = found, reached_by_other = f.stones(opponent(f.*side));
-        PointSet front = found, other_front = reached_by_other;
-        // Both sides take a step; a point is found if its own side is there first.
-        const auto step = [&](PointSet& front, PointSet& reached) {
-            PointSet next;
-            front.for_each([&](Point p) { next |= near[p]; });
-            front = next.minus(reached);
-            reached |= front;
-        };
-        while (!front.empty()) {
-            step(front, reached);
-            step(other_front, reached_by_other);
-            found |= front.minus(reached_by_other);
-        }
-        return found;
-    };
+    return [=](FeatureContext& f) { return f.closest_to(f.*side); };
 }
 
 // All points if the own rank is that number: 1 for a kyu, 1 to 9 for a dan, 9 for a professional. Where the rank is
@@ -63,7 +54,7 @@ auto own_rank(int number) {
 PlaneSet base(std::string name, bool masked_history) {
     PlaneSet set = betago_planes();
     set.name = std::move(name);
-    set.planes.back() = {"simple_ko", simple_ko};
+    set.planes.back() = {"ko", simple_ko};
     set.planes.insert(set.planes.end(), {{"own_stones", stones_of(kOwn)},
                                          {"opponent_stones", stones_of(kOpponent)},
                                          {"empty", empty_points},

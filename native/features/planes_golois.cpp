@@ -6,14 +6,6 @@ namespace tengen {
 
 namespace {
 
-// Stones of both colours whose chains have that many liberties and are captured in a ladder.
-PointSet laddered(FeatureContext& f, int liberties) {
-    PointSet found;
-    for (const Color color : {Color::black, Color::white})
-        found |= f.laddered(color, 0) & f.with_liberties(color, liberties);
-    return found;
-}
-
 PointSet beside(const Board& board, const PointSet& stones) {
     PointSet found;
     stones.for_each([&](Point p) {
@@ -25,11 +17,11 @@ PointSet beside(const Board& board, const PointSet& stones) {
 }
 
 auto ladder(int liberties) {
-    return [=](FeatureContext& f) { return laddered(f, liberties); };
+    return [=](FeatureContext& f) { return f.caught(liberties); };
 }
 
 auto beside_ladder(int liberties) {
-    return [=](FeatureContext& f) { return beside(f.board, laddered(f, liberties)); };
+    return [=](FeatureContext& f) { return beside(f.board, f.caught(liberties)); };
 }
 
 // Stones of both colours.
@@ -56,14 +48,14 @@ void add_boards(PlaneSet& set, int boards) {
 }  // namespace
 
 PlaneSet golois8_planes() {
-    PlaneSet set{"golois8", {{"black_to_play", to_play(Color::black)}, {"atari_ladder", ladder(1)}}, komi_scalar()};
+    PlaneSet set{"golois8", {{"black_to_move", to_play(Color::black)}, {"atari_ladder", ladder(1)}}, komi_scalar()};
     add_boards(set, 3);
     return set;
 }
 
 PlaneSet golois21_planes() {
     PlaneSet set{"golois21",
-                 {{"black_to_play", to_play(Color::black)},
+                 {{"black_to_move", to_play(Color::black)},
                   {"atari_ladder", ladder(1)},
                   {"beside_atari_ladder", beside_ladder(1)},
                   {"ladder", ladder(2)},

@@ -12,7 +12,7 @@ Plane board(Side side, int back) {
     return {(side == kOwn ? "own_" : "opponent_") + std::to_string(back), stones_of(side, back)};
 }
 
-Plane turn(Color color) { return {color == Color::black ? "black_to_play" : "white_to_play", to_play(color)}; }
+Plane turn(Color color) { return {color == Color::black ? "black_to_move" : "white_to_move", to_play(color)}; }
 
 }  // namespace
 

@@ -44,7 +44,7 @@ def by_liberties(at: Position) -> Planes:
 
 
 def betago7(at: Position) -> Planes:
-    return {**by_liberties(at), "simple_ko": ko_plane(at, own_only=True)}
+    return {**by_liberties(at), "ko": ko_plane(at, own_only=True)}
 
 
 def deepgo8(at: Position) -> Planes:
@@ -52,7 +52,7 @@ def deepgo8(at: Position) -> Planes:
 
 
 def darkforest12(at: Position, masked: bool = True) -> Planes:
-    planes = {**by_liberties(at), "simple_ko": ko_plane(at, own_only=False)}
+    planes = {**by_liberties(at), "ko": ko_plane(at, own_only=False)}
     planes |= {"own_stones": stones(at.board, at.own), "opponent_stones": stones(at.board, 1 - at.own)}
     planes["empty"] = stones(at.board, 2)
     ply = len(at.boards)  # counted from 1
@@ -124,12 +124,12 @@ def boards(at: Position, count: int) -> Planes:
 
 
 def golois8(at: Position) -> Planes:
-    planes: Planes = {"black_to_play": at.everywhere(at.own == 0), "atari_ladder": ladder_planes(at.board, 1)[0]}
+    planes: Planes = {"black_to_move": at.everywhere(at.own == 0), "atari_ladder": ladder_planes(at.board, 1)[0]}
     return planes | boards(at, 3)
 
 
 def golois21(at: Position) -> Planes:
-    planes: Planes = {"black_to_play": at.everywhere(at.own == 0)}
+    planes: Planes = {"black_to_move": at.everywhere(at.own == 0)}
     planes["atari_ladder"], planes["beside_atari_ladder"] = ladder_planes(at.board, 1)
     planes["ladder"], planes["beside_ladder"] = ladder_planes(at.board, 2)
     counts = [0 if c == 2 else min(len(liberties(at.board, p)), 6) for p, c in enumerate(at.board)]
@@ -142,17 +142,17 @@ def golois31(at: Position) -> Planes:
 
 
 def agz17(at: Position) -> Planes:
-    return boards(at, 8) | {"black_to_play": at.everywhere(at.own == 0)}
+    return boards(at, 8) | {"black_to_move": at.everywhere(at.own == 0)}
 
 
 def elf18(at: Position) -> Planes:
-    return agz17(at) | {"white_to_play": at.everywhere(at.own == 1)}
+    return agz17(at) | {"white_to_move": at.everywhere(at.own == 1)}
 
 
 def leela18(at: Position) -> Planes:
     planes = elf18(at)
     order = [f"{who}_{back}" for who in ("own", "opponent") for back in range(8)]
-    return {name: planes[name] for name in (*order, "black_to_play", "white_to_play")}
+    return {name: planes[name] for name in (*order, "black_to_move", "white_to_move")}
 
 
 SETS = MOVE_SETS | {
