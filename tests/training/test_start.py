@@ -112,7 +112,7 @@ def test_a_start_that_gives_nothing_is_refused(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"network": {**PREACT, "board_size": 9}}, r"holds games of 7x7, but this network .* takes 9x9 boards alone"),
+        ({"network": {**PREACT, "board_size": 9}}, r"are on 7x7, but this network .* takes 9x9 boards alone"),
         ({"network": {**PREACT, "plane_set": "tengne"}}, "tengne"),
         ({"network": {}}, "network is missing"),
     ],

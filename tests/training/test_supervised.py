@@ -152,6 +152,15 @@ def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: 
     assert not (tmp_path / "run").exists()
 
 
+def test_games_of_a_size_that_the_network_does_not_take_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["network"] = {"preset": "a0.small", "filters": 8, "blocks": 1}
+    with pytest.raises(
+        RecipeError, match=r"random are on 7x7, but this network of the family a0 takes 19x19 boards alo"
+    ):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("games", [1, 9])
 def test_what_cannot_be_judged_is_no_number_in_the_log(settings: dict[str, Any], tmp_path: Path, games: int) -> None:
     """Games that nobody won, or a single one, which gives no interval: the log is JSON all the same."""

@@ -90,14 +90,14 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
 
     run = with_network(run)
     config = parse_config(run.network)
-    name = str(run.network.get("size", config.family))
+    name = str(run.network.get("preset") or run.network.get("size", config.family))
     if _store_of(run) is not None:
         samplers = open_samplers(run)
         run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions)})
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
     if run.training.with_epoch(1) != run.training:
         raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} is not here")
-    with random_games(max(run.card.board_sizes, default=19)) as store:
+    with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
         train = Sampler(
             store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
             vary_rules=run.data.vary_rules,

