@@ -45,7 +45,11 @@ def test_every_shipped_recipe_loads(name: str) -> None:
     if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
-    assert network_fields(run.network).family == run.network["family"]
+    if isinstance(run, RunConfig):
+        from tengen.training.start import with_network
+
+        run = with_network(run)
+    assert network_fields(run.network).plane_set
     if isinstance(run, SelfPlayConfig):
         check(run)
 
@@ -69,6 +73,15 @@ def test_settings_change_any_depth(path: Path) -> None:
     assert (run.name, run.training.steps, run.training.max_hours) == ("other", None, 0.5)
     assert run.training.schedule.shape == "cosine"
     assert run.training.optimizer.lr == 0.001
+
+
+def test_a_recipe_changes_another(tmp_path: Path) -> None:
+    path = tmp_path / "longer.yaml"
+    path.write_text("like: tiny\ntraining: {steps: 900, schedule: {shape: cosine}}\nnetwork: {size: b2c16}\n")
+    run, other = load_recipe(str(path)), load_recipe("tiny")
+    assert (run.name, run.training.steps, run.network["size"]) == ("longer", 900, "b2c16")
+    assert run.training.schedule == other.training.schedule.model_copy(update={"shape": "cosine"})
+    assert (run.data, run.network["family"]) == (other.data, other.network["family"])
 
 
 def test_a_mapping_may_be_given_without_spaces(path: Path) -> None:

@@ -27,7 +27,8 @@ def command(
         return
     table = Table(title="Recipes", title_justify="left")
     for heading in ("name", "kind", "paper", "network", "parameters", "MMAC", "hours"):
-        table.add_column(heading, justify="right" if heading in ("parameters", "MMAC", "hours") else "left")
+        number = heading in ("parameters", "MMAC", "hours")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=heading != "paper")
     for row in rows:
         table.add_row(
             row["name"],
@@ -57,7 +58,8 @@ def about(name: str) -> dict[str, Any]:
         "paper": data.get("paper"),
         "hours": data.get("hours"),
         "planes": config and config.plane_set,
-        "network": network and " ".join(str(network[key]) for key in ("family", "size") if key in network),
+        "network": network
+        and (network.get("preset") or " ".join(map(str, (network["family"], network.get("size", ""))))),
         "parameters": parameters,
         "macs": macs,
         "training": _training(data),
@@ -71,6 +73,9 @@ def _training(data: dict[str, Any]) -> str | None:
         return None
     training = load_recipe(data["name"]).training
     optimizer = training.optimizer
-    samples = None if training.steps is None else f"{training.steps * training.batch_size / 1e6:,.3g} M samples"
-    length = samples or f"{training.max_hours:g} hours"
+    epochs = None if training.epochs is None else f"{training.epochs:g} epochs"
+    samples = (
+        None if training.total_steps is None else f"{training.total_steps * training.batch_size / 1e6:,.6g} M samples"
+    )
+    length = samples or epochs or f"{training.max_hours:g} hours"
     return f"{optimizer.name} {optimizer.lr:g}, batch {training.batch_size}, {length}"

@@ -129,6 +129,25 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
+    """The fields of a YAML file. With `like: NAME` those of another recipe, of which the file changes some."""
+    data = _read(path)
+    if "like" in data:
+        other = read_recipe(_find(str(data.pop("like"))))
+        data = _merged(other, data)
+    return data
+
+
+def _merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Nested mappings, with the values of `after` where both have one."""
+    both = {key: _merged(before[key], after[key]) for key in before if _are_groups(before[key], after.get(key))}
+    return {**before, **after, **both}
+
+
+def _are_groups(*values: object) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

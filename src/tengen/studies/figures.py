@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.playout_file import is_playout, read_playout_card
 from tengen.match.folder import read_folder
 from tengen.match.summary import games_of, tally
 from tengen.runs.events import read_events
@@ -33,7 +34,7 @@ COLUMNS: dict[str, Callable[[PredictionResults], Numbers]] = {
     ),
 }
 """Figures of held-out positions. `value_mse` is in the 0 to 1 scale of the papers, a quarter of that of -1 to 1."""
-_SHARES = ("top1", "top5", "value_accuracy", "score", "training")
+_SHARES = ("top1", "top5", "value_accuracy", "score")
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _held_out(folder: StudyFolder, wanted: Figure) -> Estimate | None:
 
 
 def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """A share in the training batches, such as top1, over the last tenth of a run."""
+    """A figure of the training batches, such as top1, over the last tenth of a run; a share has an interval."""
     shares = []
     for step in wanted.of:
         events = [event for event in read_events(folder.run_folder(step), "train") if wanted.key in event]
@@ -133,7 +134,18 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         shares.append((float(np.mean(last)), per_event * len(last)))
     mean = float(np.mean([share for share, _ in shares]))
     count = int(sum(number for _, number in shares))
-    return Estimate(mean, *wilson(mean * count, count), count)
+    interval = wilson(mean * count, count) if wanted.key in _SHARES else (math.nan, math.nan)
+    return Estimate(mean, *interval, count)
+
+
+def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """A metric on the card of the network or playout policy of a step."""
+    step = wanted.of[0]
+    if folder.state(step) != "done":
+        return None
+    path = folder.network(step)
+    metrics = (read_playout_card(path) if is_playout(str(path)) else read_card(path)).metrics
+    return Estimate(metrics[wanted.key], *metrics[f"{wanted.key}_interval"], metrics["judged_positions"])
 
 
 def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
@@ -172,19 +184,26 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
 
 
 def _output(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """A number in the JSON that a step printed, at the path `key`: names, and indices of lists."""
+    """A number in the JSON that a step printed, at the path `key`.
+
+    Its parts are names of a mapping; indices of a list, or a value in one of its rows.
+    """
     result = folder.result(wanted.of[0])
     if result is None:
         return None
     value: Any = result if wanted.key == "seconds" else result["output"]
     for part in wanted.key.split("."):
-        value = value[int(part)] if isinstance(value, list) else value[part]
+        if isinstance(value, dict):
+            value = value[part]
+        else:
+            value = value[int(part)] if part.isdigit() else next(row for row in value if part in row.values())
     return Estimate(float(value), math.nan, math.nan, 1)
 
 
 FIGURES: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
     **dict.fromkeys(COLUMNS, _held_out),
     "training": _training,
+    "card": _card,
     "score": _score,
     "speedup": _speedup,
     "output": _output,
@@ -204,7 +223,7 @@ def shown(wanted: Figure, found: Estimate | None) -> str:
         return "not run"
     if math.isnan(found.mean):
         return "not reached"
-    if wanted.figure in _SHARES:
+    if wanted.figure in _SHARES or wanted.key in _SHARES:
         sign, unit = ("+", " points") if wanted.minus else ("", "%")
         text = f"{100 * found.mean:{sign}.1f}{unit}"
         ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]

@@ -16,7 +16,7 @@ from tengen.runs.plots import INK, PALETTE, save_plot
 from tengen.runs.progress import duration
 from tengen.studies.figures import Curve, TrainingRun, curve, find_figure, mean_curve, shown, training_run
 from tengen.studies.runner import StudyFolder
-from tengen.studies.study import Curves, Figure, Study
+from tengen.studies.study import Curves, Documented, Figure, Study
 from tengen.training.metrics import Estimate
 
 _REDUCED = (
@@ -31,7 +31,11 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     runs = {step: training_run(folder, step) for step in study.steps}
     plots = [path for curves in study.plots for path in _plots(folder, curves, out)]
-    figures = [(row, find_figure(folder, row.ours)) for row in study.rows]
+    figures = [
+        (row, find_figure(folder, row.ours) if isinstance(row.ours, Figure) else None)
+        for row in study.rows
+        if isinstance(row.ours, Figure) or scale == 1
+    ]
     done = sum(folder.state(step) == "done" for step in study.steps)
     reduced = scale != 1
     parts = [
@@ -46,7 +50,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         _table(
             ["what", "published", "ours, 95% interval", "command", "what differs"],
             [
-                [row.what, row.published or "-", shown(row.ours, found), _only(study, row.ours, scale), row.differs]
+                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), row.differs]
                 for row, found in figures
             ],
         ),
@@ -68,7 +72,11 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     record = {
         "study": study.name,
         "scale": scale,
-        "rows": [{"what": row.what, "published": row.published, **_numbers(found)} for row, found in figures],
+        "rows": [
+            {"what": row.what, "published": row.published, **_numbers(found)}
+            for row, found in figures
+            if isinstance(row.ours, Figure)
+        ],
         "runs": [_run_record(run) for run in runs.values() if run is not None],
     }
     write_text(out / f"{study.name}.json", json.dumps(record, indent=1) + "\n", durable=False)
@@ -156,10 +164,12 @@ def _numbers(found: Estimate | None) -> dict[str, Any]:
     return {"ours": ours, "interval_95": None if low is None else [low, high]}
 
 
-def _only(study: Study, wanted: Figure, scale: float) -> str:
-    """The command that runs the steps of a figure."""
+def _ours(study: Study, wanted: Figure | Documented, found: Estimate | None, scale: float) -> tuple[str, str]:
+    """The cells of our figure, and of the command that measures it."""
+    if isinstance(wanted, Documented):
+        return wanted.text, f"`{wanted.command}`"
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
-    return f"`tengen study {study.name}{_scale_option(scale)} {steps}`"
+    return shown(wanted, found), f"`tengen study {study.name}{_scale_option(scale)} {steps}`"
 
 
 def _scale_option(scale: float) -> str:

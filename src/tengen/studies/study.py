@@ -12,12 +12,11 @@ from pydantic import Field, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, read_recipe, recipe_kind, settled
-from tengen.training.config import Strict, key
+from tengen.training.config import LinearRun, Strict, key
 
 FOLDER = Path(__file__).parent
-SCALED = ("games", "positions", "seconds", "iterations", "training.steps", "training.games", "training.max_hours")
-"""Options and settings that a reduced run scales, beside those of `_training_lengths`."""
-_PARALLEL = ("games",)  # even, as each opening is played with both colors
+SCALED = ("games", "positions", "seconds", "iterations", "cycles")
+"""Options and settings that a reduced run scales, beside the lengths of training runs."""
 
 
 class Step(Strict):
@@ -46,13 +45,17 @@ class Step(Strict):
         """The recipe that the step trains by, if it does."""
         return self.words[1] if self.verb in ("train", "zero") else None
 
+    @property
+    def settings(self) -> list[str]:
+        """`set` as the command line takes it."""
+        return [f"{name}={_yaml(value)}" for name, value in self.set.items()]
+
     def command(self, networks: Mapping[str, Path]) -> list[str]:
         """The words of the command with `networks` in the place of `${STEP}`."""
         words = list(self.words)
         for name, value in self.options.items():
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-        for name, value in self.set.items():
-            words += ["--set", f"{name}={_yaml(value)}"]
+        words += [word for setting in self.settings for word in ("--set", setting)]
         for step, path in networks.items():
             words = [word.replace(f"${{{step}}}", str(path)) for word in words]
         return words
@@ -61,37 +64,34 @@ class Step(Strict):
         """The same step in a share of its length."""
         if scale == 1:
             return self
-        settings = dict(self.set)
-        if self.verb == "train":
-            settings = {**_training_lengths(self), **settings}
-        return self.model_copy(
-            update={
-                "options": {name: _scaled(name, value, scale) for name, value in self.options.items()},
-                "set": {name: _scaled(name, value, scale) for name, value in settings.items()},
-            }
-        )
+        given = {name: value for name, value in self.set.items() if name in SCALED}
+        lengths = {**given, **(_training_lengths(self) if self.verb == "train" else {})}
+        options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
+        settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
+        return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
 
 
-_LENGTHS = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
-
-
-def _training_lengths(step: Step) -> dict[str, Any]:
-    """The lengths of a training run that its recipe gives."""
+def _training_lengths(step: Step) -> dict[str, int | float]:
+    """What decides the length of a training run: settings of the step, or of its recipe."""
     assert step.recipe is not None
-    if recipe_kind(step.recipe) != "supervised":
-        return {}
-    training = load_recipe(step.recipe, [f"{name}={_yaml(value)}" for name, value in step.set.items()]).training
-    found = {f"training.{name}": getattr(training, name, None) for name in _LENGTHS}
+    if recipe_kind(step.recipe) == "linear-playout":
+        games = load_recipe(step.recipe, step.settings, model=LinearRun).training.games
+        return {"training.games": games}
+    run = load_recipe(step.recipe, step.settings)
+    training = run.training
+    names = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
+    found = {f"training.{name}": getattr(training, name) for name in names}
+    if training.epochs is not None and training.epoch is None:  # of all positions
+        found |= {"data.games": run.data.games} if run.data.games else {"training.epochs": training.epochs}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _scaled(name: str, value: Any, scale: float) -> Any:
-    is_length = name in SCALED or name.removeprefix("training.") in _LENGTHS
-    if not is_length or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return max(2, 2 * round(value * scale / 2)) if name in _PARALLEL else max(1, round(value * scale))
-    return value * scale if isinstance(value, float) else value
+    if isinstance(value, float):
+        return value * scale
+    if name == "games":  # even, as each opening is played with both colors
+        return max(2, 2 * round(value * scale / 2))
+    return max(1, round(value * scale))
 
 
 def _yaml(value: Any) -> str:
@@ -121,12 +121,19 @@ class Figure(Strict):
         return [steps] if isinstance(steps, str) else steps
 
 
+class Documented(Strict):
+    """A figure that was measured before, with the command that measures it."""
+
+    text: str
+    command: str
+
+
 class Row(Strict):
     """A row of the page: what is measured, the published figure, ours, and what differs."""
 
     what: str
     published: str = ""
-    ours: Figure
+    ours: Figure | Documented
     differs: str = ""
 
 
@@ -165,7 +172,8 @@ class Study(Strict):
     @model_validator(mode="after")
     def _known_steps(self) -> Study:
         for row in self.rows:
-            self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
+            if isinstance(row.ours, Figure):
+                self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
         for plot in self.plots:
             self._check([step for steps in plot.of.values() for step in steps], f"plot {plot.title!r}")
         for name, step in self.steps.items():
