@@ -1,4 +1,4 @@
-"""Players that live in this process: what they play follows from the game and its seed."""
+"""Players in this process: moves depend on the game and its seed alone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> Non
     assert choose(player, Game(5)).point == first
 
 
-def test_a_raw_policy_passes_where_it_says_so_but_never_at_once() -> None:
+def test_a_raw_policy_passes_but_not_at_its_first_move() -> None:
     fixed = Fixed()
     fixed.passing = 0.9
     player = raw(fixed)
@@ -82,7 +82,7 @@ def test_a_policy_that_knows_no_pass_passes_where_no_point_is_legal() -> None:
     assert [choose(player, full).point for _ in range(2)] == [25, 25]
 
 
-def test_comments_tell_winrate_and_score_of_the_side_that_moved() -> None:
+def test_comments_have_winrate_and_score_of_the_side_that_moved() -> None:
     choice = choose(raw(Fixed()), Game(5).play(24))
     assert choice.comment == "White wins 75.0%, score -2.0"
     assert comment_of(0, 0.5, None, 12) == "Black wins 50.0%, 12 visits"
@@ -136,10 +136,10 @@ def test_dead_stones_are_captured_only_where_they_count(player: str) -> None:
 def test_a_clock_bounds_the_search() -> None:
     player = open_player(PlayerSpec.parse("playouts@0+1x0.4s"))
     player.start_game(0, Game(9), 1)
-    hurried = choose(player, Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
-    leisurely = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
+    short = choose(player, Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
+    long = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
     player.close()
-    assert 0 < 2 * hurried < leisurely
+    assert 0 < 2 * short < long
 
 
 def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
@@ -153,7 +153,7 @@ def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
         player.start_game(0, Game(19), 1)
 
 
-def test_a_network_that_is_not_there_is_named() -> None:
+def test_a_missing_network_is_named() -> None:
     with pytest.raises(TengenError, match="no-such-network"):
         open_player(PlayerSpec(player="no-such-network"))
 
