@@ -45,6 +45,10 @@ def test_every_shipped_recipe_loads(name: str) -> None:
     if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
+    if isinstance(run, RunConfig):
+        from tengen.training.start import with_network
+
+        run = with_network(run)
     assert network_fields(run.network).plane_set
     if isinstance(run, SelfPlayConfig):
         check(run)

@@ -85,8 +85,10 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     Positions come from the recipe's stores, or from random games where these are not here.
     """
     from tengen.networks import parse_config
+    from tengen.training.start import with_network
     from tengen.training.supervised import Samplers, measure_pace, open_samplers
 
+    run = with_network(run)
     config = parse_config(run.network)
     name = str(run.network.get("preset") or run.network.get("size", config.family))
     if _store_of(run) is not None:

@@ -53,6 +53,10 @@ def command(
             if recipe_kind(recipe, _KIND) != _KIND:
                 raise RecipeError(f"{recipe} is a recipe of kind {recipe_kind(recipe)}; {_ONLY_NETWORKS}")
             run = load_recipe(recipe, settings or [])
+            if not run.network:
+                from tengen.training.start import with_network
+
+                run = with_network(run)
             network_fields(run.network)
             figures = measure_recipe(run, seconds, say)
         elif settings:

@@ -16,6 +16,7 @@ from tengen.recipes.loader import network_fields
 
 if TYPE_CHECKING:
     from tengen.training.batches import TensorBatch
+    from tengen.training.start import Start
     from tengen.training.trainer import Trainer
 
 KINDS = ("supervised", "linear-playout")
@@ -38,17 +39,23 @@ def command(
         return
     run = load_recipe(recipe, settings or [])
     folder = out if out is not None else Path("runs") / run.name
+    if not run.network:
+        from tengen.training.start import with_network
+
+        run = with_network(run)
     config = network_fields(run.network)
 
     from tengen.training.supervised import train
 
     console = Console(stderr=True)
 
-    def describe(trainer: Trainer[TensorBatch]) -> None:
+    def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
         console.print(f"run {folder}: {config}")
         if derived := config.derived():
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
         console.print(_cost(trainer, config.plane_set))
+        if begun is not None:
+            console.print(str(begun))
 
     with report_interruption(folder):
         path = train(run, folder, show_progress=not quiet, on_start=describe)

@@ -248,10 +248,23 @@ class RunConfig(Recipe):
     """A recipe of kind `supervised`: a network from game records."""
 
     kind: Literal["supervised"] = key("supervised", "kind of the recipe")
+    start: str | None = key(
+        None,
+        "network to begin with: an installed one, a file, or the folder of a supervised run; every layer of the same "
+        "name and shape is taken",
+    )
     data: DataConfig
-    network: dict[str, Any] = key(..., "`family` and the settings of that network family")
+    network: dict[str, Any] = key(
+        {}, "`family` and the settings of that network family, or a `preset`; that of `start` unless given"
+    )
     training: TrainConfig
     card: CardFacts = key(CardFacts(), "")
+
+    @model_validator(mode="after")
+    def _has_network(self) -> "RunConfig":
+        if not self.network and self.start is None:
+            raise ValueError("network is missing: give its family, such as network: {family: residual}, or a start")
+        return self
 
 
 class LinearTraining(Strict):

@@ -26,25 +26,28 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.batches import BatchStream, TensorBatch, targets_named
+from tengen.training.batches import TARGETS, BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import (
     Checkpoints,
+    LaterMoves,
     LossLog,
     ProgressBar,
     StopOnSignal,
     Stopwatch,
     Validation,
     checkpoints,
+    evaluator_of,
     make_callbacks,
 )
 from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
 from tengen.training.config import OptimizerConfig, RunConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
-from tengen.training.metrics import measure
-from tengen.training.optimizers import OPTIMIZERS
+from tengen.training.metrics import Estimate, measure
+from tengen.training.optimizers import make_optimizer
 from tengen.training.report import write_report
 from tengen.training.schedules import position
+from tengen.training.start import Start, start_from, with_network
 from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
@@ -61,9 +64,12 @@ class Samplers:
 
 
 def open_samplers(run: RunConfig) -> Samplers:
-    """Open the stores of a run. Raises StoreError for a store that is missing or too small."""
+    """Open the stores of a run.
+
+    Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
+    """
     data, training = run.data, run.training
-    planes = parse_config(run.network).plane_set
+    network = parse_config(run.network)
     move_targets, targets = needed_targets(training.losses)
     store = Store.open(Path(data.store))
     if data.validation_store is None:
@@ -73,7 +79,7 @@ def open_samplers(run: RunConfig) -> Samplers:
     train = Sampler(
         store,
         splits[0],
-        planes,
+        network.plane_set,
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
@@ -91,7 +97,7 @@ def open_samplers(run: RunConfig) -> Samplers:
     validation = Sampler(
         judged,
         splits[1],
-        planes,
+        network.plane_set,
         symmetries=False,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
@@ -99,6 +105,8 @@ def open_samplers(run: RunConfig) -> Samplers:
         max_positions=training.validation_games if every else None,
         skip_passes=every,
     )
+    for games in (train, validation):
+        network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     return Samplers(train, validation)
 
 
@@ -108,11 +116,13 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
     return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
 
 
-def make_trainer(run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step."""
+def make_trainer(
+    run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None, network: nn.Module | None = None
+) -> Trainer[TensorBatch]:
+    """The trainer of a run, at its first step; of a fresh network unless one is given."""
     training = run.training
     return Trainer(
-        make_network(run.network, inputs, training.seed),
+        make_network(run.network, inputs, training.seed) if network is None else network,
         training,
         WeightedLosses(training.losses, training.value_loss, figures=True),
         scalars=len(inputs.scalars),
@@ -128,31 +138,33 @@ def train(
     out: Path,
     *,
     show_progress: bool = True,
-    on_start: Callable[[Trainer[TensorBatch]], None] = lambda _: None,
+    on_start: Callable[[Trainer[TensorBatch], Start | None], None] = lambda *_: None,
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
-    `on_start` is called with the trainer once recipe and folder have passed all checks.
-    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
-    or another process trains in it, where the games of the store changed since, for fewer steps than it has taken,
-    for a card with wrong board sizes, for games of a size that the network does not take and for losses of heads that
-    it lacks.
+    `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have passed
+    all checks. Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds
+    another run or another process trains in it, where the games of the store changed since, for fewer steps than it has
+    taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that the
+    network lacks and for a start without a matching layer.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     # Check everything before the folder is touched.
     folder = RunFolder(out, run.kind)
     folder.check_kind()
+    run = with_network(run)
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
-    _ = OPTIMIZERS[run.training.optimizer.name]
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run)
-    for sampler in (samplers.train, samplers.validation):
-        sizes = board_sizes(sampler.store, sampler.game_rows)
-        network.check_sizes(sizes, f"games of {sampler.store.path} are on")
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
+    module = make_network(run.network, inputs, run.training.seed)
+    make_optimizer(module, run.training.optimizer)
+    begun = None
+    if run.start is not None and not checkpoints(folder.checkpoints):
+        begun = start_from(module, run.start)
     with folder.lead():
         found = checkpoints(folder.checkpoints)
         step = found[-1][0] if found else 0
@@ -166,11 +178,15 @@ def train(
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
         # Make the trainer, or restore it from the newest checkpoint.
-        trainer = make_trainer(run, inputs, further)
-        on_start(trainer)
+        trainer = make_trainer(run, inputs, further, module)
+        if begun is not None and begun.has_scalars:
+            trainer.scalars.know(module)
+        on_start(trainer, begun)
         if saved is not None:
             trainer.restore(saved)
         with folder.log(step, again=("final",)) as events:
+            if begun is not None and saved is None:
+                events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress)
             return _finish(trainer, run, network, samplers, folder, events)
@@ -188,7 +204,9 @@ def _fit(
     config = run.training
     stream = BatchStream(samplers.train, trainer.step, run.data.ahead)
     log = LossLog(events, stream, config.batch_size, config.log_every)
-    validation = Validation(events, samplers.validation, config.validation_games, config.validates)
+    validation = Validation(
+        events, samplers.validation, config.validation_games, config.validates, first=run.start is not None
+    )
     identity = {"identity": _identity(run, samplers.train.plane_set)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
@@ -238,12 +256,21 @@ def _finish(
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
     result = measure(OpenVinoEvaluator(path, remember=False), validation)
-    final = card(metric_entries(result))
+    final = card(metric_entries(result, _judge_maps(trainer, network, validation)))
     export(module, planes, scalars, path, final.metadata())
     events.write("final", trainer.step, final.metrics)
     result.save(folder.path / "predictions.npz")
     write_report(folder.path, final, result)
     return path
+
+
+def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: Sampler) -> dict[str, Estimate]:
+    """Figures of the maps of later moves, which the network file does not have."""
+    if not any(name in TARGETS for name in network.heads.maps):
+        return {}
+    with LaterMoves(trainer.average, validation) as moves:
+        measure(evaluator_of(trainer, validation), validation, seen=moves.see)
+    return moves.estimates()
 
 
 def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
@@ -258,7 +285,10 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
     training = run.training.with_epoch(games.positions)
-    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows), "training": training})
+    facts = facts_of(run.card, games.store, games.game_rows)
+    if run.start is not None and not run.card.data:
+        facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
+    return run.model_copy(update={"card": facts, "training": training})
 
 
 def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
