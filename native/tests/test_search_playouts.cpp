@@ -192,7 +192,7 @@ TEST(candidates_are_cut_by_mass_and_count) {
         params.candidate_mass = mass;
         params.candidate_max = most;
         params.candidate_min = least;
-        cut_candidates(tree, node, params);
+        cut_candidates(tree, node, params, 361, 0);
         float total = 0;
         std::vector<Point> points;
         for (int i = 0; i < node.move_count; ++i) {
