@@ -1,6 +1,7 @@
 """MkDocs hook: writes the pages and tables that are made from the code when the site is built.
 
-Generated are the command line, the recipe keys, the table of search parameters and the changelog.
+Generated are the command line, the recipe keys, the tables of search parameters, studies and published systems, and the
+changelog.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -20,10 +22,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tengen.cli.app import VERBS
+from tengen.cli.recipes import about
 from tengen.engine import SearchParams
 from tengen.networks import FAMILIES
-from tengen.reinforce.config import RlConfig
+from tengen.recipes import recipe_names
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.studies.study import load_study, study_names
 from tengen.training.config import LinearRun, RunConfig
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +78,57 @@ def examples_section() -> str:
     return "\n\n".join(sections)
 
 
+def studies_table() -> str:
+    """The studies with their papers and hours, and links to the pages that exist."""
+    rows = []
+    for name in study_names():
+        study = load_study(name)
+        title = f"[{study.title}]({name}.md)" if (ROOT / "docs" / "studies" / f"{name}.md").exists() else study.title
+        rows.append(f"| `{name}` | {title} | {_cell(study.paper)} | {study.hours:g} |")
+    return "\n".join(["| name | study | paper | hours |", "|---|---|---|---|", *rows])
+
+
+def published_systems() -> str:
+    """The recipes of published systems side by side, with the results of the studies."""
+    results = _study_results()
+    heads = [
+        "recipe",
+        "paper",
+        "planes",
+        "network",
+        "parameters",
+        "MMAC",
+        "training",
+        "search",
+        "hours",
+        "study",
+        "top-1",
+    ]
+    rows = [heads, ["---"] * len(heads)]
+    for name in recipe_names():
+        if (made := about(name))["paper"]:
+            row = [f"`{name}`", made["paper"], made["planes"], made["network"], made["parameters"], made["macs"],
+                   made["training"], made["search"], made["hours"], *results.get(name, ("", ""))]  # fmt: skip
+            rows.append(["" if cell is None else _number(cell) for cell in row])
+    return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in rows)
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _study_results() -> dict[str, tuple[str, str]]:
+    """(study, top-1 with interval) of each recipe: of its most accurate run in the studies that were run."""
+    found: dict[str, tuple[float, str, str]] = {}
+    for path in sorted((ROOT / "docs" / "studies").glob("*.json")):
+        for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
+            if (top1 := run.get("top1")) and top1["ours"] > found.get(run["recipe"], (0.0,))[0]:
+                low, high = top1["interval_95"]
+                text = f"{top1['ours']:.1%} ({100 * low:.1f} to {100 * high:.1f})"
+                found[run["recipe"]] = (top1["ours"], f"[{path.stem}](studies/{path.stem}.md)", text)
+    return {name: (study, text) for name, (_, study, text) in found.items()}
+
+
 def _cell(text: str) -> str:
     """Text as a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
@@ -80,7 +136,7 @@ def _cell(text: str) -> str:
 
 def recipes_page() -> str:
     """The reference of recipe keys: one section a kind of recipe, one table a group of keys."""
-    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, RlConfig]
+    models: list[type[BaseModel]] = [RunConfig, LinearRun, SelfPlayConfig, PolicyGradientConfig]
     kinds = [model.model_fields["kind"].default for model in models]
     sections = [
         "# Recipe keys",
@@ -228,4 +284,6 @@ MARKERS = {
     "{{ search_parameters }}": lambda: fields_table(SearchParams),
     "{{ packages }}": packages_table,
     "{{ examples }}": examples_section,
+    "{{ studies }}": studies_table,
+    "{{ published_systems }}": published_systems,
 }

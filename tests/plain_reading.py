@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -17,12 +18,12 @@ class TooLong(Exception):
 
 class Reader(NamedTuple):
     """Answers about the chain of a stone: is it caught with the attacker to move, by which of the moves to try; does it
-    escape with the defender to move, by which moves."""
+    escape with the defender to move, by which moves. `left` moves may be played, as many as it takes unless given."""
 
-    caught: Callable[[Board, int], bool]
-    catching: Callable[[Board, int, set[int]], set[int]]
-    escapes: Callable[[Board, int], bool]
-    saving: Callable[[Board, int], set[int]]
+    caught: Callable[..., bool]  # (board, stone, left)
+    catching: Callable[..., set[int]]  # (board, stone, moves to try, left)
+    escapes: Callable[..., bool]  # (board, stone, left)
+    saving: Callable[..., set[int]]  # (board, stone, left)
 
 
 def make_reader(limit: int) -> Reader:
@@ -30,7 +31,7 @@ def make_reader(limit: int) -> Reader:
     visited = 0
 
     @cache
-    def caught(board: Board, stone: int) -> bool:
+    def caught(board: Board, stone: int, left: float = math.inf) -> bool:
         nonlocal visited
         visited += 1
         if visited > limit:
@@ -38,30 +39,32 @@ def make_reader(limit: int) -> Reader:
         free = liberties(board, stone)
         if len(free) != 2:
             return len(free) < 2
-        return bool(catching(board, stone, free))
+        return left > 0 and bool(catching(board, stone, free, left))
 
-    def catching(board: Board, stone: int, tries: set[int]) -> set[int]:
+    def catching(board: Board, stone: int, tries: set[int], left: float = math.inf) -> set[int]:
         color = 1 - board[stone]
         replies = {p: play(board, p, color) for p in sorted(tries)}
         legal = {p: after for p, after in replies.items() if after and ko_after(board, after, color) is None}
-        return {p for p, after in legal.items() if not escapes(after.board, stone)}
+        return {p for p, after in legal.items() if not escapes(after.board, stone, left - 1)}
 
     @cache
-    def escapes(board: Board, stone: int) -> bool:
-        return len(liberties(board, stone)) > 1 or bool(saving(board, stone))
+    def escapes(board: Board, stone: int, left: float = math.inf) -> bool:
+        return len(liberties(board, stone)) > 1 or left <= 0 or bool(saving(board, stone, left))
 
-    def saving(board: Board, stone: int) -> set[int]:
+    def saving(board: Board, stone: int, left: float = math.inf) -> set[int]:
         color = board[stone]
         beside = {n for s in chain(board, stone) for n in neighbors(board, s) if board[n] == 1 - color}
         tries = liberties(board, stone).union(*(free for n in beside if len(free := liberties(board, n)) == 1))
         replies = {p: play(board, p, color) for p in tries}
-        return {p for p, after in replies.items() if after and not caught(after.board, stone)}
+        return {p for p, after in replies.items() if after and not caught(after.board, stone, left - 1)}
 
     return Reader(caught, catching, escapes, saving)
 
 
-def slow_ladders(board: Board, to_play: int, ko: int | None = None, limit: int = 20_000) -> Ladders:
-    """Read all ladders of a position; `ko` is forbidden to the side to play. Raises TooLong."""
+def slow_ladders(
+    board: Board, to_play: int, ko: int | None = None, limit: int = 20_000, moves: float = math.inf
+) -> Ladders:
+    """Read all ladders of a position, in lines of `moves`; `ko` is forbidden to the side to play. Raises TooLong."""
     caught, catching, escapes, saving = make_reader(limit)
     laddered: tuple[set[int], set[int]] = (set(), set())
     captures: set[int] = set()
@@ -71,11 +74,13 @@ def slow_ladders(board: Board, to_play: int, ko: int | None = None, limit: int =
             stone = min(stones)
             free = liberties(board, stone)
             if len(free) == 1 and color == to_play:
-                saves |= saving(board, stone)
-            if (len(free) == 1 and not escapes(board, stone)) or (len(free) == 2 and caught(board, stone)):
+                saves |= saving(board, stone, moves)
+            if (len(free) == 1 and not escapes(board, stone, moves)) or (
+                len(free) == 2 and caught(board, stone, moves)
+            ):
                 laddered[color].update(stones)
             if len(free) == 2 and color != to_play:
-                captures |= catching(board, stone, free)
+                captures |= catching(board, stone, free, moves)
     return Ladders(sorted(laddered[0]), sorted(laddered[1]), sorted(captures - {ko}), sorted(saves - {ko}))
 
 

@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
 }
-TOP = {"cli", "recipes", "__main__"}
+TOP = {"cli", "recipes", "studies", "__main__"}
 
 # The heavy libraries, and where alone each may be imported.
 HEAVY = {

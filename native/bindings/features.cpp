@@ -292,6 +292,22 @@ void bind_context(nb::module_& m) {
             },
             "int16: liberties of the own chain after a legal move.")
         .def(
+            "self_ataris",
+            [](Self& c) {
+                return moves_array(c, [&](const Board& b, Point p) {
+                    return b.liberties_after(p, c.context.own) == 1 ? b.chain_size_after(p, c.context.own) : 0;
+                });
+            },
+            "int16: stones of the own chain after a legal move that leaves it one liberty.")
+        .def(
+            "sensible", [](Self& c) { return points_array(c, c.context.sensible()); },
+            "Legal moves that fill no own true eye.")
+        .def(
+            "true_eyes", [](const Self& c, int color) { return points_array(c, c.context.true_eyes(to_color(color))); },
+            "color"_a,
+            "Empty points whose neighbours all have the colour, with at most one diagonal of the other, none at the "
+            "edge.")
+        .def(
             "ko_bans", [](Self& c) { return points_array(c, c.context.ko_bans()); },
             "Empty points where ko or superko forbids a move that is legal without it.")
         .def(

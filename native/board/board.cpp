@@ -101,6 +101,14 @@ int Board::liberties_after(Point p, Color color) const {
     return found.count();
 }
 
+int Board::chain_size_after(Point p, Color color) const {
+    Few own;
+    int total = 1;
+    for (const Point n : neighbors(p))
+        if (colors_[n] == color && own.add(head_[n])) total += chain_size(n);
+    return total;
+}
+
 std::uint64_t Board::captured_hash(Point p, Color color) const {
     Few taken;
     std::uint64_t hash = 0;

@@ -108,9 +108,9 @@ Legality Game::legality(int p, Color color) const {
 
 void Game::play(Point p, Color color) {
     const bool pass = p == board_.pass();
-    const bool count_cycle = !pass && rules_.ko == Ko::simple && may_repeat(p, color);
     const Color other = opponent(color);
     const int own_before = board_.stones(color).count(), others_before = board_.stones(other).count();
+    past_[moves_.size() % kPastBoards] = {board_.stones(Color::black), board_.stones(Color::white)};
     board_.play(p, color);
     moves_.push_back({p, color});
     to_play_ = other;
@@ -124,10 +124,20 @@ void Game::play(Point p, Color color) {
         return;
     }
     passes_ = 0;
+    const int lost = own_before + 1 - board_.stones(color).count();
     captures_[index(color)] += others_before - board_.stones(other).count();
-    captures_[index(other)] += own_before + 1 - board_.stones(color).count();
+    captures_[index(other)] += lost;
+    // Stones return only where there were some before, or by a suicide.
+    const bool returns = held_[index(color)].contains(p) || lost;
     held_[index(color)].add(p);
-    long_cycle_ = count_cycle && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
+    long_cycle_ =
+        returns && rules_.ko == Ko::simple && std::count(history_.begin() + since_pass_, history_.end(), key) >= 3;
+}
+
+const PointSet& Game::past_stones(Color color, int back) const {
+    static constexpr PointSet kNone;
+    const auto number = static_cast<int>(moves_.size()) - back;
+    return number < 0 ? kNone : past_[static_cast<std::size_t>(number) % kPastBoards][index(color)];
 }
 
 bool Game::undo() {

@@ -15,6 +15,9 @@ struct Move {
     friend bool operator==(const Move&, const Move&) = default;
 };
 
+// How far back a game keeps the stones of past positions, in moves.
+inline constexpr int kPastBoards = 7;
+
 // Why a move may not be played.
 enum class Legality : std::uint8_t { legal, off_board, occupied, ko, superko, suicide };
 
@@ -47,6 +50,9 @@ class Game {
     const std::vector<Move>& moves() const { return moves_; }
     const std::vector<Move>& setup_stones() const { return setup_; }
     Color first_to_play() const { return first_; }
+    // Stones 1..kPastBoards moves ago. Passes count as moves. Empty where the game has fewer moves: setup stones are
+    // part of the position before the first move and of no earlier one.
+    const PointSet& past_stones(Color color, int back) const;
 
     // Moves may be played out of turn; the ko then binds only the side that it was made for. A game that is over may be
     // played on. legality() takes any number for a point.
@@ -103,7 +109,8 @@ class Game {
     std::size_t since_pass_ = 0;    // index of the first entry of history_ that a long cycle may count
     std::array<PointSet, 2> held_;  // where a colour ever had a stone
     std::vector<Move> setup_, moves_;
-    std::vector<std::uint64_t> history_;  // key of every position, the first one included
+    std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by colour, before move n at n % kPastBoards
+    std::vector<std::uint64_t> history_;                     // key of every position, the first one included
     int move_limit_ = 0;
     AtLimit at_limit_ = AtLimit::count;
     Color resigned_ = Color::empty;

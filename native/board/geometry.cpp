@@ -23,6 +23,7 @@ Geometry::Geometry(int size) : size(size), points(size * size) {
             diagonals[p] = collect(row, column, {{-1, -1}, {-1, 1}, {1, -1}, {1, 1}});
             for (const Point n : neighbors[p].span()) neighbor_sets[p].add(n);
             all.add(p);
+            if (neighbors[p].count < 4) border.add(p);
         }
     }
 }

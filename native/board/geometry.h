@@ -21,7 +21,7 @@ struct Geometry {
     std::array<Points, kMaxPoints> neighbors;
     std::array<Points, kMaxPoints> diagonals;
     std::array<PointSet, kMaxPoints> neighbor_sets;
-    PointSet all;
+    PointSet all, border;  // of the board, of its first line
 };
 
 // The table of a size; lives for ever. Throws std::invalid_argument unless kMinSize <= size <= kMaxSize.

@@ -4,11 +4,17 @@ namespace tengen {
 
 namespace {
 
-// The two sides of the ladder call each other until one of them has no move left; `left` nodes may be visited.
+// The two sides of the ladder call each other until one of them has no move left; `left` nodes may be visited, in lines
+// of `moves` moves.
 class Reader {
   public:
-    Reader(Board& board, Point stone, int nodes)
-        : board_(board), stone_(stone), defender_(board.at(stone)), attacker_(opponent(defender_)), left_(nodes) {
+    Reader(Board& board, Point stone, int nodes, int moves)
+        : board_(board),
+          stone_(stone),
+          defender_(board.at(stone)),
+          attacker_(opponent(defender_)),
+          left_(nodes),
+          moves_(moves) {
         board_.play(board_.pass(), attacker_, root_);  // lifts the ko
     }
     ~Reader() { board_.undo(root_); }
@@ -21,7 +27,7 @@ class Reader {
         const int count = liberties.count();
         if (count == 1)
             return true;  // never a banned ko: a lone stone that took one has the ko point as liberty, not this chain
-        if (count > 2 || --left_ < 0) return false;
+        if (count > 2 || moves_ <= 0 || --left_ < 0) return false;
         const auto [a, b] = two(liberties);
         const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);
         if (room_a >= room_b) return atari_works(a, room_b) || atari_works(b, room_a);
@@ -30,7 +36,7 @@ class Reader {
 
     // The defender is to move, in atari: does he get away?
     bool escapes() {
-        if (board_.ko() != kNoPoint || board_.liberties(stone_) > 1 || --left_ < 0) return true;
+        if (board_.ko() != kNoPoint || board_.liberties(stone_) > 1 || moves_ <= 0 || --left_ < 0) return true;
         const Point liberty = board_.liberty_set(stone_).first();
         if (saved_by(liberty)) return true;
         bool saved = false;
@@ -71,7 +77,9 @@ class Reader {
         if (room > 3 && board_.capture_size(p, attacker_) == 0) return false;
         Board::Undo record;
         board_.play(p, attacker_, record);
+        --moves_;
         const bool works = !escapes();
+        ++moves_;
         board_.undo(record);
         return works;
     }
@@ -80,7 +88,9 @@ class Reader {
         if (!board_.is_legal(p, defender_, false)) return false;
         Board::Undo record;
         board_.play(p, defender_, record);
+        --moves_;
         const bool saved = !caught();
+        ++moves_;
         board_.undo(record);
         return saved;
     }
@@ -98,7 +108,7 @@ class Reader {
     Board& board_;
     const Point stone_;
     const Color defender_, attacker_;
-    int left_;
+    int left_, moves_;
     Board::Undo root_;
 };
 
@@ -112,12 +122,18 @@ void for_each_weak_chain(const Board& board, Color color, F f) {
     });
 }
 
+void remove_ko(const Board& board, Color to_play, LadderMoves& found) {
+    if (board.ko() == kNoPoint || board.ko_color() != to_play) return;
+    found.captures.remove(board.ko());
+    found.escapes.remove(board.ko());
+}
+
 }  // namespace
 
-bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves, int nodes) {
+bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves, int nodes, int moves) {
     const int liberties = board.liberties(stone);
     if (liberties > 2) return false;
-    Reader reader(board, stone, nodes);
+    Reader reader(board, stone, nodes, moves);
     if (liberties == 1) return !reader.escapes();
     if (!first_moves) return reader.caught();
     *first_moves = reader.catching_moves();
@@ -133,7 +149,23 @@ PointSet ladder_captures(Board& board, Point stone, int nodes) {
     return moves;
 }
 
-PointSet ladder_escapes(Board& board, Point stone, int nodes) { return Reader(board, stone, nodes).saving_moves(); }
+PointSet ladder_escapes(Board& board, Point stone, int nodes, int moves) {
+    return Reader(board, stone, nodes, moves).saving_moves();
+}
+
+LadderMoves read_ladder_moves(Board& board, Color to_play, int moves) {
+    LadderMoves found;
+    for_each_weak_chain(board, to_play, [&](Point chain) {
+        if (board.liberties(chain) == 1) found.escapes |= ladder_escapes(board, chain, kLadderNodes, moves);
+    });
+    for_each_weak_chain(board, opponent(to_play), [&](Point chain) {
+        PointSet catching;
+        if (board.liberties(chain) < 2 || !captured_in_ladder(board, chain, &catching, kLadderNodes, moves)) return;
+        found.captures |= catching;
+    });
+    remove_ko(board, to_play, found);
+    return found;
+}
 
 Ladders read_ladders(Board& board, Color to_play) {
     Ladders found;
@@ -155,10 +187,7 @@ Ladders read_ladders(Board& board, Color to_play) {
         mark(chain);
         found.captures |= moves;
     });
-    if (board.ko() != kNoPoint && board.ko_color() == to_play) {
-        found.captures.remove(board.ko());
-        found.escapes.remove(board.ko());
-    }
+    remove_ko(board, to_play, found);
     return found;
 }
 

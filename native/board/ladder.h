@@ -1,6 +1,8 @@
 // Reading ladders: chains that are caught by one atari after another.
 #pragma once
 
+#include <limits>
+
 #include "board/board.h"
 
 namespace tengen {
@@ -9,26 +11,32 @@ namespace tengen {
 // or captures a chain beside it that is in atari itself. The defender is free with three liberties, or with two when it
 // is his turn. Every ko favours the defender: a ban that stands before the first move is ignored, and a capture by the
 // attacker that leaves a ko ends the line as an escape. Nobody commits suicide. A search of more than `nodes` positions
-// counts as an escape.
-inline constexpr int kLadderNodes = 2000;
+// counts as an escape, and so does a line of play that is longer than `moves`.
+inline constexpr int kLadderNodes = 2000, kLadderMoves = std::numeric_limits<int>::max();
 
 // True if the chain of `stone`, which has at most two liberties, is caught: with two liberties although it is in no
 // atari yet, when the attacker moves first; with one, although the defender moves first. `first_moves`, if given,
 // receives for a chain with two liberties every first move that catches it. The board is the same after the call.
-bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves = nullptr, int nodes = kLadderNodes);
+bool captured_in_ladder(Board& board, Point stone, PointSet* first_moves = nullptr, int nodes = kLadderNodes,
+                        int moves = kLadderMoves);
 
 // Every first move of the attacker that catches the chain of `stone`: for two liberties those of captured_in_ladder();
 // for one the capture itself, although the defender, were it his turn, might get away. None with more liberties.
 PointSet ladder_captures(Board& board, Point stone, int nodes = kLadderNodes);
 
 // Every move that saves the chain of `stone`, which is in atari and whose owner is to move, from being caught.
-PointSet ladder_escapes(Board& board, Point stone, int nodes = kLadderNodes);
+PointSet ladder_escapes(Board& board, Point stone, int nodes = kLadderNodes, int moves = kLadderMoves);
+
+// The moves of ladders for the side to move.
+struct LadderMoves {
+    PointSet captures;  // legal moves that catch an opponent chain of two liberties
+    PointSet escapes;   // legal moves that save an own chain in atari
+};
+LadderMoves read_ladder_moves(Board& board, Color to_play, int moves = kLadderMoves);
 
 // All ladders of a position for the side to move.
-struct Ladders {
+struct Ladders : LadderMoves {
     std::array<PointSet, 2> stones;  // by colour: stones of the chains that are caught
-    PointSet captures;               // legal moves that catch an opponent chain of two liberties
-    PointSet escapes;                // legal moves that save an own chain in atari
 };
 Ladders read_ladders(Board& board, Color to_play);
 

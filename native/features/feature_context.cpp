@@ -7,31 +7,69 @@ namespace tengen {
 const PointSet& FeatureContext::with_liberties(Color color, int liberties) {
     if (!liberties_) {
         liberties_.emplace();
-        for (const Color c : {Color::black, Color::white})
-            board.stones(c).for_each(
-                [&](Point p) { liberties_->stones[index(c)][std::min(board.liberties(p), 4) - 1].add(p); });
+        std::array<std::uint8_t, kMaxPoints> number;  // of the liberties of each chain, at its representative, less one
+        for (const Color c : {Color::black, Color::white}) {
+            board.stones(c).for_each([&](Point p) {
+                if (board.chain(p) == p) number[p] = std::min(board.liberties(p), kLiberties) - 1;
+            });
+            board.stones(c).for_each([&](Point p) { liberties_->stones[index(c)][number[board.chain(p)]].add(p); });
+        }
     }
     return liberties_->stones[index(color)][liberties - 1];
+}
+
+PointSet FeatureContext::with_at_least(Color color, int liberties) {
+    PointSet fewer;
+    for (int n = 1; n < liberties; ++n) fewer |= with_liberties(color, n);
+    return board.stones(color).minus(fewer);
 }
 
 const MoveEffects& FeatureContext::effects() {
     if (effects_) return *effects_;
     effects_.emplace();
-    const PointSet &empty = board.empty_points(), &in_atari = with_liberties(other, 1),
-                   &strong = with_liberties(own, 4);
-    empty.minus(ko_bans()).for_each([&](Point p) {
-        // Most moves keep three or more liberties and capture nothing. A few set operations find these.
-        const PointSet& around = board.table().neighbor_sets[p];
-        if (!around.intersects(in_atari) && (around.intersects(strong) || (around & empty).count() >= 3)) return;
-        if (!board.is_legal(p, own, game.rules().suicide)) return;
-        if (const int captured = board.capture_size(p, own))
-            (captured == 1 ? effects_->captures_one : effects_->captures_more).add(p);
-        const int liberties = board.liberties_after(p, own);
-        if (liberties == 1) effects_->leaves_one.add(p);
-        if (liberties == 2) effects_->leaves_two.add(p);
+    const PointSet& in_atari = with_liberties(other, 1);
+    const auto add = [](auto& sets, int at, Point p) { sets[std::min(at, static_cast<int>(sets.size()) - 1)].add(p); };
+    board.empty_points().minus(ko_bans()).for_each([&](Point p) {
+        int captured = 0, liberties = 0;
+        bool joins = false, takes = false;
+        for (const Point n : board.neighbors(p)) {
+            liberties += board.at(n) == Color::empty;
+            joins |= board.at(n) == own;
+            takes |= in_atari.contains(n);
+        }
+        if (takes) {
+            captured = board.capture_size(p, own);
+            liberties = board.liberties_after(p, own);
+        } else if (joins) {
+            PointSet found = board.table().neighbor_sets[p] & board.empty_points();
+            for (const Point n : board.neighbors(p))
+                if (board.at(n) == own) found |= board.liberty_set(n);
+            liberties = found.count() - 1;  // p is no liberty any longer
+        }
+        if (!liberties && !(joins && game.rules().suicide)) return;
+        effects_->legal.add(p);
+        add(effects_->captures, captured, p);
+        if (liberties) add(effects_->liberties, liberties - 1, p);
+        if (liberties == 1) add(effects_->self_ataris, board.chain_size_after(p, own) - 1, p);
     });
     return *effects_;
 }
+
+PointSet FeatureContext::capturing_at_least(int stones) {
+    PointSet fewer;
+    for (int n = 0; n < stones; ++n) fewer |= effects().captures[n];
+    return effects().legal.minus(fewer);
+}
+
+PointSet FeatureContext::true_eyes(Color color) const {
+    PointSet eyes;
+    board.empty_points().for_each([&](Point p) {
+        if (board.is_true_eye(p, color)) eyes.add(p);
+    });
+    return eyes;
+}
+
+PointSet FeatureContext::sensible() { return effects().legal.minus(true_eyes(own)); }
 
 const PointSet& FeatureContext::ko_bans() {
     if (ko_bans_) return *ko_bans_;
@@ -41,22 +79,53 @@ const PointSet& FeatureContext::ko_bans() {
     return *ko_bans_;
 }
 
+namespace {
+
+// A copy for the ladder reader, which plays on it. An assignment takes only what a board of that size uses; a new board
+// takes all.
+Board& copy_of(const Board& board) {
+    thread_local Board copy(kMinSize);
+    return copy = board;
+}
+
+}  // namespace
+
+void FeatureContext::remove_bans(LadderMoves& ladders) {
+    ladders.captures = ladders.captures.minus(ko_bans());
+    ladders.escapes = ladders.escapes.minus(ko_bans());
+}
+
 const Ladders& FeatureContext::ladders() {
-    if (!ladders_) {
-        // The reader plays on a copy. An assignment takes only what a board of that size uses; a new board takes all.
-        thread_local Board copy(kMinSize);
-        copy = board;
-        ladders_ = read_ladders(copy, own);
-        ladders_->captures = ladders_->captures.minus(ko_bans());
-        ladders_->escapes = ladders_->escapes.minus(ko_bans());
-    }
+    if (!ladders_) remove_bans(ladders_.emplace(read_ladders(copy_of(board), own)));
     return *ladders_;
+}
+
+const LadderMoves& FeatureContext::short_ladders() {
+    if (!short_ladders_) remove_bans(short_ladders_.emplace(read_ladder_moves(copy_of(board), own, kShortLadder)));
+    return *short_ladders_;
 }
 
 const PassAlive& FeatureContext::pass_alive_of(Color color) {
     auto& slot = alive_[index(color)];
     if (!slot) slot = pass_alive(board, color, game.rules().suicide);
     return *slot;
+}
+
+const PointSet& FeatureContext::closest_to(Color color) {
+    if (closest_) return (*closest_)[index(color)];
+    closest_ = {board.stones(Color::black), board.stones(Color::white)};
+    // Both colours advance by one step at a time. A point is closest to the colour that is there alone first.
+    std::array<PointSet, 2> front = *closest_, reached = *closest_;
+    while (!front[0].empty() || !front[1].empty()) {
+        for (const int side : {0, 1}) {
+            PointSet next;
+            front[side].for_each([&](Point p) { next |= board.table().neighbor_sets[p]; });
+            front[side] = next.minus(reached[side]);
+            reached[side] |= front[side];
+        }
+        for (const int side : {0, 1}) (*closest_)[side] |= front[side].minus(reached[1 - side]);
+    }
+    return (*closest_)[index(color)];
 }
 
 const Move* FeatureContext::last(int back) const {
@@ -87,15 +156,18 @@ void FeatureContext::replay(int oldest, F visit) const {
     }
 }
 
-const PointSet& FeatureContext::stones(Color color, int back) {
-    if (back == 0) return board.stones(color);
-    if (!past_stones_) {
-        past_stones_.emplace();
-        replay(kPastBoards, [&](const Board& past, int ago) {
-            for (const Color c : {Color::black, Color::white}) (*past_stones_)[ago - 1][index(c)] = past.stones(c);
-        });
-    }
-    return (*past_stones_)[back - 1][index(color)];
+const PointSet& FeatureContext::caught(int liberties) {
+    auto& slot = caught_[liberties - 1];
+    if (slot) return *slot;
+    slot.emplace();
+    const PointSet weak = with_liberties(Color::black, liberties) | with_liberties(Color::white, liberties);
+    if (weak.empty()) return *slot;
+    Board& copy = copy_of(board);
+    weak.for_each([&](Point p) {
+        if (board.chain(p) == p && captured_in_ladder(copy, p, nullptr, kCaughtNodes, kCaughtMoves))
+            board.for_each_stone(p, [&](Point s) { slot->add(s); });
+    });
+    return *slot;
 }
 
 const PointSet& FeatureContext::laddered(Color color, int back) {

@@ -12,13 +12,25 @@ namespace tengen {
 // Ranks of both players, by colour: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
 using Ranks = std::array<int, 2>;
 
-// How far back the stones and the ladders of past positions are available, in moves.
-inline constexpr int kPastBoards = 7, kPastLadders = 2;
+// How far back the ladders of past positions are available, in moves.
+inline constexpr int kPastLadders = 2;
 
-// Legal moves of the side to move by their effect.
+// Chains are told apart by 1 to kLiberties - 1 liberties, or kLiberties and more.
+inline constexpr int kLiberties = 8;
+
+// A line of play that counts as a ladder in short_ladders() has this many moves at most.
+inline constexpr int kShortLadder = 50;
+
+// Limits of caught(), those of Golois: moves of a line, and positions.
+inline constexpr int kCaughtMoves = 100, kCaughtNodes = 1000;
+
+// The legal moves of the side to move, and the same by their effect: the last set of each array has larger numbers,
+// too.
 struct MoveEffects {
-    PointSet captures_one, captures_more;  // stones taken
-    PointSet leaves_one, leaves_two;       // liberties of the mover's chain afterwards
+    PointSet legal;
+    std::array<PointSet, kLiberties + 1> captures;  // by stones taken, from 0
+    std::array<PointSet, kLiberties> liberties;     // by liberties of the mover's chain afterwards, from 1
+    std::array<PointSet, kLiberties> self_ataris;   // those that leave one liberty, by stones of that chain, from 1
 };
 
 // A view of a game, which must outlive it, from one side. Not to be shared between threads.
@@ -36,18 +48,32 @@ class FeatureContext {
 
     int rank(Color color) const { return ranks[index(color)]; }
     const PointSet& stones(Color color) const { return board.stones(color); }
-    // Stones 0..kPastBoards moves ago. Passes count as moves. Empty where the game has fewer moves: setup stones are
-    // part of the position before the first move and of no earlier one.
-    const PointSet& stones(Color color, int back);
-    // Stones of the chains with that many liberties, 1 to 3, or with 4 and more.
+    // Stones 0..kPastBoards moves ago.
+    const PointSet& stones(Color color, int back) const {
+        return back ? game.past_stones(color, back) : board.stones(color);
+    }
+    // Stones of the chains with that many liberties, 1 to kLiberties; the last stands for more, too.
     const PointSet& with_liberties(Color color, int liberties);
+    PointSet with_at_least(Color color, int liberties);
     const MoveEffects& effects();
+    PointSet capturing_at_least(int stones);  // legal moves that take that many, 0 to kLiberties
+    // Empty points whose neighbours all have the colour, with one diagonal of the other in the middle, none at the
+    // edge.
+    PointSet true_eyes(Color color) const;
+    PointSet sensible();        // legal moves that fill no true eye of their own side
     const PointSet& ko_bans();  // empty points where ko or superko forbids a move that is legal without it
     const Ladders& ladders();
+    const LadderMoves& short_ladders();  // the moves of ladders(), where a line of more than kShortLadder is an escape
     // Stones of chains that are caught in a ladder, 0..kPastLadders moves ago. Empty where the game has fewer moves.
     // The first call for a past position reads the ladders of all of them.
     const PointSet& laddered(Color color, int back);
+    // Stones of both colours whose chains have that many liberties, 1 or 2, and are captured in a ladder within
+    // kCaughtMoves and kCaughtNodes. It reads no more than that, and so takes less time than ladders().
+    const PointSet& caught(int liberties);
     const PassAlive& pass_alive_of(Color color);
+    // Points that are nearer to a stone of the colour than to any of the other one, in steps along the lines, whatever
+    // is between.
+    const PointSet& closest_to(Color color);
     PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none
     bool was_pass(int back) const;    // false before the first move
     // The number of the last move at each point, 1 for the first move of the game; 0 where none was played.
@@ -56,9 +82,10 @@ class FeatureContext {
 
   private:
     struct Liberties {
-        std::array<std::array<PointSet, 4>, 2> stones;
+        std::array<std::array<PointSet, kLiberties>, 2> stones;
     };
 
+    void remove_bans(LadderMoves& ladders);
     const Move* last(int back) const;
     template <class F>
     void replay(int oldest, F visit) const;
@@ -67,9 +94,11 @@ class FeatureContext {
     std::optional<MoveEffects> effects_;
     std::optional<PointSet> ko_bans_;
     std::optional<Ladders> ladders_;
+    std::optional<LadderMoves> short_ladders_;
+    std::array<std::optional<PointSet>, 2> caught_;  // by liberties
     std::array<std::optional<PassAlive>, 2> alive_;
+    std::optional<std::array<PointSet, 2>> closest_;
     std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
-    std::optional<std::array<std::array<PointSet, 2>, kPastBoards>> past_stones_;     // of 1 and more moves ago
     std::optional<std::array<std::array<PointSet, 2>, kPastLadders>> past_laddered_;  // of 1 and more moves ago
 };
 

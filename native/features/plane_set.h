@@ -71,9 +71,25 @@ const PlaneSet& plane_set(std::string_view name);
 // All names except those that start with an underscore, which are internal.
 std::vector<std::string> plane_set_names();
 
-// One function a set, in a file of its own.
+// One function a set, in the file of its system.
 PlaneSet tengen_planes();
 PlaneSet cody_planes();
+PlaneSet bakago_planes();
+PlaneSet bakago_bug_planes();
+PlaneSet bakago_moves_planes();
+PlaneSet alphago48_planes();
+PlaneSet alphago49_planes();
+PlaneSet betago_planes();
+PlaneSet deepgo_planes();
+PlaneSet darkforest12_planes();
+PlaneSet darkforest21_planes();
+PlaneSet darkforest25_planes();
+PlaneSet golois8_planes();
+PlaneSet golois21_planes();
+PlaneSet golois31_planes();
+PlaneSet agz_planes();
+PlaneSet elf_planes();
+PlaneSet leela_planes();
 PlaneSet test_planes();
 
 }  // namespace tengen

@@ -1,7 +1,7 @@
 // The plane set `cody3` of the AlphaGo-Zero-like 7x7 system of cody2007: the last three boards with own stones as 1 and
 // those of the opponent as -1. The system had no scalars. Komi is here because a network file needs one; the system's
 // network does not use it.
-#include "features/plane_set.h"
+#include "features/plane_parts.h"
 
 namespace tengen {
 
@@ -23,7 +23,7 @@ PlaneSet cody_planes() {
             {"board_before", board<1>},
             {"board_two_before", board<2>},
         },
-        {{"self_komi", [](FeatureContext& f) { return f.self_komi() / 20.0f; }}},
+        komi_scalar(),
     };
 }
 

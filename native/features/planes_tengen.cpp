@@ -2,21 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "features/plane_set.h"
+#include "features/plane_parts.h"
 
 namespace tengen {
 
 namespace {
-
-template <int kLiberties>
-PointSet own_with(FeatureContext& f) {
-    return f.with_liberties(f.own, kLiberties);
-}
-
-template <int kLiberties>
-PointSet other_with(FeatureContext& f) {
-    return f.with_liberties(f.other, kLiberties);
-}
 
 template <int kBack>
 PointSet recent(FeatureContext& f) {
@@ -42,20 +32,20 @@ PlaneSet tengen_planes() {
         "tengen",
         {
             {"on_board", [](FeatureContext& f) { return f.board.table().all; }},
-            {"own_stones", [](FeatureContext& f) { return f.stones(f.own); }},
-            {"opponent_stones", [](FeatureContext& f) { return f.stones(f.other); }},
-            {"own_1_liberty", own_with<1>},
-            {"own_2_liberties", own_with<2>},
-            {"own_3_liberties", own_with<3>},
-            {"own_4_liberties", own_with<4>},
-            {"opponent_1_liberty", other_with<1>},
-            {"opponent_2_liberties", other_with<2>},
-            {"opponent_3_liberties", other_with<3>},
-            {"opponent_4_liberties", other_with<4>},
-            {"captures_1", [](FeatureContext& f) { return f.effects().captures_one; }},
-            {"captures_2", [](FeatureContext& f) { return f.effects().captures_more; }},
-            {"leaves_1_liberty", [](FeatureContext& f) { return f.effects().leaves_one; }},
-            {"leaves_2_liberties", [](FeatureContext& f) { return f.effects().leaves_two; }},
+            {"own_stones", stones_of(kOwn)},
+            {"opponent_stones", stones_of(kOpponent)},
+            {"own_1_liberty", with_liberties(kOwn, 1)},
+            {"own_2_liberties", with_liberties(kOwn, 2)},
+            {"own_3_liberties", with_liberties(kOwn, 3)},
+            {"own_4_liberties", with_at_least(kOwn, 4)},
+            {"opponent_1_liberty", with_liberties(kOpponent, 1)},
+            {"opponent_2_liberties", with_liberties(kOpponent, 2)},
+            {"opponent_3_liberties", with_liberties(kOpponent, 3)},
+            {"opponent_4_liberties", with_at_least(kOpponent, 4)},
+            {"captures_1", [](FeatureContext& f) { return f.effects().captures[1]; }},
+            {"captures_2", [](FeatureContext& f) { return f.capturing_at_least(2); }},
+            {"leaves_1_liberty", [](FeatureContext& f) { return f.effects().liberties[0]; }},
+            {"leaves_2_liberties", [](FeatureContext& f) { return f.effects().liberties[1]; }},
             {"ko_ban", [](FeatureContext& f) { return f.ko_bans(); }},
             {"last_move", recent<1>},
             {"second_last_move", recent<2>},

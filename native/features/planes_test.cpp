@@ -2,7 +2,7 @@
 // ladders and ranks. The tests compare it with plain definitions. It is not listed.
 #include <cmath>
 
-#include "features/plane_set.h"
+#include "features/plane_parts.h"
 
 namespace tengen {
 
@@ -15,22 +15,13 @@ void age(FeatureContext& f, Color color, PlaneWriter& plane) {
         [&](Point p) { plane.set(p, std::exp(0.1f * static_cast<float>(f.last_played()[p] - ply))); });
 }
 
-void gaussian(FeatureContext& f, PlaneWriter& plane) {
-    const int size = f.board.size();
-    for (int p = 0; p < f.board.points(); ++p) {
-        const float middle = static_cast<float>(size - 1) / 2.0f;
-        const float x = static_cast<float>(p % size) - middle, y = static_cast<float>(p / size) - middle;
-        plane.set(static_cast<Point>(p), std::exp(-0.5f * (x * x + y * y)));
-    }
-}
-
 }  // namespace
 
 PlaneSet test_planes() {
     PlaneSet set{"_test",
                  {{"own_age", [](FeatureContext& f, PlaneWriter& plane) { age(f, f.own, plane); }},
                   {"opponent_age", [](FeatureContext& f, PlaneWriter& plane) { age(f, f.other, plane); }},
-                  {"gaussian", gaussian}},
+                  {"gaussian", position_mask}},
                  {{"opponent_rank", [](FeatureContext& f) { return static_cast<float>(f.rank(f.other)) / 20.0f; }}}};
     const auto add = [&](const std::string& name, int number, auto values) {
         set.planes.emplace_back(name + "_" + std::to_string(number), values);

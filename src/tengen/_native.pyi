@@ -273,6 +273,19 @@ class FeatureContext:
     def liberties_after(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
         """int16: liberties of the own chain after a legal move."""
 
+    def self_ataris(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None), order='C')]:
+        """
+        int16: stones of the own chain after a legal move that leaves it one liberty.
+        """
+
+    def sensible(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """Legal moves that fill no own true eye."""
+
+    def true_eyes(self, color: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
+        """
+        Empty points whose neighbours all have the colour, with at most one diagonal of the other, none at the edge.
+        """
+
     def ko_bans(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
         """
         Empty points where ko or superko forbids a move that is legal without it.

@@ -173,7 +173,7 @@ def test_a_network_of_one_size_tells_its_cost_there(
     from tengen.training.trainer import Trainer
 
     def begin(run: RunConfig, folder: Path, *, show_progress: bool, on_start: Callable[[Trainer[Any]], None]) -> Path:
-        on_start(make_trainer(run, plane_set(network_fields(run.network).plane_set)))
+        on_start(make_trainer(run, plane_set(network_fields(run.network).plane_set)), None)
         return folder
 
     monkeypatch.setattr("tengen.training.supervised.train", begin)

@@ -39,4 +39,4 @@ def test_an_entry_point_makes_the_example_known(tmp_path: Path) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True,
         env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
-    assert "['tengen', 'cody3', 'past-and-age'] PythonPlaneSet(name='past-and-age', planes=('own_0'" in done.stdout
+    assert "'past-and-age'] PythonPlaneSet(name='past-and-age', planes=('own_0'" in done.stdout

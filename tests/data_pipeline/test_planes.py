@@ -159,16 +159,18 @@ def turned_planes(planes: np.ndarray, symmetry: int) -> np.ndarray:
     return planes.transpose(0, 2, 1) if symmetry & 4 else planes
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_encoding_commutes_with_symmetry(size: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "size"), [*(("tengen", size) for size in SIZES), *((name, 9) for name in plane_set_names()[1:])]
+)
+def test_encoding_commutes_with_symmetry(name: str, size: int) -> None:
     game = random_game(size, "tromp-taylor", seed=7, moves=min(size * size, 250))
-    straight, scalars, _ = encode_game("tengen", game)
+    straight, scalars, _ = encode_game(name, game)
     for symmetry in range(8):
         image = Game(size, "tromp-taylor", game.komi)
         for color, point in game.moves:
             image.play(point if point == size * size else turned(point, size, symmetry), color=color)
-        assert (encode_game("tengen", image)[0] == turned_planes(straight, symmetry)).all()
-        planes, same, _ = encode_game("tengen", game, symmetry)
+        assert (encode_game(name, image)[0] == turned_planes(straight, symmetry)).all()
+        planes, same, _ = encode_game(name, game, symmetry)
         assert (planes == turned_planes(straight, symmetry)).all() and (same == scalars).all()
 
 
@@ -199,7 +201,7 @@ def test_the_three_boards_of_cody3_are_those_of_the_game(size: int) -> None:
 
 
 def test_refuses_what_cannot_be_encoded() -> None:
-    assert plane_set_names() == ["tengen", "cody3"]
+    assert plane_set_names()[:2] == ["tengen", "cody3"]
     with pytest.raises(NetworkError, match=r"unknown plane set 'planes-of-x'.*tengen"):
         plane_set("planes-of-x")
     with pytest.raises(ValueError, match="edge 8 is too small"):

@@ -43,6 +43,88 @@ def test_rows_encode_as_their_games_do(store: Store, symmetry: int) -> None:
         assert np.array_equal(batch.scalars[i], scalars) and np.array_equal(batch.mask[i], mask)
 
 
+def drawn(sampler: Sampler) -> list[tuple[int, int]]:
+    """(game, ply) of the positions of the first epoch, sorted."""
+    rows = sampler.draw(0, sampler.positions)
+    return sorted(zip(rows.game.tolist(), rows.ply.tolist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """30 games of 5 to 34 moves over two shards, a third of which are passes, with all kinds of beginnings and ends."""
+    path = tmp_path_factory.mktemp("passing") / "store"
+    random = np.random.default_rng(4)
+    with StoreWriter(path, rows_a_shard=17) as writer:
+        for game in range(30):
+            points = np.where(random.random(5 + game) < 0.35, 25, random.integers(0, 25, 5 + game))
+            colors = np.arange(len(points)) % 2
+            writer.add(GameRecord(5, pack_moves(colors, points), hash=int(random.integers(1 << 60))))
+    return Store.open(path)
+
+
+@pytest.mark.parametrize("plies", [(0, None), (3, 20)])
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("limit", [{}, {"games": 9}, {"max_positions": 77}, {"games": 20, "max_positions": 50}])
+def test_positions_are_those_asked_for(
+    passing: Store, plies: tuple[int, int | None], skip: bool, limit: dict[str, int]
+) -> None:
+    sampler = Sampler(passing, "all", "tengen", 8, 1, plies=plies, skip_passes=skip, **limit)  # type: ignore[arg-type]
+    last = 99 if plies[1] is None else plies[1]
+    wanted = {
+        game: [
+            ply
+            for ply, point in enumerate(record.points.tolist())
+            if plies[0] <= ply <= last and not (skip and point == 25)
+        ]
+        for game, record in enumerate(passing)
+    }
+    found = drawn(sampler)
+    assert len(found) == len(set(found)) == sampler.positions
+    games = {game for game, _ in found}
+    assert len(games) == sampler.games == len(sampler.game_rows)
+    cut = [game for game in games if [ply for g, ply in found if g == game] != wanted[game]]
+    if "max_positions" in limit:
+        assert len(found) == limit["max_positions"] and len(games) <= limit.get("games", 30) and len(cut) <= 1
+        for game in cut:  # the last game is used from its beginning
+            plies_of = [ply for g, ply in found if g == game]
+            assert plies_of == wanted[game][: len(plies_of)]
+    else:
+        assert not cut and len(games) == limit.get("games", sum(map(bool, wanted.values())))
+
+
+def test_a_sample_of_games_is_part_of_each_larger_one(passing: Store) -> None:
+    few, more = (set(Sampler(passing, "all", games=games).game_rows.tolist()) for games in (5, 12))
+    assert few < more and few != set(range(5)), "by hash, not in the order of the store"
+    for asked, message in (({"games": 31}, "31 games are asked for, and 30"), ({"max_positions": 10**6}, "1,000,000")):
+        with pytest.raises(StoreError, match=message):
+            Sampler(passing, "all", **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_some_positions_of_each_game_are_spread_over_it(passing: Store, skip: bool) -> None:
+    """One of each third of the moves that count, fixed over the epochs; all of a game with fewer."""
+    sampler = Sampler(passing, "all", positions_per_game=3, skip_passes=skip, seed=1)
+    found = drawn(sampler)
+    again = sampler.draw(sampler.positions, sampler.positions)
+    assert sorted(zip(again.game.tolist(), again.ply.tolist(), strict=True)) == found
+    assert drawn(Sampler(passing, "all", positions_per_game=3, skip_passes=skip, seed=2)) != found
+    for game, record in enumerate(passing):
+        plies = [ply for ply, point in enumerate(record.points.tolist()) if not (skip and point == 25)]
+        numbers = [plies.index(ply) for g, ply in found if g == game]
+        count = len(plies)
+        if count <= 3:
+            assert numbers == list(range(count))
+        else:
+            ends = [part * count // 3 for part in range(4)]
+            assert all(first <= n < end for first, n, end in zip(ends, numbers, ends[1:], strict=False))
+            assert len(numbers) == 3
+
+
+def test_one_position_of_each_game_is_any_of_them(passing: Store) -> None:
+    plies = [drawn(Sampler(passing, "all", positions_per_game=1, seed=seed))[29][1] for seed in range(400)]
+    assert set(plies) == set(range(34)) and abs(np.mean(plies) - 16.5) < 1.5
+
+
 @pytest.mark.parametrize("symmetry", [0, 3, 6])
 def test_targets_are_those_of_the_record(store: Store, symmetry: int) -> None:
     sampler = Sampler(store, "all")

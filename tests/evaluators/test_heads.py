@@ -39,7 +39,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make("ReduceSum", ["planes", "one"], ["points"], keepdims=0),
         make("Mul", ["points", "mask"], ["on_board"]),
         make("Reshape", ["on_board", "flat"], ["policy"]),
-        make("ReduceSum", ["scalars", "one"], ["total"], keepdims=1),
+        make("ReduceSum", ["scalars", "one"], ["total"], keepdims=0),
         make("Tanh", ["total"], ["value"]),
     ]
     graph = onnx.helper.make_graph(
@@ -48,7 +48,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [onnx.helper.make_tensor_value_info(name, number, shape) for name, shape in shapes.items()],
         [
             onnx.helper.make_tensor_value_info("policy", number, ["b", "moves"]),
-            onnx.helper.make_tensor_value_info("value", number, ["b", 1]),
+            onnx.helper.make_tensor_value_info("value", number, ["b"]),
         ],
         [ones, onnx.helper.make_tensor("flat", onnx.TensorProto.INT64, [2], flat)],
     )
@@ -89,8 +89,11 @@ def test_wrappers_keep_what_is_absent_absent(
 
 def test_values_of_every_kind() -> None:
     mask, policy = np.ones((2, 5, 5), np.float32), np.zeros((2, 26), np.float32)
-    for value in (np.array([[0.5], [-3]], np.float32), np.array([0.5, -3], np.float32)):
-        assert evaluation_from_outputs(mask, policy, value).value.tolist() == [0.5, -1]
+    assert evaluation_from_outputs(mask, policy, np.array([0.5, -3], np.float32)).value.tolist() == [0.5, -1]
+    logits = np.array([[0.5], [-3], [100]], np.float32)
+    chances = 1 / (1 + np.exp(-logits[:, 0].astype(float)))
+    found = evaluation_from_outputs(np.ones((3, 5, 5), np.float32), np.zeros((3, 26), np.float32), logits).value
+    assert found == pytest.approx(2 * chances - 1, abs=1e-6)
     assert evaluation_from_outputs(mask, policy).value.tolist() == [0, 0]
     three = np.log(np.array([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]], np.float32))
     assert evaluation_from_outputs(mask, policy, three).value == pytest.approx([0.25, -0.6])

@@ -10,13 +10,26 @@ from pydantic import ValidationError  # noqa: E402
 
 from tengen.errors import NetworkError  # noqa: E402
 from tengen.networks import FAMILIES, NetConfig, NetOutput, build, parse_config  # noqa: E402
-from tengen.networks.registry import mac_count, parameter_count  # noqa: E402
+from tengen.networks.registry import keras_count, mac_count, parameter_count  # noqa: E402
 from tengen.networks.residual import ResidualConfig  # noqa: E402
 
 PLANES, SCALARS = 11, 4
-SMALL = {"residual": {"size": "b2c16"}}
+TOWER = {"score": True, "ownership": True, "value": {"kind": "pool", "output": "win-loss", "hidden": 8}}
+SMALL = {
+    "residual": {"size": "b2c16"},
+    "plain": {**TOWER, "convs": ["5x5x8", "2 * 3x3x8"], "policy": {"kernel": 3, "maps": 3, "kind": "conv"}},
+    "preact": {**TOWER, "filters": 8, "units": 2, "policy": {"kind": "conv", "bias": "map"}},
+    "a0": {**TOWER, "filters": 8, "blocks": 2, "policy": {"kind": "conv"}},
+    "mobile": {**TOWER, "filters": 8, "inner": 12, "blocks": 2},
+}
 FIXED = ["cody7x7"]  # of one board size: tests/networks/test_cody.py
-VARIANTS = [*SMALL.items(), ("residual", {"size": "b2c16", "reply": True, "soft": True, "pooling": False})]
+VARIANTS = [
+    *SMALL.items(),
+    ("residual", {"size": "b2c16", "reply": True, "soft": True, "pooling": False}),
+    ("plain", {**SMALL["plain"], "batch_norm": "before", "activation": "prelu", "ownership": False}),
+    ("a0", {**SMALL["a0"], "batch_norm": "after-addition", "activation": "mish", "stem": 1, "init": 0.1}),
+    ("mobile", {**SMALL["mobile"], "activation": "silu", "value": {"kind": "pool", "output": "scalar"}}),
+]
 
 
 @pytest.fixture(params=VARIANTS, ids=lambda variant: "-".join([variant[0], *map(str, variant[1])]))
@@ -26,7 +39,17 @@ def config(request: pytest.FixtureRequest) -> NetConfig:
 
 
 def test_every_family_is_tested() -> None:
-    assert [*SMALL, *FIXED] == list(FAMILIES)
+    assert {*SMALL, *FIXED} == set(FAMILIES)
+
+
+def make(config: NetConfig) -> torch.nn.Module:
+    """A network in evaluation mode, with running statistics that are not those of a fresh one."""
+    network = build(config, PLANES, SCALARS).eval()
+    for layer in network.modules():
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            layer.running_mean.normal_(std=0.3)
+            layer.running_var.uniform_(0.5, 2.0)
+    return network
 
 
 def parts(out: NetOutput) -> list[torch.Tensor]:
@@ -44,33 +67,33 @@ def inputs(edge: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor, torch.Te
 
 @pytest.mark.parametrize("edge", [5, 6, 13, 19])
 def test_every_size_has_the_promised_shapes(config: NetConfig, edge: int) -> None:
-    out = build(config, PLANES, SCALARS)(*inputs(edge, edge, 5, edge))
+    out = make(config)(*inputs(edge, edge, 5, edge))
+    heads = config.heads
     assert set(out.maps) == set(config.heads.maps)
     assert all(config.heads.has(name) == out.has(name) for name in out._fields[:4])
-    assert out.policy.shape == (3, edge * edge + 1)
-    assert out.value.shape == (3, 3)
+    assert out.policy.shape == (3, edge * edge + heads.pass_move)
+    assert out.value.shape == {"win-draw-loss": (3, 3), "win-loss": (3, 1), "scalar": (3,)}[heads.value]
     assert out.score.shape == (3,)
-    assert out.ownership.shape == (3, edge, edge)
+    assert not heads.ownership or (out.ownership.shape == (3, edge, edge) and out.ownership.abs().max() <= 1)
     assert all(part.isfinite().all() for part in parts(out))
-    assert all(extra.shape == out.policy.shape for extra in parts(out)[4:])
-    assert out.ownership.abs().max() <= 1
+    assert all(extra.shape == out.policy.shape for extra in out.maps.values())
 
 
 def test_a_small_board_in_a_large_tensor_gives_what_it_gives_alone(config: NetConfig) -> None:
-    network = build(config, PLANES, SCALARS)
+    network = make(config)
     planes, scalars, mask = inputs(13, 9, 13)
     together = network(planes, scalars, mask)
     alone = network(planes[:1, :, :9, :9], scalars[:1], mask[:1, :9, :9])
-    board = together.policy[0, :-1].view(13, 13)
-    torch.testing.assert_close(board[:9, :9].flatten(), alone.policy[0, :-1], rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(together.policy[0, -1], alone.policy[0, -1], rtol=1e-4, atol=1e-5)
+    board = together.policy[0, :169].view(13, 13)
+    torch.testing.assert_close(board[:9, :9].flatten(), alone.policy[0, :81], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together.policy[0, 169:], alone.policy[0, 81:], rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(together.value[0], alone.value[0], rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(together.score[0], alone.score[0], rtol=1e-4, atol=1e-4)
     assert board[9:].max() < -1000 and board[:, 9:].max() < -1000
 
 
 def test_rows_do_not_see_each_other(config: NetConfig) -> None:
-    network = build(config, PLANES, SCALARS)
+    network = make(config)
     planes, scalars, mask = inputs(9, 9, 9)
     first = network(planes, scalars, mask)
     planes[1] = 1 - planes[1]
@@ -89,7 +112,7 @@ def test_the_same_seed_builds_the_same_network(config: NetConfig) -> None:
 
 
 def test_every_parameter_is_reached_by_the_outputs(config: NetConfig) -> None:
-    network = build(config, PLANES, SCALARS)
+    network = make(config)
     out = network(*inputs(9, 9, 7))
     sum(part.float().clamp(min=-100).square().sum() for part in parts(out)).backward()
     dead = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
@@ -142,7 +165,9 @@ def test_heads_for_training_leave_the_rest_as_it_was() -> None:
 
 
 def test_costs_agree_with_counting_by_hand() -> None:
-    layers = torch.nn.Sequential(torch.nn.Conv2d(3, 5, 3, padding=1), torch.nn.Conv2d(5, 2, 1))
+    layers = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 6, 3, padding=1), torch.nn.BatchNorm2d(6), torch.nn.Conv2d(6, 4, 3, padding=1, groups=2)
+    )
 
     class Net(torch.nn.Module):
         def __init__(self) -> None:
@@ -152,14 +177,19 @@ def test_costs_agree_with_counting_by_hand() -> None:
         def forward(self, planes: torch.Tensor, scalars: torch.Tensor, mask: torch.Tensor) -> None:
             self.layers(planes), self.linear(scalars)
 
-    assert parameter_count(Net()) == (5 * 27 + 5) + (2 * 5 + 2) + (4 * 7 + 7)
-    assert mac_count(Net(), 3, 4, edge=9) == 81 * (5 * 27 + 2 * 5) + 4 * 7
+    network = Net()
+    assert parameter_count(network) == (6 * 27 + 6) + 2 * 6 + (4 * 27 + 4) + (4 * 7 + 7)
+    assert keras_count(network) == parameter_count(network) + 2 * 6
+    # Each of the 4 outputs of the grouped convolution sees 3 of the 6 channels.
+    assert mac_count(network, 3, 4, edge=9) == 81 * (6 * 27 + 4 * 3 * 9) + 4 * 7
+    assert network.training and network.layers[1].num_batches_tracked == 0
 
 
-def test_the_start_is_a_guess_without_opinion(config: NetConfig) -> None:
+@pytest.mark.parametrize("fields", [fields for family, fields in VARIANTS if family == "residual"], ids=str)
+def test_the_start_is_a_guess_without_opinion(fields: dict[str, object]) -> None:
     """Before training the loss is that of a uniform guess, not of a confident error."""
     torch.manual_seed(0)
-    out = build(config, PLANES, SCALARS)(*inputs(9, *[9] * 16))
+    out = build(parse_config({"family": "residual", **fields}), PLANES, SCALARS)(*inputs(9, *[9] * 16))
     policy_loss = -torch.log_softmax(out.policy, 1).mean()
     assert policy_loss.item() == pytest.approx(math.log(82), abs=0.5)
     assert torch.softmax(out.value, 1).max() < 0.6

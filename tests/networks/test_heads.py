@@ -1,5 +1,6 @@
 """Networks with every choice of heads: file, evaluation, reload and losses follow from what they declare."""
 
+import math
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from tengen.evaluators import InputBatch, load_evaluator  # noqa: E402
 from tengen.evaluators.network_file import Card  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
-from tengen.networks import FAMILIES, Family, Heads, NetConfig, NetOutput, build  # noqa: E402
+from tengen.networks import FAMILIES, Family, Heads, NetConfig, NetOutput, build, expected_result  # noqa: E402
 from tengen.networks.export import export  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
@@ -32,7 +33,7 @@ PLANES, SCALARS = len(plane_set("tengen").planes), len(plane_set("tengen").scala
 class ChosenConfig(NetConfig):
     family: Literal["chosen"] = "chosen"
     passing: bool = True
-    value: Literal["win-draw-loss", "scalar"] | None = "win-draw-loss"
+    value: Literal["win-draw-loss", "win-loss", "scalar"] | None = "win-draw-loss"
     rest: bool = True
     maps: tuple[str, ...] = ()
 
@@ -50,7 +51,10 @@ class ChosenNet(nn.Module):
         self.trunk = nn.Conv2d(planes, 8, 3, padding=1)
         names = ("policy", *config.maps, *(["ownership"] if config.rest else []))
         self.points = nn.ModuleDict({name: nn.Conv2d(8, 1, 1) for name in names})
-        widths = {"pass": config.passing, "value": {"win-draw-loss": 3, "scalar": 1, None: 0}[config.value]}
+        widths = {
+            "pass": config.passing,
+            "value": {"win-draw-loss": 3, "win-loss": 1, "scalar": 1, None: 0}[config.value],
+        }
         widths["score"] = config.rest
         self.means = nn.ModuleDict({name: nn.Linear(8 + scalars, int(n)) for name, n in widths.items() if n})
 
@@ -76,7 +80,7 @@ class ChosenNet(nn.Module):
 
 CHOICES = [
     {"passing": passing, "value": value, "rest": rest, "maps": maps}
-    for passing, value, rest in product((True, False), ("win-draw-loss", "scalar", None), (True, False))
+    for passing, value, rest in product((True, False), ("win-draw-loss", "win-loss", "scalar", None), (True, False))
     for maps in ((), ("reply", "counter"))
 ]
 
@@ -190,3 +194,17 @@ def test_a_scalar_value_has_a_squared_error() -> None:
         ownership=torch.zeros(3, 2, 2), weight=torch.tensor([1.0, 3.0, 5.0]),
     )  # fmt: skip
     assert value_loss(torch.tensor([0.5, 0.5, 0.9]), batch).item() == pytest.approx((0.25 + 3 * 1.0) / 4)
+
+
+def test_one_logit_has_the_cross_entropy_of_a_win() -> None:
+    batch = TensorBatch(
+        planes=torch.zeros(4, 1, 2, 2), scalars=torch.zeros(4, 1), mask=torch.ones(4, 2, 2),
+        policy=torch.zeros(4, dtype=torch.long), value=torch.tensor([1.0, -1.0, 0.0, float("nan")]),
+        score=torch.zeros(4), ownership=torch.zeros(4, 2, 2), weight=torch.ones(4),
+    )  # fmt: skip
+    logits = torch.tensor([[2.0], [2.0], [-1.0], [9.0]])
+    win, draw = 1 / (1 + math.exp(-2)), 1 / (1 + math.exp(1))
+    expected = -(math.log(win) + math.log(1 - win) + 0.5 * math.log(draw) + 0.5 * math.log(1 - draw)) / 3
+    assert value_loss(logits, batch).item() == pytest.approx(expected, rel=1e-5)
+    found = expected_result(logits)
+    torch.testing.assert_close(found[:3], torch.tensor([2 * win - 1, 2 * win - 1, 2 * draw - 1]))

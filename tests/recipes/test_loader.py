@@ -1,20 +1,28 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from tengen.errors import RecipeError
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import LinearRun, RunConfig
 
-MODELS = {"supervised": RunConfig, "linear-playout": LinearRun, "selfplay": SelfPlayConfig, "policy-gradient": RlConfig}
+MODELS: dict[str, Any] = {
+    "supervised": RunConfig,
+    "linear-playout": LinearRun,
+    "selfplay": SelfPlayConfig,
+    "policy-gradient": PolicyGradientConfig,
+}
 
 RECIPE = """
 data: {store: games}
@@ -34,10 +42,14 @@ def path(tmp_path: Path) -> Path:
 def test_every_shipped_recipe_loads(name: str) -> None:
     run = load_recipe(name, model=MODELS[recipe_kind(name)])
     assert run.name == name and run.description
-    if isinstance(run, LinearRun | RlConfig):
+    if isinstance(run, LinearRun | PolicyGradientConfig):
         return
     pytest.importorskip("torch", reason="networks need the extra [train]")
-    assert network_fields(run.network).family == run.network["family"]
+    if isinstance(run, RunConfig):
+        from tengen.training.start import with_network
+
+        run = with_network(run)
+    assert network_fields(run.network).plane_set
     if isinstance(run, SelfPlayConfig):
         check(run)
 
@@ -61,6 +73,15 @@ def test_settings_change_any_depth(path: Path) -> None:
     assert (run.name, run.training.steps, run.training.max_hours) == ("other", None, 0.5)
     assert run.training.schedule.shape == "cosine"
     assert run.training.optimizer.lr == 0.001
+
+
+def test_a_recipe_changes_another(tmp_path: Path) -> None:
+    path = tmp_path / "longer.yaml"
+    path.write_text("like: tiny\ntraining: {steps: 900, schedule: {shape: cosine}}\nnetwork: {size: b2c16}\n")
+    run, other = load_recipe(str(path)), load_recipe("tiny")
+    assert (run.name, run.training.steps, run.network["size"]) == ("longer", 900, "b2c16")
+    assert run.training.schedule == other.training.schedule.model_copy(update={"shape": "cosine"})
+    assert (run.data, run.network["family"]) == (other.data, other.network["family"])
 
 
 def test_a_mapping_may_be_given_without_spaces(path: Path) -> None:
@@ -106,7 +127,7 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
         ("trainig.steps=3", r"unknown key 'trainig'; did you mean training\?"),
         ("training.batch_size=0", r"training.batch_size: .*greater than or equal to 1 \(found 0\)"),
         ("training.steps=many", r"training.steps: .*integer.* \(found 'many'\)"),
-        ("training.steps=null", r"training: a run needs an end: give steps, max_hours or both"),
+        ("training.steps=null", r"training: a run needs an end: give steps, epochs, max_hours"),
         ("data=null", r"data: "),
         ("training", r"write key=value"),
         ("training..steps=1", r"write key=value"),
@@ -177,3 +198,21 @@ def test_the_search_of_a_card_is_checked_with_the_recipe(path: Path) -> None:
         load_recipe(str(path), ["card.search={preset: bakag}"])
     with pytest.raises(RecipeError, match=r"card\.search: .*did you mean c_puct"):
         load_recipe(str(path), ["card.search={c_punct: 1}"])
+
+
+def groups(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A configuration and all groups of keys in it."""
+    yield model
+    for field in model.model_fields.values():
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from groups(kind)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_key_of_a_recipe_is_described(kind: str) -> None:
+    """The reference of recipe keys prints the description; a group of keys has its docstring instead."""
+    for model in groups(MODELS[kind]):
+        for name, field in model.model_fields.items():
+            inner = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
+            assert field.description or any(issubclass(part, BaseModel) for part in inner), f"{model.__name__}.{name}"

@@ -9,7 +9,7 @@ from tengen.data.planes import plane_set
 from tengen.evaluators.network_file import Card
 from tengen.networks import build, parse_config
 from tengen.networks.export import export
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 
 
 def write_parent(path: Path, size: str = "b1c16", seed: int = 0) -> Path:
@@ -29,7 +29,7 @@ def write_parent(path: Path, size: str = "b1c16", seed: int = 0) -> Path:
     return path
 
 
-def small_config(start: Path, **changes: Any) -> RlConfig:
+def small_config(start: Path, **changes: Any) -> PolicyGradientConfig:
     """Six updates of eight games on 5x5, a copy every second one."""
     recipe: dict[str, Any] = {
         "name": "small",
@@ -41,4 +41,4 @@ def small_config(start: Path, **changes: Any) -> RlConfig:
         "learn": {"threads": 1, "batch_size": 64, "optimizer": {"name": "adamw", "lr": 0.003}},
         "evaluation": {"every": 3, "games": 10, "opening_moves": 3},
     }
-    return RlConfig.model_validate({**recipe, **changes})
+    return PolicyGradientConfig.model_validate({**recipe, **changes})

@@ -21,9 +21,9 @@ from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.networks.load import load_module  # noqa: E402
 from tengen.recipes import load_recipe  # noqa: E402
 from tengen.reinforce import loop as policy_gradient  # noqa: E402
-from tengen.reinforce.config import RlConfig  # noqa: E402
+from tengen.reinforce.config import PolicyGradientConfig  # noqa: E402
 from tengen.reinforce.loop import run_policy_gradient  # noqa: E402
-from tengen.reinforce.report import write_rl_report  # noqa: E402
+from tengen.reinforce.report import write_policy_gradient_report  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
@@ -81,7 +81,7 @@ def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
     entries = [{k: v for k, v in e.items() if k != "drawn"} for e in read_events(unbroken)]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     (tmp_path / "recipe.yaml").write_text("name: small\n")
-    text = write_rl_report(tmp_path, small_config(parent), "mother").read_text()
+    text = write_policy_gradient_report(tmp_path, small_config(parent), "mother").read_text()
     assert "against mother, best moves" in text and "against mother, moves drawn" not in text
 
 
@@ -149,9 +149,9 @@ def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(unbroken: Path, p
     folder = tmp_path / "run"
     recipe = small_config(parent).model_dump_json()
     program = (
-        "import sys; from pathlib import Path; from tengen.reinforce.config import RlConfig; "
+        "import sys; from pathlib import Path; from tengen.reinforce.config import PolicyGradientConfig; "
         "from tengen.reinforce.loop import run_policy_gradient; "
-        "run_policy_gradient(RlConfig.model_validate_json(sys.argv[1]), Path(sys.argv[2]), False)"
+        "run_policy_gradient(PolicyGradientConfig.model_validate_json(sys.argv[1]), Path(sys.argv[2]), False)"
     )
     killed = 0
     for wait in (0.01, 0.2, 0.05):
@@ -195,7 +195,7 @@ def test_the_policy_soon_beats_its_parent(parent: Path, tmp_path: Path) -> None:
 
 
 def test_the_recipe_of_the_package_is_one() -> None:
-    config = load_recipe("alphago-rl-9x9", model=RlConfig)
+    config = load_recipe("alphago-rl-9x9", model=PolicyGradientConfig)
     assert (config.start, config.game.size, config.games) == ("tygem-b8c64", 9, 128)
 
 
@@ -212,4 +212,4 @@ def test_the_recipe_of_the_package_is_one() -> None:
 )
 def test_recipes_that_cannot_work_are_refused(change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        RlConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})
+        PolicyGradientConfig.model_validate({"name": "x", "start": "default", "iterations": 1, **change})

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plain_go
@@ -15,10 +16,11 @@ from tengen.engine.presets import PRESETS
 from tengen.engine.search import TreeSearch
 from tengen.errors import RecipeError
 from tengen.evaluators import Evaluation, InputBatch
+from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 
 # As systems.md of the sources has them, on the scale of this search: constants of win rates in 0..1 count twice.
-PUBLISHED = {
+PUBLISHED: dict[str, dict[str, Any]] = {
     "bakago": {
         "expand_visits": 32, "playouts": 3, "candidate_mass": 0.80, "candidate_mass_middle": 0.87,
         "candidate_mass_late": 0.95, "candidate_min": 2, "candidate_share": 1 / 8, "playout_decay": 0.98,
@@ -90,7 +92,7 @@ def true_eye(board: plain_go.Board, p: int, color: int) -> bool:
         return False
     corners = [(row + i, column + j) for i in (-1, 1) for j in (-1, 1)]
     inside = [i * size + j for i, j in corners if 0 <= i < size and 0 <= j < size]
-    return sum(board[q] == 1 - color for q in inside) < (2 if len(inside) == 4 else 1)
+    return len([q for q in inside if board[q] == 1 - color]) < (2 if len(inside) == 4 else 1)
 
 
 @pytest.mark.parametrize("size", [7, 9, 19])
@@ -112,8 +114,9 @@ def test_bakago_lists_the_published_candidates(size: int) -> None:
             game, board, color = game.play(move), found.board, 1 - color
         weights = np.array([rng.random() ** 8 for _ in range(size * size)] + [0], np.float32)
 
-        def policy(view: View, given: np.ndarray = weights) -> np.ndarray:
-            return given / given.sum()
+        def policy(view: View, given: Floats = weights) -> Floats:
+            shares: Floats = given / given.sum()
+            return shares
 
         good = []
         for p in game.legal_points():

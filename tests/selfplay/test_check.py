@@ -108,10 +108,10 @@ def test_a_mistyped_network_among_the_anchors_is_told_of_before_the_first_game()
         check(SelfPlayConfig.model_validate({**BASE, "rating": {"anchors": ["randon"]}}))
 
 
-def test_a_loss_with_a_registered_target_is_for_records(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_names_targets_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     from tengen.training.losses import LOSSES, LossTerm
 
     term = LossTerm(lambda output, batch: output.policy.sum(), targets=("moves-left",))
     monkeypatch.setattr(LOSSES, "_parts", {**LOSSES._parts, "late": term})
-    with pytest.raises(RecipeError, match=r"reads the target 'moves-left', and self-play has no registered targets"):
+    with pytest.raises(RecipeError, match="unknown target 'moves-left'"):
         check(SelfPlayConfig.model_validate({**BASE, "learn": {"losses": {"late": 1.0}}}))

@@ -1,6 +1,7 @@
 """Losses against values worked out by hand, and unknown targets that must not count."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from tengen.networks import NetOutput  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import LossWeights  # noqa: E402
-from tengen.training.losses import WeightedLosses, policy_loss, soften, total, value_loss  # noqa: E402
+from tengen.training.losses import WeightedLosses, figures, policy_loss, soften, total, value_loss  # noqa: E402
 
 NAN = math.nan
 HEADS = ("policy", "value", "score", "ownership")
@@ -82,6 +83,51 @@ def test_reply_and_soft_are_policies_of_their_own() -> None:
 )
 def test_value_is_cross_entropy_of_three_outcomes(value: float, expected: float) -> None:
     assert value_loss(known(output().value), batch(value=torch.tensor([value, NAN]))).item() == pytest.approx(expected)
+
+
+WIN, DRAW = math.log(3), 0.0  # logits of a probability of 3/4 and 1/2
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        # Values of +1/2 and 0 in -1..1, in each form of head, for a game won and a draw.
+        (torch.tensor([[WIN], [DRAW]]), "auto", (-math.log(3 / 4) + math.log(2)) / 2),
+        (torch.tensor([[WIN], [DRAW]]), "mse", 0.25 / 2),
+        (torch.tensor([0.5, 0.0]), "auto", 0.25 / 2),
+        (torch.tensor([0.5, 0.0]), "bce", (-math.log(3 / 4) + math.log(2)) / 2),
+        (torch.tensor([[math.log(2), 0, -1e4], [0, 0, 0]]), "auto", (-math.log(2 / 3) + math.log(3)) / 2),
+        (torch.tensor([[math.log(2), 0, -math.inf], [0, 0, 0]]), "mse", (1 / 9) / 2),
+        (torch.tensor([[math.log(2), 0, -math.inf], [0, 0, 0]]), "bce", (-math.log(5 / 6) + math.log(2)) / 2),
+    ],
+)
+def test_the_loss_of_a_value_is_chosen_by_the_recipe(value: torch.Tensor, kind: Any, expected: float) -> None:
+    targets = batch(value=torch.tensor([1.0, 0.0]))
+    _, parts = WeightedLosses(LossWeights(), kind)(NetOutput(output().policy, value.requires_grad_()), targets)
+    assert parts["value"].item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_sum_over_the_next_three_moves_is_the_published_one() -> None:
+    """Sum of the negative log-likelihoods of move k, over k; a row whose game ends before does not count."""
+    logits = output().policy.detach()
+    maps = {"move2": logits.clone().requires_grad_(), "move3": logits.clone().requires_grad_()}
+    extra = {"move2": torch.tensor([1, 0]), "move3": torch.tensor([-1, 2])}
+    weights = LossWeights(policy=1, value=0, score=0, ownership=0, move2=1 / 2, move3=1 / 3)  # type: ignore[call-arg]
+    found, parts = WeightedLosses(weights)(
+        NetOutput(logits, maps=maps), batch(policy=torch.tensor([0, 0]), extra=extra)
+    )
+    nll = (math.log(5) + math.log(7 / 4)) / 2, (math.log(5) + math.log(7 / 4)) / 2, math.log(7)
+    assert [parts[name].item() for name in ("policy", "move2", "move3")] == pytest.approx(list(nll))
+    assert found.item() == pytest.approx(nll[0] + nll[1] / 2 + nll[2] / 3)
+
+
+def test_figures_of_a_batch_in_training() -> None:
+    logits = torch.tensor([[5.0, 4, 3, 2, 1, 0, -1], [5, 4, 3, 2, 1, 0, -1]])
+    out = NetOutput(logits, value=torch.tensor([0.5, -1.0]), maps={"move2": logits[:, :6], "soft": logits})
+    targets = batch(policy=torch.tensor([0, 5]), value=torch.tensor([1.0, NAN]), extra={"move2": torch.tensor([4, 6])})
+    found = {name: value.item() for name, value in figures(out, targets).items()}
+    expected = {"top1": 0.5, "top5": 0.5, "move2_top1": 0, "move2_top5": 1, "value_mse": 0.25}
+    assert found == pytest.approx(expected), "move 6 is a pass, of which the map knows nothing"
 
 
 def test_score_is_squared_then_linear() -> None:

@@ -1,4 +1,7 @@
-"""Muon against the singular value decomposition, its Adam against PyTorch's, and that every optimiser learns."""
+"""Muon against the singular value decomposition, the others against their formulas, and that every one learns."""
+
+import math
+from typing import Any
 
 import pytest
 
@@ -6,8 +9,17 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from torch import nn  # noqa: E402
 
+from tengen.errors import RecipeError  # noqa: E402
 from tengen.training.config import OptimizerConfig  # noqa: E402
-from tengen.training.optimizers import Muon, make_optimizer, orthogonalize, split_parameters  # noqa: E402
+from tengen.training.optimizers import (  # noqa: E402
+    OPTIMIZERS,
+    Muon,
+    make_optimizer,
+    orthogonalize,
+    split_parameters,
+)
+
+RATES = {"muon": 0.02, "adamw": 0.02, "sgd": 0.02, "adam": 0.02, "adagrad": 0.1, "adadelta": 5.0}
 
 
 class Small(nn.Module):
@@ -87,13 +99,13 @@ def test_a_step_of_muon_has_the_length_of_the_rate() -> None:
     assert 0.04 < singular.min() < singular.max() < 0.13
 
 
-@pytest.mark.parametrize("name", ["muon", "adamw", "sgd"])
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_every_optimizer_lowers_a_loss(name: str) -> None:
     torch.manual_seed(0)
     module = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 1, 1))
     x = torch.randn(16, 3, 5, 5)
     y = x.sum(1, keepdim=True).abs()
-    optimizer = make_optimizer(module, OptimizerConfig(name=name, lr=0.02, lr_rest=0.02, momentum=0.9))
+    optimizer = make_optimizer(module, OptimizerConfig(name=name, lr=RATES[name], lr_rest=0.02, momentum=0.9))
     first = None
     for _ in range(60):
         loss = (module(x) - y).square().mean()
@@ -102,6 +114,84 @@ def test_every_optimizer_lowers_a_loss(name: str) -> None:
         loss.backward()
         optimizer.step()
     assert first is not None and loss.item() < 0.4 * first
+
+
+def rule(name: str, w: float, gradients: list[float]) -> float:
+    """One weight after these gradients, by the formula of each paper, with an L2 penalty of 0.1 / 2 * w^2."""
+    m = v = u = 0.0
+    for t, gradient in enumerate(gradients, 1):
+        g = gradient + 0.1 * w
+        if name == "sgd":
+            w -= 0.5 * g
+        elif name == "momentum":
+            m = 0.9 * m + g
+            w -= 0.5 * m
+        elif name == "nesterov":
+            m = 0.9 * m + g
+            w -= 0.5 * (g + 0.9 * m)
+        elif name == "adagrad":
+            v += g * g
+            w -= 0.5 * g / (math.sqrt(v) + 1e-10)
+        elif name == "adadelta":
+            v = 0.95 * v + 0.05 * g * g
+            step = math.sqrt(u + 1e-6) / math.sqrt(v + 1e-6) * g
+            u = 0.95 * u + 0.05 * step * step
+            w -= 0.5 * step
+        else:
+            g = g if name == "adam" else gradient
+            first, second = (0.9, 0.999) if name == "adam" else (0.9, 0.99)
+            w *= 1 if name == "adam" else 1 - 0.5 * 0.1
+            m, v = first * m + (1 - first) * g, second * v + (1 - second) * g * g
+            w -= 0.5 * (m / (1 - first**t)) / (math.sqrt(v / (1 - second**t)) + 1e-8)
+    return w
+
+
+@pytest.mark.parametrize("name", ["sgd", "momentum", "nesterov", "adagrad", "adadelta", "adam", "adamw"])
+def test_optimizers_follow_their_papers(name: str) -> None:
+    """Every weight of a filter starts at 1 and gets the same gradients; parameters that do not decay are left out."""
+    settings: dict[str, Any] = {"name": name, "lr": 0.5, "weight_decay": 0.1}
+    if name in ("sgd", "momentum", "nesterov"):
+        settings |= {"name": "sgd", "momentum": 0 if name == "sgd" else 0.9, "nesterov": name == "nesterov"}
+    module = nn.Conv2d(3, 4, 3, bias=False)
+    nn.init.ones_(module.weight)
+    optimizer = make_optimizer(module, OptimizerConfig(**settings))
+    gradients = [0.3, -1.2, 0.7, 0.1, -0.4]
+    for gradient in gradients:
+        module.weight.grad = torch.full_like(module.weight, gradient)
+        optimizer.step()
+    expected = torch.full_like(module.weight, rule(name, 1.0, gradients))
+    torch.testing.assert_close(module.weight.detach(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("decayed", "names"),
+    [
+        ("filters", {"conv.weight"}),
+        ("kernels", {"conv.weight", "point.weight", "mix.weight"}),
+        ("all", {"conv.weight", "point.weight", "mix.weight", "conv.bias", "point.bias", "mix.bias"}),
+    ],
+)
+@pytest.mark.parametrize("name", ["sgd", "muon"])
+def test_weight_decay_takes_the_parameters_that_it_is_for(name: str, decayed: str, names: set[str]) -> None:
+    """With gradients of 0 a step changes what decays, and nothing else."""
+    module = Small()
+    before = {key: value.detach().clone() for key, value in module.named_parameters()}
+    for parameter in module.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    config = OptimizerConfig(name=name, lr=0.1, lr_rest=0.1, momentum=0, weight_decay=0.5, decayed=decayed)
+    make_optimizer(module, config).step()
+    after = dict(module.named_parameters())
+    assert {key for key in before if not torch.equal(before[key], after[key])} == names
+    for key in names:
+        torch.testing.assert_close(after[key].detach(), before[key] * 0.95)
+
+
+def test_options_reach_the_optimizer_or_are_refused() -> None:
+    config = OptimizerConfig(name="adam", options={"betas": [0.5, 0.6], "eps": 0.1})
+    assert make_optimizer(Small(), config).defaults["eps"] == 0.1
+    for wrong, message in (({"rho": 0.9}, "rho"), ({"betas": [2, 0.9]}, "beta")):
+        with pytest.raises(RecipeError, match=f"optimizer adam: .*{message}"):
+            make_optimizer(Small(), OptimizerConfig(name="adam", options=wrong))
 
 
 def test_state_survives_saving() -> None:

@@ -28,11 +28,11 @@ from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.training.callbacks import checkpoints  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, checkpoints  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import make_fabric  # noqa: E402
+from tengen.training.trainer import Callback, Trainer, make_fabric  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,7 +60,7 @@ def assert_same_end(first: Path, second: Path) -> None:
             assert torch.equal(tensor, b[part][name]), name
     for left, right in zip(tensors(a["optimizer"]), tensors(b["optimizer"]), strict=True):
         assert torch.equal(left, right)
-    assert a["step"] == b["step"]
+    assert a["step"] == b["step"] and a["schedule"] == b["schedule"]
 
 
 def tensors(tree: Any) -> list[torch.Tensor]:
@@ -131,7 +131,7 @@ def test_losses_of_a_head_that_is_not_there_are_refused(settings: dict[str, Any]
 @pytest.mark.parametrize(
     ("training", "message"),
     [
-        ({"optimizer": {"name": "adma"}}, r"unknown optimizer 'adma'; did you mean adamw\?"),
+        ({"optimizer": {"name": "adma"}}, r"unknown optimizer 'adma'; did you mean adam\?"),
         ({"losses": {"polcy": 1}}, r"unknown loss 'losses\.polcy'; did you mean policy\?"),
         ({"callbacks": {"print": {}}}, r"unknown callback 'print'"),
     ],
@@ -148,6 +148,15 @@ def test_unknown_parts_are_refused(
 def test_sizes_that_no_game_has_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
     settings["card"] = {"board_sizes": [19]}
     with pytest.raises(RecipeError, match=r"card\.board_sizes is \[19\].*7x7"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_games_of_a_size_that_the_network_does_not_take_are_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    settings["network"] = {"preset": "a0.small", "filters": 8, "blocks": 1}
+    with pytest.raises(
+        RecipeError, match=r"random are on 7x7, but this network of the family a0 takes 19x19 boards alo"
+    ):
         train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
     assert not (tmp_path / "run").exists()
 
@@ -194,6 +203,45 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(
     assert_same_end(unbroken, folder)
     steps = [entry["step"] for entry in read_events(folder) if entry["event"] == "train"]
     assert steps == sorted(set(steps)), "no step is logged twice"
+
+
+class StopAt(Callback):
+    """Stops a run in the middle of an epoch."""
+
+    def __init__(self, step: int) -> None:
+        self._at = step
+
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        trainer.should_stop |= trainer.step == self._at
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        {"name": "adagrad", "lr": 0.05},
+        {"name": "adadelta", "lr": 1, "weight_decay": 0.001, "decayed": "kernels"},
+        {"name": "adam", "lr": 0.01, "options": {"eps": 1e-6}},
+    ],
+)
+def test_a_plateau_outlives_a_stop(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimizer: dict[str, Any]
+) -> None:
+    """Stopped between two validations, after the rate has changed, and resumed: bit for bit the unbroken run."""
+    monkeypatch.setitem(CALLBACKS._parts, "stop-at", StopAt)
+    schedule = {"shape": "plateau", "patience": 1, "factor": 0.5, "warmup_steps": 0, "metric": "top1"}
+    settings["training"] |= {"optimizer": optimizer, "schedule": schedule, "validate_every": None}
+    settings["training"] |= {"steps": None, "epoch": 24, "epochs": 10, "log_every": 1, "clip": 0.25}
+    ends = []
+    for stops in ({}, {"stop-at": {"step": 19}}):
+        folder = tmp_path / f"{len(stops)}"
+        for callbacks in (stops, {}):
+            settings["training"]["callbacks"] = callbacks
+            train(RunConfig.model_validate(settings), folder, show_progress=False)
+        events = read_events(folder)
+        assert [e["step"] for e in events if e["event"] == "validation"] == list(range(3, 31, 3))
+        ends.append([e["lr"] for e in events if e["event"] == "train"])
+    assert ends[0] == ends[1] and len(set(ends[0][:18])) > 1, "the rate has changed before the stop"
+    assert_same_end(tmp_path / "0", tmp_path / "1")
 
 
 def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunConfig, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -84,38 +85,44 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
     Positions come from the recipe's stores, or from random games where these are not here.
     """
     from tengen.networks import parse_config
+    from tengen.training.start import with_network
     from tengen.training.supervised import Samplers, measure_pace, open_samplers
 
+    run = with_network(run)
     config = parse_config(run.network)
-    name = str(run.network.get("size", config.family))
+    name = str(run.network.get("preset") or run.network.get("size", config.family))
     if _store_of(run) is not None:
         samplers = open_samplers(run)
+        run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions)})
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
-    with random_games(max(run.card.board_sizes, default=19)) as store:
+    if run.training.with_epoch(1) != run.training:
+        raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} is not here")
+    with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
         train = Sampler(
             store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
             vary_rules=run.data.vary_rules,
         )  # fmt: skip
         judged = Sampler(store, "all", config.plane_set, symmetries=False, one_per_game=True)
-        pace = measure_pace(run, Samplers(train, judged, train), seconds)
+        pace = measure_pace(run, Samplers(train, judged), seconds)
     return _estimate(run, name, "random games", pace, run.training.validation_games)
 
 
 def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, float, str]:
     """(steps, seconds, share of judging, what ends the run) of a run that goes on as it was measured.
 
-    `judged` positions are judged at a time, every `validate_every` steps and at the end.
+    `judged` positions are judged at a time, at the interval of the recipe and at the end.
     """
     a_judging = judged * pace.validation_seconds
-    a_step = pace.step_seconds + a_judging / config.validate_every
+    interval = config.steps_between_validations
+    a_step = pace.step_seconds + a_judging / interval
     ends = {}
-    if config.steps is not None:
-        ends["steps"] = config.steps
+    if config.total_steps is not None:
+        ends["steps" if config.total_steps == config.steps else "epochs"] = config.total_steps
     if config.max_hours is not None:
         ends["max_hours"] = max(1, int(config.max_hours * 3600 / a_step))
     ends_by = min(ends, key=lambda name: ends[name])
     steps = ends[ends_by]
-    judgings = -(-steps // config.validate_every)
+    judgings = math.ceil(steps / interval)
     seconds = steps * pace.step_seconds + judgings * a_judging
     return steps, seconds, judgings * a_judging / seconds, ends_by
 

@@ -37,6 +37,8 @@ VERBS = {
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
     "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe"),
+    "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
+    "study": Verb("tengen.cli.study", "rerun a published experiment and write its page"),
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
     "nets": Verb("tengen.cli.nets", "list the installed networks and print their cards"),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),

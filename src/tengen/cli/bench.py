@@ -27,7 +27,7 @@ _ONLY_NETWORKS = "only recipes of networks are estimated"
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help=f"only how long this recipe will take; a path or name: {', '.join(recipe_names(_KIND))}"),
+        typer.Argument(help="only how long this recipe will take; a path, or a name that tengen recipes lists"),
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="with a recipe: change a setting of it")
@@ -53,6 +53,10 @@ def command(
             if recipe_kind(recipe, _KIND) != _KIND:
                 raise RecipeError(f"{recipe} is a recipe of kind {recipe_kind(recipe)}; {_ONLY_NETWORKS}")
             run = load_recipe(recipe, settings or [])
+            if not run.network:
+                from tengen.training.start import with_network
+
+                run = with_network(run)
             network_fields(run.network)
             figures = measure_recipe(run, seconds, say)
         elif settings:
@@ -62,7 +66,8 @@ def command(
         else:
             networks = [load_evaluator(name) for name in _installed()]
             recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
-            figures = measure_all(networks, [load_recipe(name) for name in recipes], seconds, say)
+            own = [run for run in map(load_recipe, recipes) if run.paper is None]  # published ones take too long
+            figures = measure_all(networks, own, seconds, say)
             figures.missing += [f"{name}: {_ONLY_NETWORKS}" for name in recipe_names() if name not in recipes]
     if as_json:
         print(json.dumps(figures.as_dict()))

@@ -26,7 +26,8 @@ _NAMES = {
     "top1": "top-1",
     "top5": "top-5",
     "cross_entropy": "cross-entropy",
-    "value_mse": "value error (squared)",
+    "value_mse": "value error (squared, -1 to 1)",
+    "value_mse_01": "value error (squared, 0 to 1)",
     "value_accuracy": "winner predicted",
 }
 
@@ -145,7 +146,7 @@ def _estimates(judgement: PredictionResults) -> dict[str, Estimate]:
 def _shown(key: str, estimate: Estimate) -> tuple[str, str]:
     if not estimate.count:
         return "unknown", ""
-    form = "{:.3f}" if key in ("cross_entropy", "value_mse") else "{:.1%}"
+    form = "{:.3f}" if key in ("cross_entropy", "value_mse", "value_mse_01") else "{:.1%}"
     if not math.isfinite(estimate.high):  # a single position tells no spread
         return form.format(estimate.mean), "unknown"
     return form.format(estimate.mean), f"{form.format(estimate.low)} to {form.format(estimate.high)}"

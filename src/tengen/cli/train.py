@@ -11,18 +11,19 @@ from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
+from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 
 if TYPE_CHECKING:
     from tengen.training.batches import TensorBatch
+    from tengen.training.start import Start
     from tengen.training.trainer import Trainer
 
 KINDS = ("supervised", "linear-playout")
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
+    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
@@ -38,17 +39,23 @@ def command(
         return
     run = load_recipe(recipe, settings or [])
     folder = out if out is not None else Path("runs") / run.name
+    if not run.network:
+        from tengen.training.start import with_network
+
+        run = with_network(run)
     config = network_fields(run.network)
 
     from tengen.training.supervised import train
 
     console = Console(stderr=True)
 
-    def describe(trainer: Trainer[TensorBatch]) -> None:
+    def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
         console.print(f"run {folder}: {config}")
         if derived := config.derived():
             console.print("derived: " + ", ".join(f"{name} {value}" for name, value in derived.items()))
         console.print(_cost(trainer, config.plane_set))
+        if begun is not None:
+            console.print(str(begun))
 
     with report_interruption(folder):
         path = train(run, folder, show_progress=not quiet, on_start=describe)

@@ -9,14 +9,14 @@ from rich.console import Console
 
 from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
-from tengen.recipes import load_recipe, recipe_kind, recipe_names
+from tengen.recipes import load_recipe, recipe_kind
 
 KINDS = ("selfplay", "policy-gradient")
 Role = Literal["lead", "generate", "rate"]
 
 
 def command(
-    recipe: Annotated[str, typer.Argument(help=f"a recipe's path or name: {', '.join(recipe_names(*KINDS))}")],
+    recipe: Annotated[str, typer.Argument(help="a recipe's path or name; tengen recipes lists them")],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: search.visits=64")
     ] = None,
@@ -59,10 +59,10 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
 
 
 def _policy_gradient(recipe: str, settings: list[str], out: Path | None, quiet: bool) -> Path:
-    from tengen.reinforce.config import RlConfig
+    from tengen.reinforce.config import PolicyGradientConfig
     from tengen.reinforce.loop import run_policy_gradient
 
-    config = load_recipe(recipe, settings, model=RlConfig)
+    config = load_recipe(recipe, settings, model=PolicyGradientConfig)
     folder = out if out is not None else Path("runs") / config.name
     with report_interruption(folder):
         return run_policy_gradient(config, folder, progress=not quiet)

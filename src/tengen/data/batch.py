@@ -64,7 +64,7 @@ class Batch:
     """[B, A]: policy target: shares of visits where the store has them, else 1 for the move that was played."""
     reply: Floats | None = None
     """[B, A]: the same for the opponent's next move; rows of 0 where there is none."""
-    extra: Mapping[str, Floats] = field(default_factory=dict)
+    extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """[B, ...] by name: registered targets of the losses; see tengen.training.batches.TARGETS."""
 
     def __len__(self) -> int:

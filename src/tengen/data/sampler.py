@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +14,35 @@ from tengen import _native
 from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
-from tengen.data.split import Shuffle, Split, choose, derive
+from tengen.data.record import WHITE_BIT
+from tengen.data.split import Shuffle, Split, choose, derive, mix
 from tengen.data.store import Shard, Store
 from tengen.errors import NetworkError, StoreError
 from tengen.sgf.values import rank, rank_strength
 
+Target = Callable[[Store, Rows, int], npt.NDArray[Any]]
+"""From (store, positions, edge of the tensors) to an array [B, ...] for the losses. A target with a value a point
+applies `rows.symmetry` itself."""
+NO_TARGETS: Mapping[str, Target] = MappingProxyType({})
+
 
 class Encoder:
-    """Encodes positions of the games of `store` from `first_game` on.
+    """Encodes positions of the games of `store` from `first_game` on, with further targets `extra` by name.
 
     `edge` is the height and width of the tensors. The result does not depend on the number of `threads`.
     """
 
-    def __init__(self, store: Store, plane_set: PlaneSet, edge: int, threads: int = 1, first_game: int = 0) -> None:
-        self._path = store.path
+    def __init__(
+        self,
+        store: Store,
+        plane_set: PlaneSet,
+        edge: int,
+        threads: int = 1,
+        first_game: int = 0,
+        extra: Mapping[str, Target] = NO_TARGETS,
+    ) -> None:
+        self._store = store
+        self._extra = extra
         self._plane_set = plane_set
         self._edge = edge
         self._threads = threads
@@ -48,9 +66,10 @@ class Encoder:
             raise
         except ValueError as error:
             raise StoreError(
-                f"{self._path}: {error}; if it is the store that is damaged, import the games again"
+                f"{self._store.path}: {error}; if it is the store that is damaged, import the games again"
             ) from error
-        return batch
+        extra = {name: target(self._store, rows, self._edge) for name, target in self._extra.items()}
+        return replace(batch, extra=extra) if extra else batch
 
 
 def _columns(shard: Shard) -> _native.GameColumns:
@@ -88,7 +107,7 @@ def _rank_codes(codes: npt.NDArray[np.int16], texts: list[str]) -> npt.NDArray[n
 
 
 # Purposes of random draws. Draws for different purposes are independent.
-SYMMETRY, _PLY, _SCORING, _KOMI = 1, 2, 3, 4
+SYMMETRY, _PLY, _SCORING, _KOMI, _CHOICE, _WITHIN = range(1, 7)
 # Scale of the logistic distribution of the change of komi, in points.
 _KOMI_SCALE = 4.0
 
@@ -116,8 +135,16 @@ class Sampler:
             half of the positions with a known score another komi and the result that follows. A network then learns
             all rule sets and komi from the records of one server.
         targets: Fill `target` and `reply` of the batches.
+        extra: Further targets of the batches by name.
+        games: Use so many games of the split. They are the first ones in an order by hash, so that they are a random
+            sample, the same in every import, and contained in each larger one.
+        positions_per_game: Use so many positions of each game, all where it has fewer: a random one of each of so many
+            equal parts of the game. They are the same in all epochs.
+        max_positions: Use so many positions, of as few games as possible, in the same order by hash.
+        skip_passes: Leave out positions whose next move is a pass.
 
-    Raises StoreError when the split holds no position, NetworkError for an unknown plane set.
+    Raises StoreError when the split holds no position or fewer games or positions than asked for, NetworkError for an
+    unknown plane set.
     """
 
     def __init__(
@@ -136,6 +163,11 @@ class Sampler:
         edge: int | None = None,
         vary_rules: bool = False,
         targets: bool = False,
+        extra: Mapping[str, Target] = NO_TARGETS,
+        games: int | None = None,
+        positions_per_game: int | None = None,
+        max_positions: int | None = None,
+        skip_passes: bool = False,
     ) -> None:
         self.store = store
         self.plane_set = find_plane_set(plane_set)
@@ -143,17 +175,33 @@ class Sampler:
         self.seed = seed
         self.symmetries = symmetries
         self.plies = plies
+        self.positions_per_game = positions_per_game
         self.one_per_game = one_per_game
         self.vary_rules = vary_rules
         self.targets = targets
-        counts = self._positions_per_game()
-        self._games = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
-        self._ends: Ints = np.cumsum(counts[self._games], dtype=np.int64)
-        if not len(self._games):
+        # Moves of each game within `plies`, without those that are skipped, and the positions that are drawn of them.
+        moves = self._moves_per_game()
+        passes = self._passes() if skip_passes else (np.empty(0, np.int64), np.empty(0, np.int64))
+        known = moves - np.bincount(passes[0], minlength=len(moves))
+        counts = known if positions_per_game is None else np.minimum(known, positions_per_game)
+        chosen = np.flatnonzero(choose(store.hashes, split, validation_fraction) & (counts > 0))
+        if not len(chosen):
             raise StoreError(f"{store.path}: {_why_nothing(store, split, validation_fraction)}")
+        if games is not None or max_positions is not None:
+            chosen, counts = _restrict(store, chosen, counts, games, max_positions)
+        self._games = chosen
+        self._known = known[chosen]
+        self._ends: Ints = np.cumsum(counts[chosen], dtype=np.int64)
+        # Of each skipped move: the place of its game, and the number of the moves that stay before it in all games.
+        place = np.minimum(np.searchsorted(chosen, passes[0]), len(chosen) - 1)
+        there = np.flatnonzero(chosen[place] == passes[0])
+        self._skipped_game = place[there]
+        self._starts: Ints = np.cumsum(self._known) - self._known
+        in_game = np.arange(len(there)) - np.searchsorted(self._skipped_game, self._skipped_game)
+        self._skipped = self._starts[self._skipped_game] + passes[1][there] - in_game
         self.edge = int(store.column("size").max()) if edge is None else edge
         self._order = Shuffle(int(self._ends[-1]), seed)
-        self._encoder = Encoder(store, self.plane_set, self.edge, threads)
+        self._encoder = Encoder(store, self.plane_set, self.edge, threads, extra=extra)
 
     @property
     def positions(self) -> int:
@@ -194,8 +242,23 @@ class Sampler:
         places = np.arange(start, start + count)
         position = self._order(places)
         index = np.searchsorted(self._ends, position, side="right")
-        ply = position - np.where(index > 0, self._ends[index - 1], 0) + self.plies[0]
-        return self._rows_of(places, self._games[index], ply)
+        number = position - np.where(index > 0, self._ends[index - 1], 0)
+        if self.positions_per_game is not None:
+            number = self._within_game(index, number, self.positions_per_game)
+        # Add the moves that are skipped before the position, in its game.
+        before = np.searchsorted(self._skipped, self._starts[index] + number, side="right")
+        number = number + before - np.searchsorted(self._skipped_game, index)
+        return self._rows_of(places, self._games[index], number + self.plies[0])
+
+    def _within_game(self, index: Ints, part: Ints, parts: int) -> Ints:
+        """A random position, counted from 0, of part number `part` of each game `index`, both [n]."""
+        known = self._known[index]
+        parts_there = np.minimum(known, parts)
+        first, end = part * known // parts_there, (part + 1) * known // parts_there
+        words = self.store.hashes[self._games[index]] ^ part.astype(np.uint64)
+        chance = (mix(words, derive(self.seed, _WITHIN)) >> np.uint64(11)) / 2.0**53
+        found: Ints = first + (chance * (end - first)).astype(np.int64)
+        return found
 
     def encode(self, rows: Rows, targets: bool | None = None) -> Batch:
         """Encode any positions of the store, given as `Rows`. At the end of a game `policy` is -1.
@@ -214,7 +277,21 @@ class Sampler:
         scoring, komi = self._order.chance(places, _SCORING), self._order.chance(places, _KOMI)
         return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))
 
-    def _positions_per_game(self) -> Ints:
+    def _passes(self) -> tuple[Ints, Ints]:
+        """(game, number of the move within `plies`) of all passes, in order."""
+        first, last = self.plies
+        games, plies = [], []
+        for shard, start in zip(self.store.shards, self.store.starts[:-1], strict=True):
+            area = np.repeat(shard.size.astype(np.int64) ** 2, np.diff(shard.offsets))
+            there = np.flatnonzero((shard.moves & np.uint16(WHITE_BIT - 1)) == area)
+            row = np.searchsorted(shard.offsets, there, side="right") - 1
+            games.append(row + int(start))
+            plies.append(there - shard.offsets[row])
+        game, ply = np.concatenate(games).astype(np.int64), np.concatenate(plies).astype(np.int64)
+        inside = (ply >= first) & (ply <= (np.inf if last is None else last))
+        return game[inside], ply[inside] - first
+
+    def _moves_per_game(self) -> Ints:
         first, last = self.plies
         ends = self.store.lengths.astype(np.int64)
         if last is not None:
@@ -228,10 +305,27 @@ class Sampler:
         first, last = self.plies
         moves = columns.moves[columns.offsets[row] : columns.offsets[row + 1]][: None if last is None else last + 1]
         size = int(columns.size[row])
-        plies = np.flatnonzero((moves[first:] & np.uint16(0x7FFF)) != size * size) + first
+        plies = np.flatnonzero((moves[first:] & np.uint16(WHITE_BIT - 1)) != size * size) + first
         if not len(plies):
             return first
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, positions: int | None) -> tuple[Ints, Ints]:
+    """(games in order, positions of each game of the store): the first ones in the order of the hashes."""
+    order = chosen[np.argsort(mix(store.hashes[chosen], _CHOICE), kind="stable")]
+    if games is not None and games > len(order):
+        raise StoreError(f"{store.path}: {games:,} games are asked for, and {len(order):,} are there to choose from")
+    order = order[:games]
+    counts = counts.copy()
+    if positions is not None:
+        sums = np.cumsum(counts[order])
+        if positions > sums[-1]:
+            raise StoreError(f"{store.path}: {positions:,} positions are asked for, and {sums[-1]:,} are there")
+        last = int(np.searchsorted(sums, positions))
+        counts[order[last]] -= sums[last] - positions
+        order = order[: last + 1]
+    return np.sort(order), counts
 
 
 def _why_nothing(store: Store, split: Split, fraction: float) -> str:
@@ -281,6 +375,7 @@ class SelfPlaySampler:
             where s is unknown.
         value_mix: 0 to 1. The value target is (1 - value_mix) * result + value_mix * root value of the search; the
             result alone where the root value is unknown.
+        extra: Further targets of the batches by name.
 
     Raises StoreError when there is no recorded position, ValueError for a share outside 0 to 1.
     """
@@ -298,6 +393,7 @@ class SelfPlaySampler:
         threads: int = 1,
         surprise: float = 0.5,
         value_mix: float = 0.0,
+        extra: Mapping[str, Target] = NO_TARGETS,
     ) -> None:
         for name, share in (("surprise", surprise), ("value_mix", value_mix)):
             if not 0 <= share <= 1:
@@ -319,7 +415,7 @@ class SelfPlaySampler:
         self._factor = _factors(surprises, surprise)
         self._order = Shuffle(len(self._game), seed)
         self.edge = int(store.column("size")[first_game:].max()) if edge is None else edge
-        self._encoder = Encoder(store, self.plane_set, self.edge, threads, first_game)
+        self._encoder = Encoder(store, self.plane_set, self.edge, threads, first_game, extra)
 
     @property
     def positions(self) -> int:

@@ -145,8 +145,8 @@ def evaluation_from_outputs(
     """From the outputs of a network to probabilities and values.
 
     `policy` are logits [N, E * E + 1] with or [N, E * E] without pass; `value` are logits [N, 3] of win, draw and loss,
-    values [N, 1] or [N] in [-1, 1], or None, which gives 0; `score` is [N] or [N, 1] in points, `ownership`
-    [N, E, E] in [-1, 1].
+    one logit [N, 1] of a win, values [N] in [-1, 1], or None, which gives 0; `score` is [N] or [N, 1] in points,
+    `ownership` [N, E, E] in [-1, 1].
     """
     n, points = len(mask), mask[0].size if len(mask) else mask.shape[1] * mask.shape[2]
     logits = np.full((n, points + 1), -np.inf, np.float32)
@@ -158,6 +158,8 @@ def evaluation_from_outputs(
     if outcome.ndim == 2 and outcome.shape[1] == 3:
         chances = softmax(outcome)
         outcome = chances[:, 0] - chances[:, 2]
+    elif outcome.ndim == 2:
+        outcome = np.tanh(outcome / 2)  # 2 sigmoid(x) - 1
     return Evaluation(
         policy=softmax(logits),
         value=np.clip(outcome.reshape(n), -1, 1),

@@ -7,7 +7,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("making and training networks", "train") from error
 
-from tengen.networks.interface import Heads, NetConfig, NetOutput
+from tengen.networks.interface import Heads, NetConfig, NetOutput, expected_result
 from tengen.networks.registry import FAMILIES, Family, build, parse_config
 
-__all__ = ["FAMILIES", "Family", "Heads", "NetConfig", "NetOutput", "build", "parse_config"]
+__all__ = ["FAMILIES", "Family", "Heads", "NetConfig", "NetOutput", "build", "expected_result", "parse_config"]

@@ -41,15 +41,23 @@ class BoardMask:
     edge: Tensor
 
     @staticmethod
-    def of(mask: Tensor) -> "BoardMask":
-        """From mask [B, H, W]. While a model is traced the masks always stay, so that the file fits every board."""
+    def of(mask: Tensor, full: bool | None = None) -> "BoardMask":
+        """From mask [B, H, W]. `full` says whether every board fills the tensor; None looks.
+
+        While a model is traced the masks stay unless `full` is given, so that the file fits every board.
+        """
         area = mask.sum((1, 2)).unsqueeze(1)
-        full = not torch.onnx.is_in_onnx_export() and bool((mask > 0).all())
+        if full is None:
+            full = mask.is_meta or (not torch.onnx.is_in_onnx_export() and bool((mask > 0).all()))
         return BoardMask(None if full else mask.unsqueeze(1), area, area.sqrt())
 
     def clip(self, x: Tensor) -> Tensor:
         """x [B, C, H, W] with zeros off the board."""
         return x if self.cells is None else x * self.cells.to(x.dtype)
+
+    def mean(self, x: Tensor) -> Tensor:
+        """[B, C]: the mean of each channel of x [B, C, H, W] over the board."""
+        return x.mean((2, 3)) if self.cells is None else self.clip(x).sum((2, 3), dtype=torch.float32) / self.area
 
     def pool(self, x: Tensor) -> Tensor:
         """[B, 3 C] from x [B, C, H, W] that is 0 off the board: mean, mean scaled by the board's width, maximum."""

@@ -12,11 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from tengen.errors import NetworkError
-from tengen.networks.interface import NetConfig, NetOutput
+from tengen.networks.interface import Heads, NetConfig, NetOutput
 
 EDGE = 7
-NEVER = -20.0
-"""Logit of what the system does not know, a pass and a draw: a probability below 1e-9, but a finite loss."""
 _DEVIATION = 0.01  # of dense weights at the start
 
 
@@ -30,17 +28,17 @@ class CodyConfig(NetConfig):
     hidden: int = 128
 
     @property
+    def heads(self) -> Heads:
+        return Heads(pass_move=False, value="scalar", score=False, ownership=False)
+
+    @property
     def board_sizes(self) -> tuple[int, ...]:
         """The only boards that such a network can take: its heads are dense."""
         return (EDGE,)
 
 
 class CodyNet(nn.Module):
-    """The frame's outputs from what the system has: a pass in the policy and a draw in the value have no chance.
-
-    Win and loss have the logits a and -a, whose softmax has the mean tanh(a), the system's value. Score and ownership,
-    of which it knows nothing, are 0.
-    """
+    """Policy without pass and a scalar value, as the system has them."""
 
     edge = EDGE
 
@@ -53,7 +51,7 @@ class CodyNet(nn.Module):
         self.value = nn.Sequential(dense(features, config.hidden), dense(config.hidden, 1))
 
     def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
-        """planes [B, C, 7, 7], scalars [B, S] (not looked at), mask [B, 7, 7]. NetworkError for another size."""
+        """planes [B, C, 7, 7], scalars and mask (not read). NetworkError for another size."""
         if not torch.onnx.is_in_onnx_export() and planes.shape[2:] != (EDGE, EDGE):
             edge = planes.shape[-1]
             raise NetworkError(f"a network of the family cody7x7 takes 7x7 alone, not {edge}x{edge}")
@@ -66,11 +64,7 @@ class CodyNet(nn.Module):
             x = torch.relu(x)
             outputs.append(x)
         x = x.flatten(1)
-        win = self.value(x).float()
-        nothing = 0.0 * scalars.sum(1) + 0.0 * mask.sum((1, 2))  # a network file has all three inputs
-        never = 0.0 * win + NEVER
-        policy = torch.cat([self.policy(x).float(), never], dim=1)
-        return NetOutput(policy, torch.cat([win, never, -win], dim=1), nothing, 0.0 * mask)
+        return NetOutput(self.policy(x).float(), torch.tanh(self.value(x).float()).squeeze(1))
 
 
 class NormedConv(nn.Module):

@@ -11,7 +11,6 @@ from torch import nn
 
 from tengen.disk import write_whole
 from tengen.networks.blocks import ScaledConv2d
-from tengen.networks.heads import PolicyHead
 from tengen.networks.interface import NetOutput
 
 OPSET = 17
@@ -45,12 +44,12 @@ def relabel(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
 def plain(module: nn.Module) -> nn.Module:
     """A copy on the CPU, in evaluation mode, whose standardised convolutions have become ordinary ones.
 
-    The maps of a PolicyHead, which serve training alone, are removed.
+    The further maps of its policy, which serve training alone, are removed.
     """
     result = copy.deepcopy(module).cpu().eval().requires_grad_(False)
     for parent in list(result.modules()):
-        if isinstance(parent, PolicyHead):
-            parent.maps.clear()
+        if isinstance(maps := getattr(parent, "maps", None), nn.ModuleDict):
+            maps.clear()
         for name, child in list(parent.named_children()):
             if isinstance(child, ScaledConv2d):
                 setattr(parent, name, child.plain())
@@ -101,5 +100,8 @@ def _trace(module: nn.Module, planes: int, scalars: int, path: Path) -> None:
             output_names=outputs,
             dynamic_axes={name: axes[name] for name in (*INPUTS, *outputs)},
             opset_version=OPSET,
+            # In the mode of the module, eval; asked for EVAL, the exporter folds batch norm into unnamed weights, from
+            # which `load_module` could not rebuild the network. Every backend folds it when it loads the file.
+            training=torch.onnx.TrainingMode.PRESERVE,
             dynamo=False,
         )

@@ -51,12 +51,16 @@ class PolicyHead(nn.Module):
         return policy, {name: part(features, pooled, board) for name, part in self.maps.items()}
 
 
-def move_logits(points: Tensor, passing: Tensor, board: BoardMask) -> Tensor:
-    """Logits [B, H * W + 1] of points [B, 1, H, W], hugely negative off the board, and of pass [B, 1]."""
+def move_logits(points: Tensor, passing: Tensor | None, board: BoardMask) -> Tensor:
+    """Logits [B, H * W + 1] of points [B, 1, H, W], hugely negative off the board, and of pass [B, 1].
+
+    Without pass [B, H * W].
+    """
     points = points.float()
     if board.cells is not None:
         points = points + (1.0 - board.cells) * OFF_BOARD
-    return torch.cat([points.flatten(1), passing.float()], dim=1)
+    flat = points.flatten(1)
+    return flat if passing is None else torch.cat([flat, passing.float()], dim=1)
 
 
 class ValueHead(nn.Module):

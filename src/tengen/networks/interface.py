@@ -1,23 +1,27 @@
 """What every network family provides: a configuration that declares its heads, and a module that returns NetOutput."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
+
+from tengen.errors import RecipeError
 
 
 @dataclass(frozen=True)
 class Heads:
     """The outputs that a network has; losses, network file and evaluators follow from it. The policy is always there.
 
-    pass_move: the policy has a logit for pass. value: three logits of win, draw and loss, one scalar in -1..1, or None.
+    pass_move: the policy has a logit for pass. value: logits of win, draw and loss, one logit of a win, one scalar in
+    -1..1, or None.
     maps: further logits over moves, which serve training alone and are not part of a network file.
     """
 
     pass_move: bool = True
-    value: Literal["win-draw-loss", "scalar"] | None = "win-draw-loss"
+    value: Literal["win-draw-loss", "win-loss", "scalar"] | None = "win-draw-loss"
     score: bool = True
     ownership: bool = True
     maps: tuple[str, ...] = ()
@@ -37,9 +41,10 @@ class NetOutput(NamedTuple):
     """Raw outputs for B positions on a tensor of H x W points, each for its side to move; None where there is no head.
 
     policy [B, H * W + 1]: logits of the points, row by row, then of pass; about -1e4 off the board. Without pass
-    [B, H * W]. value [B, 3]: logits of win, draw, loss; or [B]: scalar in -1..1. score [B]: points.
-    ownership [B, H, W]: -1..1, undefined off the board. maps: further logits as of the policy, by name, such as `reply`
-    (the opponent's next move) and `soft` (the policy with its small probabilities raised).
+    [B, H * W]. value [B, 3]: logits of win, draw, loss; or [B, 1]: the logit of a win; or [B]: scalar in -1..1.
+    score [B]: points. ownership [B, H, W]: -1..1, undefined off the board. maps: further logits as of the policy, by
+    name, such as `reply` (the opponent's next move), `move2`, `move3` (the second and third next move) and `soft` (the
+    policy with its small probabilities raised).
     """
 
     policy: Tensor
@@ -51,6 +56,17 @@ class NetOutput(NamedTuple):
     def has(self, head: str) -> bool:
         """Whether there is an output or a map of this name."""
         return head in self.maps or getattr(self, head, None) is not None
+
+
+def expected_result(value: Tensor) -> Tensor:
+    """The value [B] in -1..1 of any form of value head; see NetOutput."""
+    value = value.float()
+    if value.ndim == 1:
+        return value
+    if value.shape[1] == 1:
+        return torch.tanh(value.squeeze(1) / 2)  # 2 sigmoid(x) - 1
+    chances = torch.softmax(value, dim=1)
+    return chances[:, 0] - chances[:, 2]
 
 
 class NetConfig(BaseModel):
@@ -73,6 +89,15 @@ class NetConfig(BaseModel):
     def board_sizes(self) -> tuple[int, ...] | None:
         """The only board sizes that such a network can take; None where it takes any."""
         return None
+
+    def check_sizes(self, sizes: Iterable[int], who: str) -> None:
+        """Raise RecipeError where one of these board sizes is none of the network's; `who` begins the message."""
+        takes = self.board_sizes
+        if takes is not None and (wrong := [size for size in sizes if size not in takes]):
+            raise RecipeError(
+                f"{who} {wrong[0]}x{wrong[0]}, but this network of the family {self.family} takes "
+                f"{', '.join(f'{size}x{size}' for size in takes)} boards alone: choose another network or size"
+            )
 
     def derived(self) -> dict[str, object]:
         """Values that follow from the fields, to be printed, by name."""

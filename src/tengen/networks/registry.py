@@ -8,8 +8,13 @@ import torch
 from torch import nn
 
 from tengen.errors import NetworkError
+from tengen.networks.a0 import A0Config, A0Net
 from tengen.networks.cody import CodyConfig, CodyNet
 from tengen.networks.interface import NetConfig
+from tengen.networks.mobile import MobileConfig, MobileNet
+from tengen.networks.plain import PlainConfig, PlainNet
+from tengen.networks.preact import PreactConfig, PreactNet
+from tengen.networks.presets import with_preset
 from tengen.networks.residual import ResidualConfig, ResidualNet
 from tengen.plugins import Registry
 
@@ -25,18 +30,26 @@ class Family:
 FAMILIES: Registry[Family] = Registry(
     "network family",
     "tengen.networks",
-    {"residual": Family(ResidualConfig, ResidualNet), "cody7x7": Family(CodyConfig, CodyNet)},
+    {
+        "residual": Family(ResidualConfig, ResidualNet),
+        "cody7x7": Family(CodyConfig, CodyNet),
+        "plain": Family(PlainConfig, PlainNet),
+        "preact": Family(PreactConfig, PreactNet),
+        "a0": Family(A0Config, A0Net),
+        "mobile": Family(MobileConfig, MobileNet),
+    },
     NetworkError,
 )
 """Every family that `network.family` may name; `FAMILIES.register(name, Family(...))` adds one."""
 
 
 def parse_config(data: Mapping[str, Any]) -> NetConfig:
-    """The configuration that a mapping describes, of the type that its `family` asks for.
+    """The configuration that a mapping describes, of the type that its `family` asks for; `preset` may name fields.
 
-    Raises NetworkError for an unknown family and pydantic.ValidationError for wrong fields.
+    Raises NetworkError for an unknown family or preset and pydantic.ValidationError for wrong fields.
     """
-    return FAMILIES[str(data.get("family", ""))].config.model_validate(dict(data))
+    fields = with_preset(data)
+    return FAMILIES[str(fields.get("family", ""))].config.model_validate(fields)
 
 
 def build(config: NetConfig, planes: int, scalars: int) -> nn.Module:
@@ -53,13 +66,20 @@ def parameter_count(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
+def keras_count(module: nn.Module) -> int:
+    """Trained parameters and running statistics of batch norm: the total that Keras prints, and papers state."""
+    return parameter_count(module) + sum(b.numel() for b in module.buffers() if b.is_floating_point())
+
+
 def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> int:
     """Multiply-accumulates of a forward pass of one position on a board of `edge`: convolutions and linear layers."""
-    total = 0
+    total, training = 0, module.training
+    device = next(module.parameters()).device
 
     def count(layer: nn.Module, _inputs: object, output: torch.Tensor) -> None:
         nonlocal total
         if isinstance(layer, nn.Conv2d):
+            # A weight of a grouped convolution sees inputs / groups channels.
             total += layer.weight.numel() * output.shape[-2] * output.shape[-1]
         elif isinstance(layer, nn.Linear):
             total += layer.weight.numel()
@@ -68,9 +88,21 @@ def mac_count(module: nn.Module, planes: int, scalars: int, edge: int = 19) -> i
         layer.register_forward_hook(count) for layer in module.modules() if isinstance(layer, nn.Conv2d | nn.Linear)
     ]
     try:
-        with torch.no_grad():
+        with torch.no_grad(), device:
+            module.eval()  # running statistics stay as they are
             module(torch.zeros(1, planes, edge, edge), torch.zeros(1, scalars), torch.ones(1, edge, edge))
     finally:
+        module.train(training)
         for hook in hooks:
             hook.remove()
     return total
+
+
+def cost(config: NetConfig, planes: int, scalars: int) -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+
+    The network is built without memory for its weights.
+    """
+    with torch.device("meta"):
+        module = build(config, planes, scalars).eval()
+        return parameter_count(module), mac_count(module, planes, scalars, getattr(module, "edge", None) or 19)

@@ -100,8 +100,11 @@ def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     """Check the fields of a recipe's network; RecipeError for a wrong one. Needs the extra [train]."""
     from tengen.networks import FAMILIES, parse_config
+    from tengen.networks.presets import PRESETS
 
-    family = str(network.get("family"))
+    if (preset := network.get("preset")) is not None and preset not in PRESETS:
+        raise RecipeError(unknown_name("network.preset", str(preset), PRESETS))
+    family = str(network.get("family") or PRESETS.get(str(preset), {}).get("family"))
     if family not in FAMILIES:
         raise RecipeError(unknown_name("network.family", family, FAMILIES))
     try:
@@ -109,6 +112,18 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     except ValidationError as error:
         known = list(FAMILIES[family].config.model_fields)
         raise RecipeError(_explain(error.errors()[0], "network", known)) from error
+
+
+def network_cost(network: "NetConfig") -> tuple[int, int]:
+    """(parameters, multiply-accumulates of one position) of a network on its board, 19x19 unless it has one size.
+
+    Nothing is computed: the network is built without memory for its weights. Needs the extra [train].
+    """
+    from tengen.data.planes import plane_set
+    from tengen.networks.registry import cost
+
+    inputs = plane_set(network.plane_set)
+    return cost(network, len(inputs.planes), len(inputs.scalars))
 
 
 def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
@@ -122,6 +137,25 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
+    """The fields of a YAML file. With `like: NAME` those of another recipe, of which the file changes some."""
+    data = _read(path)
+    if "like" in data:
+        other = read_recipe(_find(str(data.pop("like"))))
+        data = _merged(other, data)
+    return data
+
+
+def _merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Nested mappings, with the values of `after` where both have one."""
+    both = {key: _merged(before[key], after[key]) for key in before if _are_groups(before[key], after.get(key))}
+    return {**before, **after, **both}
+
+
+def _are_groups(*values: object) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

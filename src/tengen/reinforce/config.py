@@ -4,37 +4,35 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
-from tengen.training.config import OptimizerConfig, Positive, ScheduleConfig, Strict, TrainerConfig, key
+from tengen.training.config import OptimizerConfig, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
 
 
-class RlGameConfig(Strict):
-    """What is played, as in `tengen.match.game.Conditions`.
+class GameConfig(Strict):
+    """What is played, as in `tengen.match.game.Conditions`."""
 
-    With `pass_policy` no-useful-move, in the games to learn from and in those that judge, a side passes only when it
-    has no useful move left: games are then played out, and nothing is won because somebody stopped early.
+    size: int = key(9, "board size", ge=5, le=19)
+    rules: str = key("tromp-taylor", "rule set")
+    komi: float = key(7.5, "komi in points", ge=-400, le=400)
+    max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
+    settle: bool = key(True, "a game ends when every point is pass-alive")
+    pass_policy: Literal["free", "no-useful-move"] = key(
+        "no-useful-move",
+        "no-useful-move: a side passes only when it has no useful move left, so that nothing is won because the other "
+        "side stopped early",
+    )
+
+
+class PoolConfig(Strict):
+    """The opponent pool: the parent, which always stays, and copies of the policy.
+
+    One opponent is drawn for all games of an update.
     """
 
-    size: int = Field(9, ge=5, le=19)
-    rules: str = "tromp-taylor"
-    komi: float = Field(7.5, ge=-400, le=400)
-    max_moves: int | None = Field(None, ge=1)
-    settle: bool = True
-    pass_policy: Literal["free", "no-useful-move"] = "no-useful-move"
+    every: int = key(500, "updates between two copies", ge=1)
+    max_members: int | None = key(None, "newest copies that stay; null: all", ge=1)
 
 
-class RlPoolConfig(Strict):
-    """The opponent pool: the parent and a copy after every `every` updates; the `max_members` newest copies stay.
-
-    The parent always stays. One opponent is drawn for all games of an update.
-    """
-
-    every: int = Field(500, ge=1)
-    max_members: int | None = Field(None, ge=1)
-
-
-class RlLearnConfig(TrainerConfig):
+class UpdateConfig(TrainerConfig):
     """An update from the positions in which the current policy moved.
 
     The advantage of a move is the result of its game (1, 0, -1) less the baseline. Value, score and ownership keep
@@ -47,7 +45,7 @@ class RlLearnConfig(TrainerConfig):
     batch_size: int = key(2048, "positions of an optimizer step, about", ge=1)
     passes: int = key(1, "times that each position is used in an update", ge=1)
     baseline: Literal["value", "mean", "none"] = key(
-        "value", "value: the network's value of the position; mean: mean result with that colour"
+        "value", "value: the network's value of the position; mean: mean result with that color"
     )
     ratio: float | None = key(
         0.2, "PPO: a move has no gradient once its probability has changed by this share; null: plain REINFORCE", gt=0
@@ -56,38 +54,32 @@ class RlLearnConfig(TrainerConfig):
     entropy: float = key(0.0, "weight of the policy's entropy, which is subtracted from the loss", ge=0)
 
 
-class RlEvaluationConfig(Strict):
-    """Raw policy against the parent's, without search: twice `games`, every `every` updates and at the end.
+class EvaluationConfig(Strict):
+    """Raw policy against the parent's, without search: twice `games`.
 
-    Once with every move drawn from the policy as it is, as published. Once with the best move, after paired openings of
-    `opening_moves` moves drawn from the two policies at `opening_temperature`: a policy that has merely become sharper
-    wins the first and not the second.
+    Once with every move drawn from the policy as it is, as published. Once with the best move, after paired openings
+    drawn from the two policies: a policy that has merely become sharper wins the first and not the second.
     """
 
-    every: int = Field(50, ge=1)
-    games: int = Field(400, ge=2)
-    opening_moves: int = Field(6, ge=0)
-    opening_temperature: Positive = 1.0
+    every: int = key(50, "updates between two evaluations; there is one at the end too", ge=1)
+    games: int = key(400, "games of each of the two matches", ge=2)
+    opening_moves: int = key(6, "moves of an opening", ge=0)
+    opening_temperature: Positive = key(1.0, "temperature of the moves of an opening")
 
 
-class RlConfig(Strict):
+class PolicyGradientConfig(Recipe):
     """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier selves.
 
-    `start` is the network file, or the name of an installed network, that is the parent. Each of `iterations` plays
-    `games`, half of them with each colour, moves drawn by probability ^ (1 / `temperature`), and makes one update of
-    them. `seed` decides everything. `recipe` is how the command named it, with its settings, for the card.
+    Each iteration plays `games` games, half of them with each color, and makes one update of them.
     """
 
-    name: str
-    recipe: str = ""
-    kind: Literal["policy-gradient"] = "policy-gradient"
-    description: str = ""
-    seed: int = Field(0, ge=0)
-    start: str
-    iterations: int = Field(ge=1)
-    games: int = Field(128, ge=2)
-    temperature: Positive = 1.0
-    game: RlGameConfig = RlGameConfig()
-    pool: RlPoolConfig = RlPoolConfig()
-    learn: RlLearnConfig = RlLearnConfig()
-    evaluation: RlEvaluationConfig = RlEvaluationConfig()
+    kind: Literal["policy-gradient"] = key("policy-gradient", "kind of the recipe")
+    seed: int = key(0, "determines the run", ge=0)
+    start: str = key(..., "network file, or name of an installed network: the parent")
+    iterations: int = key(..., "length of the run in updates", ge=1)
+    games: int = key(128, "games of an update", ge=2)
+    temperature: Positive = key(1.0, "moves are drawn by probability to the power 1 / temperature")
+    game: GameConfig = key(GameConfig(), "")
+    pool: PoolConfig = key(PoolConfig(), "")
+    learn: UpdateConfig = key(UpdateConfig(), "")
+    evaluation: EvaluationConfig = key(EvaluationConfig(), "")

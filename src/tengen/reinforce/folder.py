@@ -18,14 +18,14 @@ from typing import Any
 import torch
 
 from tengen.disk import write_whole
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.folder import RunFolder
 
-_MAY_CHANGE = ("description", "evaluation", "recipe", "learn.threads")
+_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads")
 """Settings that a resumed run may change: the updates do not depend on them."""
 
 
-class RlFolder(RunFolder):
+class PolicyGradientFolder(RunFolder):
     """Names of the files of one run, and how they are written."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -42,7 +42,7 @@ class RlFolder(RunFolder):
     def game(self, updates: int, which: str) -> Path:
         return self.path / "games" / f"{updates:05d}-{which}.sgf"
 
-    def prepare(self, config: RlConfig, start: Path) -> None:
+    def prepare(self, config: PolicyGradientConfig, start: Path) -> None:
         """Make the folder with the parent in it, or check that it holds the run of `config` (RecipeError)."""
         recipe = config.model_dump(mode="json")
         self.check_same(recipe, _MAY_CHANGE)

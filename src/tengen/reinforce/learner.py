@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.evaluators.torch import TorchEvaluator
 from tengen.networks.export import plain
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.losses import PolicyGradientLoss, UpdateBatch, advantages, divergence, log_policy
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.callbacks import LossMeans, make_callbacks
 from tengen.training.config import Precision
+from tengen.training.schedules import Position
 from tengen.training.trainer import Trainer, in_bf16
 
 _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
@@ -24,7 +25,7 @@ _MIN_KEPT = 2**-8  # share of an update below which it is not reduced further
 class Learner:
     """A network in training. `updates` have been made; state() and restore() carry it over a stop."""
 
-    def __init__(self, module: nn.Module, plane_set: str, config: RlConfig) -> None:
+    def __init__(self, module: nn.Module, plane_set: str, config: PolicyGradientConfig) -> None:
         self.config = config
         self.plane_set = plane_set
         self.updates = 0
@@ -36,11 +37,16 @@ class Learner:
             config.learn.model_copy(update={"clip": clip}),
             PolicyGradientLoss(config),
             scalars=len(find_plane_set(plane_set).scalars),
-            position=lambda *_: (self.updates, self.updates / config.iterations),
+            position=self._position,
             seed=config.seed,
             callbacks=[self._means, *make_callbacks(config.learn.callbacks)],
         )
         self.trainer.scalars.know(module)
+
+    def _position(self, step: int, _: float) -> Position:
+        """Steps and epochs of the schedule are updates."""
+        samples = step * self.config.learn.batch_size
+        return Position(self.updates, self.updates / self.config.iterations, samples, self.updates)
 
     def state(self) -> dict[str, Any]:
         """Everything that decides the next update."""
@@ -121,7 +127,7 @@ class Learner:
         return kept, nats
 
 
-def module_evaluator(module: nn.Module, name: str, plane_set: str, config: RlConfig) -> TorchEvaluator:
+def module_evaluator(module: nn.Module, name: str, plane_set: str, config: PolicyGradientConfig) -> TorchEvaluator:
     """A frozen copy of a network, for games on the CPU."""
     frozen = plain(module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     precision: Precision = "bf16" if in_bf16(config.learn.precision, "cpu") else "f32"

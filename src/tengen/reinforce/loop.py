@@ -34,10 +34,10 @@ from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.networks.export import export
 from tengen.networks.load import load_module
-from tengen.reinforce.config import RlConfig
-from tengen.reinforce.folder import RlFolder
+from tengen.reinforce.config import PolicyGradientConfig
+from tengen.reinforce.folder import PolicyGradientFolder
 from tengen.reinforce.learner import Learner, module_evaluator
-from tengen.reinforce.report import write_rl_report
+from tengen.reinforce.report import write_policy_gradient_report
 from tengen.reinforce.trajectories import trajectories
 from tengen.runs.events import EventLog
 from tengen.runs.progress import new_bar
@@ -72,7 +72,7 @@ class Games:
         return [one.game.record(f"game {one.outcome.index}") for one in self.played]
 
 
-def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -> Path:
+def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bool = True) -> Path:
     """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
     Raises RecipeError when the folder holds another run or another process works on it, NetworkError when the
@@ -80,7 +80,7 @@ def run_policy_gradient(config: RlConfig, folder: Path, progress: bool = True) -
     """
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
-    files = RlFolder(folder, config.name)
+    files = PolicyGradientFolder(folder, config.name)
     with files.lead():
         files.prepare(config, find_network(config.start))
         learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
@@ -100,7 +100,9 @@ class _Judged(NamedTuple):
 
 
 class _Run:
-    def __init__(self, config: RlConfig, files: RlFolder, learner: Learner, log: EventLog, hours: float) -> None:
+    def __init__(
+        self, config: PolicyGradientConfig, files: PolicyGradientFolder, learner: Learner, log: EventLog, hours: float
+    ) -> None:
         self.config, self.files, self.learner, self.log = config, files, learner, log
         self.parent = read_card(files.parent)
         self.evaluations = {event["step"]: event for event in files.events("evaluation")}
@@ -249,7 +251,7 @@ class _Run:
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
         write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
-        write_rl_report(self.files.path, self.config, self.parent.name)
+        write_policy_gradient_report(self.files.path, self.config, self.parent.name)
 
     def _keep_games(self, result: Games) -> None:
         for which, record in zip("ab", result.records(), strict=False):

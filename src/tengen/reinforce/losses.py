@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from tengen.errors import RecipeError
-from tengen.networks import NetOutput
-from tengen.reinforce.config import RlConfig
+from tengen.networks import NetOutput, expected_result
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.trajectories import Trajectories
 from tengen.training.batches import TensorBatch
-from tengen.training.losses import LOSSES, total
+from tengen.training.losses import loss_terms, total
 
 _HEADS = ("policy", "value", "score", "ownership")
 _EXCLUDED = -1e9  # log probability of a move that is not allowed: finite, so that 0 times it is 0
@@ -51,12 +51,9 @@ def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor
 
 
 def advantages(outcome: Tensor, black: Tensor, output_value: Tensor, baseline: str) -> Tensor:
-    """Outcome [N] less the baseline: the value (logits [N, 3] or a scalar [N]), the mean of the colour, or nothing."""
-    if baseline == "value" and output_value.ndim == 1:
-        return outcome - output_value.float()
+    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the colour, or nothing."""
     if baseline == "value":
-        value = torch.softmax(output_value.float(), dim=1)
-        return outcome - (value[:, 0] - value[:, 2])
+        return outcome - expected_result(output_value)
     if baseline == "mean":
         return outcome - torch.where(black, _mean(outcome, black), _mean(outcome, ~black))
     return outcome
@@ -85,7 +82,7 @@ def divergence(before: Tensor, now: Tensor) -> Tensor:
 class PolicyGradientLoss:
     """The weighted sum of the losses of all heads, less the entropy of the policy."""
 
-    def __init__(self, config: RlConfig) -> None:
+    def __init__(self, config: PolicyGradientConfig) -> None:
         losses = config.learn.losses
         if unused := [name for name, weight in losses.weights().items() if weight and name not in _HEADS]:
             raise RecipeError(
@@ -93,6 +90,7 @@ class PolicyGradientLoss:
                 f"{', '.join(_HEADS)} alone"
             )
         self._learn = config.learn
+        self._terms = loss_terms(losses, config.learn.value_loss)
         self._temperature = config.temperature
         self._weights = {**losses.weights(), "entropy": -config.learn.entropy}
 
@@ -113,6 +111,6 @@ class PolicyGradientLoss:
         )
         for name in _HEADS[1:]:
             if output.has(name):
-                parts[name] = LOSSES[name].function(output, targets)
+                parts[name] = self._terms[name].function(output, targets)
         parts["entropy"] = -(logs.exp() * logs).sum(1).mean()
         return total(parts, self._weights), parts

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from tengen.errors import SgfError
-from tengen.reinforce.config import RlConfig
+from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.boards import game_picture
 from tengen.runs.events import read_events
 from tengen.runs.plots import ACCENT, FAINT, SECOND, plot, smooth
@@ -21,7 +21,7 @@ Events = Sequence[dict[str, Any]]
 _BOARDS = 4  # games shown, the newest
 
 
-def write_rl_report(folder: Path, config: RlConfig, parent: str) -> Path:
+def write_policy_gradient_report(folder: Path, config: PolicyGradientConfig, parent: str) -> Path:
     """Write FOLDER/report.html from the run's log and evaluation games; return its path."""
     train, best = read_events(folder, "train"), read_events(folder, "evaluation", "final")
     drawn = [{"step": event["step"], **event["drawn"]} for event in best if "drawn" in event]  # older ones have none
@@ -46,7 +46,7 @@ def write_rl_report(folder: Path, config: RlConfig, parent: str) -> Path:
     )
 
 
-def _tiles(config: RlConfig, parent: str, train: Events, judged: dict[str, Events]) -> list[Tile]:
+def _tiles(config: PolicyGradientConfig, parent: str, train: Events, judged: dict[str, Events]) -> list[Tile]:
     shown = [Tile("updates", f"{train[-1]['step'] if train else 0:,}", f"of {config.iterations:,}")]
     for how, events in judged.items():
         if events:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -44,3 +47,25 @@ class ShutdownFlag:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.check()
         self.set()
+
+
+@contextmanager
+def interrupt_after(seconds: float | None) -> Iterator[threading.Event]:
+    """Interrupt this process as Ctrl-C does after `seconds`, unless the block ends before; never for None.
+
+    The event is set when that has happened, so that the caller can tell the two apart.
+    """
+    happened = threading.Event()
+
+    def interrupt() -> None:
+        happened.set()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0 if seconds is None else seconds, interrupt)
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    try:
+        yield happened
+    finally:
+        timer.cancel()

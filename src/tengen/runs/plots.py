@@ -16,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from tengen.disk import write_whole
+from tengen.disk import write_text, write_whole
 
 INK, ACCENT, SECOND, FAINT, PAPER = "#2b2b2b", "#1f6f8b", "#c8553d", "#d9d4c7", "#fbf9f4"
 PALETTE = (ACCENT, SECOND, "#7d8f2e", "#8a5f9e", "#b98a1f", "#5b6770")
@@ -66,6 +66,16 @@ def plot(
     for color, variable in _THEMED.items():
         text = text.replace(color, variable)
     return Markup(text[text.index("<svg") :])
+
+
+def save_plot(path: Path, title: str, below: str, draw: Draw, size: tuple[float, float] = (6.4, 4.0)) -> Path:
+    """Write an SVG of `plot` that stands alone, on paper of its own and in fixed colors; return `path`."""
+    text = str(plot(title, below, draw, size=size))
+    for color, variable in _THEMED.items():
+        text = text.replace(variable, color)
+    start = text.index(">") + 1
+    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+    return write_text(path, text[:start] + paper + text[start:] + "\n", durable=False)
 
 
 def save_picture(path: Path, title: str, plots: Sequence[Plot], height: float) -> Path:

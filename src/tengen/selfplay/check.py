@@ -78,24 +78,15 @@ def _check_search(config: SelfPlayConfig) -> None:
 
 def _check_network(config: SelfPlayConfig) -> None:
     from tengen.networks import parse_config
+    from tengen.training.batches import targets_named
     from tengen.training.losses import check_losses, needed_targets
     from tengen.training.optimizers import OPTIMIZERS
 
     network = parse_config(config.network)
     check_losses(network, config.learn.losses)
-    if targets := needed_targets(config.learn.losses)[1]:
-        raise RecipeError(
-            f"learn.losses: a loss reads the target {next(iter(targets))!r}, and self-play has no registered targets"
-        )
+    targets_named(needed_targets(config.learn.losses)[1])
     _ = OPTIMIZERS[config.learn.optimizer.name]
-    takes = getattr(network, "board_sizes", None)
-    if takes is None:
-        return
-    if wrong := [size for size in config.game.sizes if size not in takes]:
-        raise RecipeError(
-            f"game.sizes asks for {wrong[0]}x{wrong[0]}, but networks of the family {config.network['family']} take "
-            f"{', '.join(f'{size}x{size}' for size in takes)} alone: choose another family or size"
-        )
+    network.check_sizes(config.game.sizes, "game.sizes asks for")
 
 
 def _check_memory(config: SelfPlayConfig, edge: int) -> None:

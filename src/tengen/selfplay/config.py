@@ -1,14 +1,12 @@
 """The configuration of a self-play run: what a recipe says, checked and frozen."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from tengen.engine.params import PassPolicy, SearchParams, set_params
-from tengen.training.config import CardFacts, Fraction, Positive, ScheduleConfig, Strict, TrainerConfig
-
-Share = Annotated[float, Field(ge=0, le=1)]
+from tengen.training.config import CardFacts, Fraction, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
 
 MIN_TREE = 1 << 22
 """Minimum memory of a search tree in bytes."""
@@ -17,35 +15,32 @@ MIN_TREE = 1 << 22
 class KomiConfig(Strict):
     """How komi is drawn around the fair komi of the board, which the run estimates from its own results.
 
-    `start` is the first fair komi. A share `tail` of the games has a komi with standard deviation `tail_deviation`, all
-    others with `deviation` (points). Komi is drawn in half points, or in whole points with `whole`. From one cycle to
-    the next the fair komi moves by at most `step` points: weak networks win and lose by the whole board, and a komi
-    that follows at once oscillates. With `learn` off it stays at `start`.
+    Komi is drawn in half points. From one cycle to the next the fair komi moves by at most `step` points: weak networks
+    win and lose by the whole board, and a komi that follows at once oscillates.
     """
 
-    start: float = Field(7.0, ge=-400, le=400)
-    deviation: float = Field(1.0, ge=0, le=100)
-    tail: Share = 0.1
-    tail_deviation: float = Field(8.0, ge=0, le=100)
-    step: float = Field(1.0, gt=0, le=400)
-    whole: bool = False
-    learn: bool = True
+    start: float = key(7.0, "first fair komi in points, of all board sizes", ge=-400, le=400)
+    deviation: float = key(1.0, "standard deviation of the komi of a game, in points", ge=0, le=100)
+    tail: Fraction = key(0.1, "share of the games with `tail_deviation` instead")
+    tail_deviation: float = key(8.0, "standard deviation of the komi of these games, in points", ge=0, le=100)
+    step: float = key(1.0, "maximum change of the fair komi from one cycle to the next, in points", gt=0, le=400)
+    whole: bool = key(False, "draw komi in whole points, so that games can be drawn")
+    learn: bool = key(True, "estimate the fair komi; false: it stays at `start`")
 
 
 class GameConfig(Strict):
-    """What is played. `sizes` gives the share of each board size (5 to 19); komi `start` holds for all of them.
+    """What is played."""
 
-    A game ends after `max_moves` moves, by default 2 x size x size. With `settle` it ends when every point is
-    pass-alive, and a side passes only then. With `pass_policy` no-legal-move a side passes only when nothing else is
-    legal (published 7x7 system), with no-useful-move only when no useful move is left, and plays useful moves alone.
-    """
-
-    sizes: dict[int, float] = Field({7: 1.0})
-    rules: str = "tromp-taylor"
-    komi: KomiConfig = KomiConfig()
-    max_moves: int | None = Field(None, ge=1)
-    settle: bool = True
-    pass_policy: PassPolicy = "free"
+    sizes: dict[int, float] = key({7: 1.0}, "share of each board size, 5 to 19")
+    rules: str = key("tromp-taylor", "rule set")
+    komi: KomiConfig = key(KomiConfig(), "")
+    max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
+    settle: bool = key(True, "a game ends when every point is pass-alive, and a side passes only then")
+    pass_policy: PassPolicy = key(
+        "free",
+        "when a side may pass. free: whenever the search chooses it; no-useful-move: only when no useful move is left, "
+        "and only useful moves are played; no-legal-move: only when nothing else is legal (published 7x7 system)",
+    )
 
     @model_validator(mode="after")
     def _sizes(self) -> "GameConfig":
@@ -65,65 +60,58 @@ class GameConfig(Strict):
 
 
 class OpeningConfig(Strict):
-    """How games are made to differ: first moves drawn from the raw policy, and starts from high-surprise positions.
+    """How games are made to differ: first moves drawn from the raw policy, and starts from high-surprise positions."""
 
-    Each game draws its number of policy moves from an exponential distribution of mean `moves_mean` (0: none), with
-    priors to the power 1 / `temperature`. A share `high_surprise` of the games starts from the position of an earlier
-    game with the highest policy surprise.
-    """
-
-    moves_mean: float = Field(2.0, ge=0, le=100)
-    temperature: Positive = 1.0
-    high_surprise: Share = 0.0
+    moves_mean: float = key(
+        2.0, "mean of the exponential distribution of the number of policy moves of a game; 0: none", ge=0, le=100
+    )
+    temperature: Positive = key(1.0, "these moves are drawn by priors to the power 1 / temperature")
+    high_surprise: Fraction = key(
+        0.0, "share of the games that start from the position of an earlier game with the highest policy surprise"
+    )
 
 
 class ResignConfig(Strict):
     """When a side resigns: its winrate was below the threshold for `turns` of its turns.
 
-    There is no resignation before cycle `after`. The threshold is calibrated at every cycle: the highest at which the
-    winners of at most a share `false_positives` of the games played out would have resigned, limited to `max_threshold`
-    (a winrate). A share `played_out` of the games has no resignation.
+    The threshold is calibrated at every cycle.
     """
 
-    after: int = Field(10, ge=0)
-    false_positives: Share = 0.03
-    max_threshold: Share = 0.1
-    turns: int = Field(3, ge=1)
-    played_out: Share = 0.2
+    after: int = key(10, "first cycle with resignation", ge=0)
+    false_positives: Fraction = key(
+        0.03, "the threshold is the highest at which this share of the winners of games played out would have resigned"
+    )
+    max_threshold: Fraction = key(0.1, "maximum threshold, a winrate")
+    turns: int = key(3, "turns of a side below the threshold before it resigns", ge=1)
+    played_out: Fraction = key(0.2, "share of the games without resignation")
 
 
 class DecidedConfig(Strict):
-    """When a game is decided: one side had a winrate of `winrate` or more at the last `turns` searched turns, of both.
+    """When a game is decided, and how it is searched from then on until the condition no longer holds."""
 
-    From then on a share `cheap_share` of the moves is searched cheaply, until the condition no longer holds.
-    """
-
-    winrate: float = Field(0.95, gt=0.5, lt=1)
-    turns: int = Field(6, ge=1)
-    cheap_share: float = Field(0.75, gt=0, lt=1)
+    winrate: float = key(0.95, "winrate of one side, at least, at the last `turns` searched turns", gt=0.5, lt=1)
+    turns: int = key(6, "searched turns, of both sides", ge=1)
+    cheap_share: float = key(0.75, "share of the moves of a decided game that is searched cheaply", gt=0, lt=1)
 
 
 class SearchConfig(Strict):
-    """Self-play's search. `visits` of a full search, `cheap_visits` of a cheap one, which teaches no policy.
+    """Self-play's search. A cheap search (playout-cap randomization) teaches no policy.
 
-    A share `cheap_share` of the moves is searched cheaply (playout-cap randomisation; 0 is none), and with `decided`
-    another share where the game is decided, so that less is spent on what teaches little. `params` are changes
-    to SearchParams for both, `full` for full searches alone (noise, forced playouts). The move is drawn by visits to
-    the power 1 / t, with t going from `temperature` at the first move to `temperature_late`, half way after
-    `temperature_halflife` x size moves. With Gumbel search it is drawn by the improved policy, and is the one that the
-    search chose once t is below 0.1. With `reuse` the part of the tree below the move that was played is kept.
+    The move is drawn by visits to the power 1 / t, with t going from `temperature` at the first move to
+    `temperature_late`, half way after `temperature_halflife` x size moves. With Gumbel search it is drawn by the
+    improved policy, and is the one that the search chose once t is below 0.1.
     """
 
-    visits: int = Field(32, ge=1)
-    cheap_visits: int = Field(8, ge=1)
-    cheap_share: float = Field(0.0, ge=0, lt=1)
-    decided: DecidedConfig | None = None
-    params: dict[str, Any] = Field({})
-    full: dict[str, Any] = Field({})
-    temperature: float = Field(0.8, ge=0, le=10)
-    temperature_late: float = Field(0.2, ge=0, le=10)
-    temperature_halflife: Positive = 1.0
-    reuse: bool = True
+    visits: int = key(32, "visits of a full search", ge=1)
+    cheap_visits: int = key(8, "visits of a cheap search", ge=1)
+    cheap_share: float = key(0.0, "share of the moves that is searched cheaply", ge=0, lt=1)
+    decided: DecidedConfig | None = key(None, "")
+    params: dict[str, Any] = key({}, "search parameters of full and cheap searches")
+    full: dict[str, Any] = key({}, "search parameters of full searches alone, such as noise and forced playouts")
+    temperature: float = key(0.8, "temperature of the first move", ge=0, le=10)
+    temperature_late: float = key(0.2, "temperature of late moves", ge=0, le=10)
+    temperature_halflife: Positive = key(1.0, "moves to half way between both temperatures, in multiples of the size")
+    reuse: bool = key(True, "keep the part of the tree below the move that was played")
 
     def search_params(self, full: bool, memory: int = MIN_TREE) -> SearchParams:
         """The settings of a full or a cheap search, of `memory` unless they say; RecipeError for a wrong one."""
@@ -138,21 +126,21 @@ class WindowConfig(Strict):
     there are m positions, limited to `max_positions`.
     """
 
-    min_positions: int = Field(20_000, ge=1)
-    max_positions: int = Field(2_000_000, ge=1)
-    exponent: float = Field(0.75, gt=0, le=1)
-    expand: float = Field(0.4, ge=0, le=1)
+    min_positions: int = key(20_000, "positions before the window grows more slowly than the run", ge=1)
+    max_positions: int = key(2_000_000, "maximum size of the window in positions", ge=1)
+    exponent: float = key(0.75, "exponent of the growth with all positions of the run", gt=0, le=1)
+    expand: float = key(0.4, "growth per new position at `min_positions`", ge=0, le=1)
 
 
 class RecordsConfig(Strict):
-    """Game records mixed into the batches: a share that falls linearly to 0 at cycle `until`.
+    """Game records mixed into the batches.
 
     They replace self-play positions, which are then drawn less often than `reuse` says.
     """
 
-    store: str
-    share: Share = 0.5
-    until: int = Field(10, ge=1)
+    store: str = key(..., "folder of the game store")
+    share: Fraction = key(0.5, "share of the first batches; it falls linearly to 0")
+    until: int = key(10, "cycle at which the share is 0", ge=1)
 
     def share_in(self, cycle: int) -> float:
         """The share of the batches of a cycle."""
@@ -160,64 +148,62 @@ class RecordsConfig(Strict):
 
 
 class TargetConfig(Strict):
-    """Weights and targets of positions. `surprise` is the share of the weight proportional to the policy surprise.
+    """Weights and targets of positions."""
 
-    `value_mix` is the share of the search's root value in the value target; the rest is the result of the game.
-    """
-
-    surprise: Share = 0.5
-    value_mix: Share = 0.0
+    surprise: Fraction = key(0.5, "share of a position's weight that is proportional to its policy surprise")
+    value_mix: Fraction = key(0.0, "share of the search's root value in the value target; the rest is the result")
 
 
 class LearnConfig(TrainerConfig):
-    """How networks are trained. `reuse` is how often each recorded position is drawn on average, without the share of
-    `records`.
+    """How networks are trained.
 
-    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle. The last network
-    of the run is the mean of the weights of its last `swa` networks (stochastic weight averaging).
+    The schedule's progress is that of the run, so that the learning rate drops towards its last cycle.
     """
 
-    batch_size: int = Field(128, ge=1)
-    reuse: Positive = 4.0
-    window: WindowConfig = WindowConfig()
-    schedule: ScheduleConfig = ScheduleConfig(decay=0.3)
-    targets: TargetConfig = TargetConfig()
-    ema: Fraction = 0.999
-    swa: int = Field(1, ge=1)
-    records: RecordsConfig | None = None
+    batch_size: int = key(128, "positions in a step", ge=1)
+    reuse: Positive = key(4.0, "how often each recorded position is drawn on average, without the share of `records`")
+    window: WindowConfig = key(WindowConfig(), "")
+    schedule: ScheduleConfig = key(ScheduleConfig(decay=0.3), "")
+    targets: TargetConfig = key(TargetConfig(), "")
+    ema: Fraction = key(0.999, "decay of the moving average of the weights, which plays; 0: no average")
+    swa: int = key(1, "the last network of the run is the mean of the weights of so many last networks (SWA)", ge=1)
+    records: RecordsConfig | None = key(None, "")
 
 
 class GateConfig(Strict):
-    """The gate: a new network plays self-play games only after it beat the current one in `games` games.
+    """The gate: a new network plays self-play games only after it beat the current one."""
 
-    The players are the raw policies (`visits` 1) or searches of `visits` a move. A network passes with a score of
-    `score` or more; with `confidence` by a one-sided binomial test of the decided games, when the probability of as
-    many wins between equal players is below 1 - `confidence`.
-    """
-
-    games: int = Field(128, ge=2)
-    visits: int = Field(1, ge=1)
-    score: Share = 0.5
-    confidence: float | None = Field(None, gt=0.5, lt=1)
+    games: int = key(128, "games of the match", ge=2)
+    visits: int = key(1, "visits a move; 1: the raw policies play", ge=1)
+    score: Fraction = key(0.5, "minimum score, where `confidence` is null")
+    confidence: float | None = key(
+        None,
+        "pass by a one-sided binomial test of the decided games: the probability of as many wins between equal players "
+        "is below 1 - confidence",
+        gt=0.5,
+        lt=1,
+    )
 
 
 class RatingConfig(Strict):
-    """Games against anchors outside the run, every `every` cycles and at the end: `games` against each.
+    """Games against anchors outside the run, every few cycles and at the end.
 
-    `visits` 1 is the raw policy. `anchors` are players as `tengen match` names them: `random`, `playouts` (also
-    `playouts@VISITS`), `gtp:gnugo ...`; `early` stands for the run's first networks, `past` for the network rated
-    before. Anchors that are not installed are left out, and the log says so. The first `opening` moves of each pair of
-    games are drawn from the network's policy. Programs think for themselves and take their time: against each of them
-    there are `program_games`, where given, but for the rating at the end. Searches are those with which the recipe
-    begins, whatever its stages say: all networks of a run are rated alike.
+    Anchors that are not installed are left out, and the log says so. Searches are those with which the recipe begins,
+    whatever its stages say: all networks of a run are rated alike.
     """
 
-    every: int = Field(5, ge=1)
-    games: int = Field(100, ge=2)
-    visits: int = Field(1, ge=1)
-    anchors: tuple[str, ...] = ("random", "early", "past")
-    opening: int = Field(4, ge=0, le=100)
-    program_games: int | None = Field(None, ge=2)
+    every: int = key(5, "cycles between two ratings", ge=1)
+    games: int = key(100, "games against each anchor", ge=2)
+    visits: int = key(1, "visits a move; 1: the raw policy plays", ge=1)
+    anchors: tuple[str, ...] = key(
+        ("random", "early", "past"),
+        "players as of tengen match, such as playouts@VISITS or gtp:COMMAND; early: the run's first networks; past: "
+        "the network rated before",
+    )
+    opening: int = key(4, "first moves of each pair of games that are drawn from the network's policy", ge=0, le=100)
+    program_games: int | None = key(
+        None, "games against each GTP program, which are slow, except at the end of the run; null: `games`", ge=2
+    )
 
     @field_validator("anchors")
     @classmethod
@@ -231,9 +217,9 @@ class RatingConfig(Strict):
 class StageConfig(Strict):
     """Settings of how games are played that change from a cycle on; all other settings stay."""
 
-    game: dict[str, Any] = Field({})
-    opening: dict[str, Any] = Field({})
-    search: dict[str, Any] = Field({})
+    game: dict[str, Any] = key({}, "changes of `game`, except `sizes`")
+    opening: dict[str, Any] = key({}, "changes of `opening`")
+    search: dict[str, Any] = key({}, "changes of `search`")
 
     @field_validator("game")
     @classmethod
@@ -253,40 +239,31 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**settings, **changes, **inner}
 
 
-class SelfPlayConfig(Strict):
-    """A whole self-play recipe. `network` holds the fields of a network family's configuration.
+class SelfPlayConfig(Recipe):
+    """A whole self-play recipe: cycles of games and training on them."""
 
-    A run has `cycles` cycles of `games_per_cycle` games and training on them, with `games_at_once` games in flight.
-    `start` is a network file to begin with; `seed` determines the run. `recipe` is the recipe as the command named it,
-    with its settings, for the card. `stages` change how games are played from a cycle on, until a later stage:
-    {20: {search: {visits: 64}}} means 64 visits from cycle 20 on.
-    """
-
-    name: str
-    recipe: str = ""
-    kind: Literal["selfplay"] = "selfplay"
-    description: str = ""
-    seed: int = 0
-    cycles: int = Field(ge=1)
-    games_per_cycle: int = Field(ge=1)
-    games_at_once: int = Field(256, ge=1)
-    overlap: bool = False
-    """Train on a cycle while the next is played with the network before: all cores work, one network behind."""
-    workers: int = Field(0, ge=0)
-    """Threads that play, each with its share of the games in flight; 0 is one a core."""
-    start: str | None = None
-    network: dict[str, Any]
-    game: GameConfig = GameConfig()
-    opening: OpeningConfig = OpeningConfig()
-    search: SearchConfig = SearchConfig()
-    stages: dict[int, StageConfig] = Field({})
-    resign: ResignConfig | None = None
-    learn: LearnConfig = LearnConfig()
-    gate: GateConfig | None = None
-    rating: RatingConfig = RatingConfig()
-    keep_networks: int = Field(20, ge=2)
-    """Earlier networks that stay in the run folder, beside those that were rated."""
-    card: CardFacts = CardFacts()
+    kind: Literal["selfplay"] = key("selfplay", "kind of the recipe")
+    seed: int = key(0, "determines the run")
+    cycles: int = key(..., "length of the run in cycles", ge=1)
+    games_per_cycle: int = key(..., "games of a cycle", ge=1)
+    games_at_once: int = key(256, "games in flight", ge=1)
+    overlap: bool = key(False, "train on a cycle while the next is played, one network behind: all cores work")
+    workers: int = key(0, "threads that play, each with its share of the games in flight; 0: one a core", ge=0)
+    start: str | None = key(None, "network file, or name of an installed network, to begin with")
+    network: dict[str, Any] = key(..., "`family` and the settings of that network family")
+    game: GameConfig = key(GameConfig(), "")
+    opening: OpeningConfig = key(OpeningConfig(), "")
+    search: SearchConfig = key(SearchConfig(), "")
+    stages: dict[int, StageConfig] = key(
+        {},
+        "changes from a cycle on, until a later stage: {20: {search: {visits: 64}}} means 64 visits from cycle 20 on",
+    )
+    resign: ResignConfig | None = key(None, "")
+    learn: LearnConfig = key(LearnConfig(), "")
+    gate: GateConfig | None = key(None, "")
+    rating: RatingConfig = key(RatingConfig(), "")
+    keep_networks: int = key(20, "earlier networks that stay in the run folder, beside those that were rated", ge=2)
+    card: CardFacts = key(CardFacts(), "")
 
     def playing_network(self, cycle: int) -> int:
         """The number of the network that plays in a cycle."""

@@ -18,7 +18,8 @@ from typing import Any
 from tengen.runs.folder import RunFolder, numbered
 from tengen.selfplay.config import SelfPlayConfig
 
-_MAY_CHANGE = ("cycles", "games_at_once", "workers", "rating", "card", "description", "recipe", "keep_networks")
+_ABOUT = ("description", "paper", "hours", "recipe")
+_MAY_CHANGE = (*_ABOUT, "cycles", "games_at_once", "workers", "rating", "card", "keep_networks")
 """Settings that a resumed run may change: games and batches do not depend on them."""
 
 

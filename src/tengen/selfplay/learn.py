@@ -9,25 +9,26 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from tengen.data.planes import plane_set
 from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
-from tengen.evaluators.network_file import Card, find_network, read_card
+from tengen.evaluators.network_file import Card, read_card
 from tengen.machine import core_count
 from tengen.networks import parse_config
 from tengen.networks.export import export
-from tengen.networks.load import average, load_module
+from tengen.networks.load import average
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
-from tengen.training.batches import BatchStream, TensorBatch
+from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card
-from tengen.training.losses import WeightedLosses
+from tengen.training.losses import WeightedLosses, needed_targets
+from tengen.training.schedules import Position
+from tengen.training.start import start_whole
 from tengen.training.supervised import make_network
 from tengen.training.trainer import Trainer
 
@@ -107,12 +108,13 @@ class Learner:
         seed = derive(config.seed, _LEARNING) % 2**31
         network = make_network(config.network, self.inputs, seed)
         if config.start is not None:
-            start_from(network, config.start)
+            start_whole(network, config.start)
         self._losses = LossMeans()
+        self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer: Trainer[TensorBatch] = Trainer(
             network,
             learn,
-            WeightedLosses(learn.losses),
+            WeightedLosses(learn.losses, learn.value_loss),
             scalars=len(self.inputs.scalars),
             position=lambda step, _: (step, 0.0),
             ema=learn.ema,
@@ -145,6 +147,7 @@ class Learner:
             edge=self.config.game.edge,
             surprise=config.targets.surprise,
             value_mix=config.targets.value_mix,
+            extra=self._targets,
         )
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
@@ -160,7 +163,7 @@ class Learner:
         batch = self.config.learn.batch_size
         return MixedSampler(
             sampler,
-            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True),
+            Sampler(store, "all", self.inputs.name, batch, seed, edge=edge, vary_rules=True, extra=self._targets),
             records.share_in(cycle),
         )
 
@@ -170,8 +173,14 @@ class Learner:
         if cycle:
             trainer.load(self.folder.checkpoint(cycle))
         first = trainer.step
-        # The schedule follows the whole run: each cycle is an equal share of it.
-        trainer.position = lambda step, _: (step, min(1.0, cycle / cycles + (step - first) / (cycles * steps)))
+
+        def position(step: int, _: float) -> Position:
+            """The schedule follows the whole run: each cycle is an equal share of it, and an epoch."""
+            passed = (step - first) / steps
+            done = min(1.0, cycle / cycles + (step - first) / (cycles * steps))
+            return Position(step, done, step * self.config.learn.batch_size, cycle + passed)
+
+        trainer.position = position
         trainer.fit(stream, first + steps)
         losses = self._losses.take()
         self._stop.check()
@@ -235,22 +244,3 @@ def check_records(path: str, edge: int) -> None:
             f"learn.records: {path} holds {largest}x{largest} games, the largest board of the run is {edge}x{edge}: "
             "give records of its sizes, or play that size too"
         )
-
-
-def start_from(network: nn.Module, name_or_path: str) -> None:
-    """Give a fresh network the weights of a network file; what only training needs and the file lacks stays fresh.
-
-    Raises NetworkError for a file that is none of ours, RecipeError where the file holds another network.
-    """
-    path = find_network(name_or_path)
-    start = load_module(path).state_dict()
-    wanted = network.state_dict()
-    for key, value in wanted.items():
-        if key in start and start[key].shape != value.shape:
-            raise RecipeError(
-                f"start: {path} has {key} of shape {tuple(start[key].shape)}, the recipe's network "
-                f"{tuple(value.shape)}: give the network of the recipe the file's family and size"
-            )
-    if not set(start) <= set(wanted):
-        raise RecipeError(f"start: {path} has {sorted(set(start) - set(wanted))[0]}, which the recipe's network lacks")
-    network.load_state_dict(start, strict=False)

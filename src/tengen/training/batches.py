@@ -1,24 +1,60 @@
 """Batches on their way from a sampler to the network, and the registry of further targets."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from tengen.data.batch import Batch, BatchSource, Floats, Rows, prefetch
-from tengen.data.sampler import Sampler
+from tengen.data.batch import Batch, BatchSource, Rows, prefetch
+from tengen.data.record import WHITE_BIT
+from tengen.data.sampler import Target
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.plugins import Registry
 
-Target = Callable[[Store, Rows, int], Floats]
-"""From (store, positions, edge of the tensors) to an array [B, ...] for the losses. A target with a value a point
-applies `rows.symmetry` itself."""
+MOVES_AHEAD = range(2, 11)
+"""The next moves with a loss of their own, `move2` to `move10`: the first one is that of the policy."""
 
-TARGETS: Registry[Target] = Registry("target", "tengen.targets", {}, RecipeError)
+
+def later_move(store: Store, rows: Rows, edge: int, *, ahead: int) -> npt.NDArray[np.int64]:
+    """The policy index [B] of the move that was played `ahead` moves after the next one; -1 where the game has ended.
+
+    The moves are those of the record, whichever side made them.
+    """
+    found = np.full(len(rows.game), -1, np.int64)
+    shard = np.searchsorted(store.starts, rows.game, side="right") - 1
+    for number in np.unique(shard):
+        columns, here = store.shards[number], np.flatnonzero(shard == number)
+        row = rows.game[here] - store.starts[number]
+        at = columns.offsets[row] + rows.ply[here] + ahead
+        there = at < columns.offsets[row + 1]
+        here, row, at = here[there], row[there], at[there]
+        point, size = (
+            (columns.moves[at] & np.uint16(WHITE_BIT - 1)).astype(np.int64),
+            columns.size[row].astype(np.int64),
+        )
+        # Turn the point as the board is turned: bit 0 flips rows, bit 1 flips columns, bit 2 transposes, in that order.
+        symmetry, y, x = rows.symmetry[here], point // size, point % size
+        y = np.where(symmetry & 1, size - 1 - y, y)
+        x = np.where(symmetry & 2, size - 1 - x, x)
+        y, x = np.where(symmetry & 4, x, y), np.where(symmetry & 4, y, x)
+        found[here] = np.where(point == size * size, edge * edge, y * edge + x)
+    return found
+
+
+TARGETS: Registry[Target] = Registry(
+    "target", "tengen.targets", {f"move{n}": partial(later_move, ahead=n - 1) for n in MOVES_AHEAD}, RecipeError
+)
 """Further targets by name; a loss names those that it needs (see `losses.LossTerm`)."""
+
+
+def targets_named(names: Collection[str]) -> dict[str, Target]:
+    """The registered targets of these names. Raises RecipeError for an unknown one."""
+    return {name: TARGETS[name] for name in names}
 
 
 class TensorBatch(NamedTuple):
@@ -43,20 +79,6 @@ class TensorBatch(NamedTuple):
         fields = {name: torch.from_numpy(array) for name, array in arrays.items() if array is not None}
         fields["planes"] = fields["planes"].contiguous(memory_format=torch.channels_last)
         return TensorBatch(**fields, extra={name: torch.from_numpy(array) for name, array in batch.extra.items()})
-
-
-class WithTargets:
-    """The batches of a sampler with registered targets in `Batch.extra`."""
-
-    def __init__(self, sampler: Sampler, names: Collection[str]) -> None:
-        self._sampler = sampler
-        self._targets = {name: TARGETS[name] for name in names}
-
-    def batch(self, step: int) -> Batch:
-        rows = self._sampler.rows(step)
-        store, edge = self._sampler.store, self._sampler.edge
-        extra = {name: target(store, rows, edge) for name, target in self._targets.items()}
-        return replace(self._sampler.encode(rows), extra=extra)
 
 
 class BatchStream:

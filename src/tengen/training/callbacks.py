@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from rich.progress import Progress
-from torch import Tensor
+from torch import Tensor, nn
 
+from tengen.data.batch import Rows
 from tengen.data.sampler import Sampler
 from tengen.disk import PARTIAL
 from tengen.errors import RecipeError
@@ -22,8 +24,8 @@ from tengen.plugins import Registry
 from tengen.runs.events import EventLog
 from tengen.runs.folder import numbered
 from tengen.runs.interruption import ShutdownFlag
-from tengen.training.batches import BatchStream
-from tengen.training.metrics import Estimate, measure
+from tengen.training.batches import TARGETS, BatchStream
+from tengen.training.metrics import Estimate, Numbers, judge_moves, measure
 from tengen.training.trainer import Callback, Trainer
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
@@ -99,22 +101,30 @@ class LossLog(LossMeans):
 
 
 class Validation(Callback):
-    """Evaluates the averaged network every `every` steps and at the end of the run, on the same positions each time.
+    """Evaluates the averaged network at the steps that are `due` and at the end, on the same positions each time; with
+    `first` also before the first step.
 
     Writes an event `validation` with the mean and 95% confidence interval of each figure that is known, and the number
     of positions. `last` holds the newest figures.
     """
 
-    def __init__(self, log: EventLog, sampler: Sampler, positions: int, every: int) -> None:
+    def __init__(
+        self, log: EventLog, sampler: Sampler, positions: int, due: Callable[[int], bool], first: bool = False
+    ) -> None:
         self._events = log
         self._sampler = sampler
         self._positions = positions
-        self._every = every
+        self._due = due
+        self._first = first
         self._step = -1
         self.last: dict[str, Estimate] = {}
 
+    def on_start(self, trainer: Trainer[Any]) -> None:
+        if self._first and not trainer.step:
+            self._validate(trainer)
+
     def on_step(self, trainer: Trainer[Any]) -> None:
-        if trainer.step % self._every == 0:
+        if self._due(trainer.step):
             self._validate(trainer)
 
     def on_end(self, trainer: Trainer[Any]) -> None:
@@ -123,15 +133,62 @@ class Validation(Callback):
 
     def _validate(self, trainer: Trainer[Any]) -> None:
         self._step = trainer.step
-        evaluator = TorchEvaluator(
-            trainer.average, name="in training", plane_set=self._sampler.plane_set.name, device=str(trainer.device)
-        )
-        result = measure(evaluator, self._sampler, self._positions)
-        self.last = {name: figure for name, figure in result.estimates().items() if figure.count}
+        with LaterMoves(trainer.average, self._sampler) as maps:
+            evaluator = evaluator_of(trainer, self._sampler)
+            result = measure(evaluator, self._sampler, self._positions, maps.see)
+        found = {**result.estimates(), **maps.estimates()}
+        self.last = {name: figure for name, figure in found.items() if figure.count}
         values: dict[str, Any] = {name: round(figure.mean, 5) for name, figure in self.last.items()}
         intervals = {name: figure.interval(5) for name, figure in self.last.items()}
         self._events.write("validation", trainer.step, {**values, "intervals": intervals, "count": len(result)})
-        trainer.call("on_validation", values)
+        trainer.validated(values)
+
+
+def evaluator_of(trainer: Trainer[Any], sampler: Sampler) -> TorchEvaluator:
+    """The averaged network as it is now, for the positions of a sampler."""
+    planes = sampler.plane_set.name
+    return TorchEvaluator(trainer.average, name="in training", plane_set=planes, device=str(trainer.device))
+
+
+class LaterMoves:
+    """Judges the maps `move2`, `move3`, ... of a network while it is measured. Within the context the maps are kept.
+
+    Evaluators give the outputs of a network file alone; these maps are none of them.
+    """
+
+    def __init__(self, network: nn.Module, sampler: Sampler) -> None:
+        self._network = network
+        self._sampler = sampler
+        self._maps: dict[str, Tensor] = {}
+        self._found: dict[str, list[tuple[Numbers, Numbers, Numbers]]] = {}
+
+    def __enter__(self) -> LaterMoves:
+        self._hook = self._network.register_forward_hook(
+            lambda _module, _inputs, output: self._maps.update(output.maps)
+        )
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._hook.remove()
+
+    def see(self, rows: Rows) -> None:
+        """Compare the maps of the last batch, of these positions, with the moves played."""
+        for name, logits in self._maps.items():
+            if name in TARGETS:
+                move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
+                chances = torch.softmax(logits.float(), dim=1).cpu().numpy()
+                known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
+                self._found.setdefault(name, []).append(judge_moves(chances, known))
+
+    def estimates(self) -> dict[str, Estimate]:
+        """top1, top5 and cross_entropy of each map, such as move2_top1."""
+        figures: dict[str, Estimate] = {}
+        for name, parts in self._found.items():
+            top1, top5, loss = (np.concatenate(column) for column in zip(*parts, strict=True))
+            known = ~np.isnan(loss)
+            figures[f"{name}_top1"], figures[f"{name}_top5"] = (Estimate.share(hits[known]) for hits in (top1, top5))
+            figures[f"{name}_cross_entropy"] = Estimate.average(loss[known])
+        return figures
 
 
 class Checkpoints(Callback):

@@ -2,6 +2,7 @@
 
 import math
 import zlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from tengen.data.batch import Ints
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
 from tengen.training.config import CardFacts
-from tengen.training.metrics import PredictionResults
+from tengen.training.metrics import Estimate, PredictionResults
 
 
 def make_card(facts: CardFacts, *, hours: float, **entries: Any) -> Card:
@@ -30,10 +31,10 @@ def make_card(facts: CardFacts, *, hours: float, **entries: Any) -> Card:
     )
 
 
-def metric_entries(results: PredictionResults) -> dict[str, Any]:
+def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] = {}) -> dict[str, Any]:
     """Each figure with its interval, for a card; figures that could not be measured are left out."""
     metrics: dict[str, Any] = {}
-    for name, figure in results.estimates().items():
+    for name, figure in {**results.estimates(), **further}.items():
         if not math.isnan(figure.mean):
             metrics[name] = round(figure.mean, 4)
             metrics[f"{name}_interval"] = figure.interval(4)

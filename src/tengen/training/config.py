@@ -1,6 +1,7 @@
 """The configurations of training: what a recipe says, checked and frozen. Needs no PyTorch."""
 
-from typing import Annotated, Any, Literal
+import math
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -9,6 +10,7 @@ NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
 Device = Literal["auto", "cpu", "cuda"]
+ValueLoss = Literal["auto", "mse", "bce"]
 
 
 class Strict(BaseModel):
@@ -25,25 +27,65 @@ def key(default: Any, meaning: str, **limits: Any) -> Any:
 class OptimizerConfig(Strict):
     """The optimizer. `name` is one of tengen.training.optimizers.OPTIMIZERS."""
 
-    name: str = key("muon", "muon, adamw, sgd or a registered optimizer")
+    name: str = key("muon", "muon, sgd, adagrad, adadelta, adam, adamw or a registered optimizer")
     lr: Positive = key(0.02, "learning rate; with muon that of the convolution filters")
     lr_rest: Positive = key(0.003, "with muon: learning rate of AdamW for all other parameters")
-    momentum: Fraction = key(0.95, "momentum of muon and sgd")
-    weight_decay: float = key(0.0, "weight decay of the convolution filters", ge=0)
-    options: dict[str, Any] = key({}, "settings of a registered optimizer")
+    momentum: Fraction = key(0.95, "momentum of muon and sgd; 0: none")
+    nesterov: bool = key(True, "with sgd: Nesterov's form of the momentum")
+    weight_decay: float = key(
+        0.0,
+        "decay w of the weights: w times a weight is added to its gradient, an L2 penalty w / 2 * |weights|^2; "
+        "with muon and adamw it is decoupled from the gradient",
+        ge=0,
+    )
+    decayed: Literal["filters", "kernels", "all"] = key(
+        "filters",
+        "what decays: convolution filters, all kernels (of dense layers too), or all parameters",
+    )
+    options: dict[str, Any] = key(
+        {}, "further settings of the class in torch.optim (betas, eps, rho, ...) or of a registered optimizer"
+    )
 
 
 class ScheduleConfig(Strict):
-    """The learning rate over a run: a linear warm-up, a plateau, then a decay."""
+    """The learning rate over a run: a linear warm-up, then the full rate times a factor, which `shape` decides.
+
+    `constant`: 1. `linear`, `cosine`: 1, and over the last share `decay` of the run down to `min_factor`. `steps`:
+    times `factor` at each point of `at`. `halving`: times a half every `every`. `exponential`: times `factor` in every
+    `every`, continuously. `plateau`: times `factor` after `patience` epochs without a new best `metric` in validation.
+    An epoch is `training.epoch` samples; in self-play it is a cycle, in a policy gradient an update.
+    """
 
     warmup_steps: int = key(100, "steps of the linear warm-up", ge=0)
-    shape: Literal["linear", "cosine"] = key("linear", "shape of the decay")
-    decay: Fraction = key(0.7, "share of the run, at its end, over which the rate decays; 0: no decay")
-    min_factor: Fraction = key(0.0, "the rate at the end as a share of the full rate")
+    shape: Literal["constant", "linear", "cosine", "steps", "halving", "exponential", "plateau"] = key(
+        "linear", "how the rate changes after the warm-up"
+    )
+    decay: Fraction = key(0.7, "linear, cosine: share of the run, at its end, over which the rate decays; 0: no decay")
+    min_factor: Fraction = key(0.0, "lowest rate as a share of the full rate")
+    unit: Literal["epochs", "samples", "steps"] = key("epochs", "steps, halving, exponential: unit of `at` and `every`")
+    at: tuple[NonNegative, ...] = key((), "steps: the points at which the rate changes")
+    every: float | None = key(None, "halving, exponential: the length in which the rate changes once", gt=0)
+    factor: float = key(0.1, "steps, exponential, plateau: the factor of one change", gt=0, lt=1)
+    patience: int = key(20, "plateau: epochs without a new best before a change", ge=1)
+    after: int = key(0, "plateau: the epoch from which patience counts", ge=0)
+    metric: Literal["top1", "top5", "cross_entropy", "value_mse", "value_accuracy"] = key(
+        "top1", "plateau: the figure of the validation; errors and cross-entropy are best when they are low"
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> "ScheduleConfig":
+        if self.shape == "steps" and not self.at:
+            raise ValueError("shape steps needs the points at which the rate changes, such as at: [100, 150]")
+        if self.shape in ("halving", "exponential") and self.every is None:
+            raise ValueError(f"shape {self.shape} needs a length, such as every: 10")
+        return self
 
 
 class LossWeights(BaseModel):
     """The weight of each loss in the sum. Further keys name losses of tengen.training.losses.LOSSES.
+
+    `move2` to `move10` are the cross-entropies of the second to tenth next move; each needs the map of its name. The
+    published sum of NLL_k / k over three moves is {policy: 1, move2: 0.5, move3: 0.3333}.
 
     A loss whose head the network lacks has no effect, except `reply`, `soft` and further losses: for these the head
     must exist (see `losses.check_losses`).
@@ -70,27 +112,45 @@ class TrainerConfig(Strict):
     optimizer: OptimizerConfig = key(OptimizerConfig(), "")
     schedule: ScheduleConfig = key(ScheduleConfig(), "")
     losses: LossWeights = key(LossWeights(), "")
+    value_loss: ValueLoss = key(
+        "auto",
+        "mse: squared error of the value in -1..1; bce: binary cross-entropy of its probability of a win; auto: "
+        "cross-entropy of win, draw, loss, or bce for the head `win-loss` and mse for `scalar`",
+    )
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
     precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
     device: Device = key("auto", "auto: the GPU where there is one")
     threads: int = key(0, "CPU threads of PyTorch; 0: PyTorch decides", ge=0)
     compile: bool = key(False, "compile the network with torch.compile")
     callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
+    _has_validations: ClassVar[bool] = False
+
+    @model_validator(mode="after")
+    def _plateau_sees_validations(self) -> "TrainerConfig":
+        if self.schedule.shape == "plateau" and not self._has_validations:
+            raise ValueError("schedule.shape plateau follows validations, which a supervised run alone has")
+        return self
 
 
 class TrainConfig(TrainerConfig):
-    """A supervised run. It ends after `steps` or `max_hours`, whichever comes first.
+    """A supervised run. It ends after `steps`, `epochs` or `max_hours`, whichever comes first.
 
     With `max_hours` the schedule follows the clock, so that the learning rate has decayed when the time is up. Such a
     run resumes too, but only a run of fixed steps repeats bit for bit.
     """
 
+    _has_validations: ClassVar[bool] = True
+
     batch_size: int = key(256, "positions in a step", ge=1)
     steps: int | None = key(None, "length of the run in steps", ge=1)
+    epoch: int | None = key(None, "samples of an epoch; null: all positions that are trained on", ge=1)
+    epochs: float | None = key(None, "length of the run in epochs", gt=0)
     max_hours: float | None = key(None, "length of the run in hours of training", gt=0)
     seed: int = key(0, "decides the first weights and the order of the positions")
     ema: Fraction = key(0.999, "decay of the moving average of the weights, which is exported; 0: no average")
-    validate_every: int = key(1000, "steps between two validations", ge=1)
+    validate_every: int | None = key(
+        None, "steps between two validations; null: an epoch where `epoch` or `epochs` is given, else 1000", ge=1
+    )
     validation_games: int = key(2000, "positions of a validation, one a game", ge=1)
     log_every: int = key(20, "steps between two entries of the log", ge=1)
     checkpoint_minutes: Positive = key(5.0, "minutes between two checkpoints")
@@ -98,9 +158,37 @@ class TrainConfig(TrainerConfig):
 
     @model_validator(mode="after")
     def _ends(self) -> "TrainConfig":
-        if self.steps is None and self.max_hours is None:
-            raise ValueError("a run needs an end: give steps, max_hours or both")
+        if self.steps is None and self.epochs is None and self.max_hours is None:
+            raise ValueError("a run needs an end: give steps, epochs, max_hours or several of them")
         return self
+
+    def with_epoch(self, positions: int) -> "TrainConfig":
+        """With the length of an epoch, `positions` unless the recipe gives it, where something depends on it."""
+        schedule = self.schedule
+        in_epochs = schedule.shape == "plateau" or (schedule.unit == "epochs" and (schedule.at or schedule.every))
+        if self.epoch is not None or (self.epochs is None and not in_epochs):
+            return self
+        return self.model_copy(update={"epoch": positions})
+
+    @property
+    def total_steps(self) -> int | None:
+        """Length of the run in steps; None where hours alone limit it, or the length of an epoch is not known yet."""
+        ends = [] if self.steps is None else [self.steps]
+        if self.epochs is not None and self.epoch is not None:
+            ends.append(math.ceil(self.epochs * self.epoch / self.batch_size))
+        return min(ends, default=None)
+
+    @property
+    def steps_between_validations(self) -> float:
+        """No whole number where an epoch is none."""
+        if self.validate_every is not None:
+            return self.validate_every
+        return self.epoch / self.batch_size if self.epoch is not None else 1000
+
+    def validates(self, step: int) -> bool:
+        """Whether the network is validated after `step` steps: at the first one past each interval."""
+        interval = self.steps_between_validations
+        return math.floor(step / interval) > math.floor((step - 1) / interval)
 
 
 class RecordsConfig(Strict):
@@ -116,6 +204,22 @@ class DataConfig(RecordsConfig):
 
     symmetries: bool = key(True, "draw one of the 8 symmetries for each position")
     vary_rules: bool = key(True, "train half of the positions under the other scoring and other komi, with its result")
+    games: int | None = key(
+        None, "train on so many games: the first ones in an order by hash, a random sample that grows with it", ge=1
+    )
+    positions_per_game: int | None = key(
+        None,
+        "train on so many positions of each game, one of each of so many equal parts, in all epochs",
+        ge=1,
+    )
+    max_positions: int | None = key(
+        None, "train on so many positions, of as few games as possible, in the same order by hash", ge=1
+    )
+    skip_passes: bool = key(False, "leave out positions whose next move is a pass")
+    validation_positions: Literal["one-per-game", "all"] = key(
+        "one-per-game",
+        "positions that validate; all: those of as few games as possible, `training.validation_games` of them",
+    )
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
 
@@ -130,17 +234,37 @@ class CardFacts(Strict):
     search: dict[str, Any] = key({}, "search settings that suit the network better than the defaults")
 
 
-class RunConfig(Strict):
+class Recipe(Strict):
+    """What recipes of every kind say about themselves. Each kind adds `kind`."""
+
+    name: str = key(..., "name of the run and its result; the file's name unless given")
+    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
+    description: str = key("", "text for people")
+    paper: str | None = key(None, "the publication whose system the recipe follows")
+    hours: float | None = key(None, "hours that the run takes on two cores, about", gt=0)
+
+
+class RunConfig(Recipe):
     """A recipe of kind `supervised`: a network from game records."""
 
-    name: str = key(..., "name of the run and its network; the file's name unless given")
-    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     kind: Literal["supervised"] = key("supervised", "kind of the recipe")
-    description: str = key("", "text for people")
+    start: str | None = key(
+        None,
+        "network to begin with: an installed one, a file, or the folder of a supervised run; every layer of the same "
+        "name and shape is taken",
+    )
     data: DataConfig
-    network: dict[str, Any] = key(..., "`family` and the settings of that network family")
+    network: dict[str, Any] = key(
+        {}, "`family` and the settings of that network family, or a `preset`; that of `start` unless given"
+    )
     training: TrainConfig
     card: CardFacts = key(CardFacts(), "")
+
+    @model_validator(mode="after")
+    def _has_network(self) -> "RunConfig":
+        if not self.network and self.start is None:
+            raise ValueError("network is missing: give its family, such as network: {family: residual}, or a start")
+        return self
 
 
 class LinearTraining(Strict):
@@ -158,13 +282,10 @@ class LinearTraining(Strict):
     checkpoint_every: int = key(5000, "games between two checkpoints", ge=1)
 
 
-class LinearRun(Strict):
+class LinearRun(Recipe):
     """A recipe of kind `linear-playout`: a linear playout policy from game records."""
 
-    name: str = key(..., "name of the run and its weights; the file's name unless given")
-    recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     kind: Literal["linear-playout"] = key("linear-playout", "kind of the recipe")
-    description: str = key("", "text for people")
     data: RecordsConfig
     training: LinearTraining
     card: CardFacts = key(CardFacts(), "")

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tengen.errors import RecipeError, unknown_name
-from tengen.networks import NetConfig, NetOutput
+from tengen.networks import NetConfig, NetOutput, expected_result
 from tengen.plugins import Registry
-from tengen.training.batches import TensorBatch
-from tengen.training.config import LossWeights
+from tengen.training.batches import MOVES_AHEAD, TensorBatch
+from tengen.training.config import LossWeights, ValueLoss
 
 SCORE_UNIT = 20.0
 """Points that count as 1 in the score loss."""
@@ -42,20 +43,42 @@ def policy_loss(logits: Tensor, targets: TensorBatch) -> Tensor:
     """
     if targets.target is not None:
         return move_loss(logits, targets.target, targets.weight)
-    known = (targets.policy >= 0) & (targets.policy < logits.shape[1])
-    each = F.cross_entropy(logits.float(), targets.policy.where(known, -1), reduction="none", ignore_index=-1)
-    return mean(each, targets.weight * known)
+    return played_loss(logits, targets.policy, targets.weight)
 
 
-def value_loss(value: Tensor, targets: TensorBatch) -> Tensor:
-    """Of logits [B, 3] of win, draw, loss: cross-entropy; of a scalar value [B] in -1..1: squared error.
+def played_loss(logits: Tensor, move: Tensor, weight: Tensor) -> Tensor:
+    """Cross-entropy of logits [B, A] or [B, A - 1] with a move [B], a policy index; -1 and moves without logit do not
+    count."""
+    known = (move >= 0) & (move < logits.shape[1])
+    each = F.cross_entropy(logits.float(), move.where(known, -1), reduction="none", ignore_index=-1)
+    return mean(each, weight * known)
 
-    The target v is in -1..1; for the cross-entropy |v| is the probability of win (v > 0) or loss, the rest draw.
+
+def later_move_loss(output: NetOutput, batch: TensorBatch, *, name: str) -> Tensor:
+    """Cross-entropy of the map `name` with the move played so many moves later."""
+    return played_loss(output.maps[name], batch.extra[name], batch.weight)
+
+
+def value_loss(value: Tensor, targets: TensorBatch, kind: ValueLoss = "auto") -> Tensor:
+    """The loss of a value: logits [B, 3] of win, draw, loss; a logit [B, 1] of a win; or a scalar [B] in -1..1.
+
+    The target v is in -1..1. `mse` is the squared error of the expected result in -1..1, four times that of a
+    probability. `bce` is the binary cross-entropy of the probability of a win, (1 + value) / 2. `auto` is the
+    cross-entropy of the three outcomes, with |v| as the probability of win (v > 0) or loss and the rest draw; `bce` for
+    one logit; `mse` for a scalar.
     """
     known = ~targets.value.isnan()
     target = targets.value.nan_to_num()
-    if value.ndim == 1:
-        return mean((value.float() - target).square(), targets.weight * known)
+    if kind == "auto" and value.ndim == 2:
+        kind = "auto" if value.shape[1] == 3 else "bce"
+    if kind == "mse" or (value.ndim == 1 and kind == "auto"):
+        return mean((expected_result(value) - target).square(), targets.weight * known)
+    if kind == "bce":
+        logit = value.float().squeeze(1) if value.ndim == 2 and value.shape[1] == 1 else None
+        if logit is None:
+            logit = torch.logit((1 + expected_result(value)) / 2, eps=1e-6)
+        each = F.binary_cross_entropy_with_logits(logit, (1 + target) / 2, reduction="none")
+        return mean(each, targets.weight * known)
     wanted = torch.stack([target.clamp(min=0), 1 - target.abs(), (-target).clamp(min=0)], dim=1)
     return mean(F.cross_entropy(value.float(), wanted, reduction="none"), targets.weight * known)
 
@@ -121,6 +144,10 @@ LOSSES: Registry[LossTerm] = Registry(
             "soft",
             ("target",),
         ),
+        **{
+            name: LossTerm(partial(later_move_loss, name=name), name, targets=(name,))
+            for name in (f"move{n}" for n in MOVES_AHEAD)
+        },
     },
     RecipeError,
 )
@@ -130,10 +157,11 @@ LOSSES: Registry[LossTerm] = Registry(
 class WeightedLosses:
     """The loss of supervised and self-play training: the weighted sum of the losses of the network's heads."""
 
-    def __init__(self, weights: LossWeights) -> None:
+    def __init__(self, weights: LossWeights, value: ValueLoss = "auto", figures: bool = False) -> None:
+        """`value` is the kind of the value's loss. With `figures` the parts for the log include those of `figures`."""
         self._weights = weights.weights()
-        builtin = type(weights).model_fields
-        self._terms = {name: LOSSES[name] for name, weight in self._weights.items() if weight or name in builtin}
+        self._figures = figures
+        self._terms = loss_terms(weights, value)
 
     def __call__(self, output: NetOutput, batch: TensorBatch) -> tuple[Tensor, dict[str, Tensor]]:
         """The sum, and its unweighted parts by name; parts of the usual heads with weight 0 too, for the log."""
@@ -142,7 +170,34 @@ class WeightedLosses:
             for name, term in self._terms.items()
             if (not term.head or output.has(term.head)) and all(getattr(batch, c) is not None for c in term.columns)
         }
-        return total(parts, self._weights), parts
+        loss = total(parts, self._weights)
+        return loss, {**parts, **figures(output, batch)} if self._figures else parts
+
+
+def loss_terms(weights: LossWeights, value: ValueLoss = "auto") -> dict[str, LossTerm]:
+    """The losses with a weight above 0 and those of the usual heads, by name; `value` is the kind of the value's."""
+    builtin = type(weights).model_fields
+    terms = {name: LOSSES[name] for name, weight in weights.weights().items() if weight or name in builtin}
+    if value != "auto":
+        terms["value"] = LossTerm(lambda output, batch: value_loss(_known(output.value), batch, value), "value")
+    return terms
+
+
+@torch.no_grad()
+def figures(output: NetOutput, batch: TensorBatch) -> dict[str, Tensor]:
+    """Accuracy on a batch in training: top1, top5, value_mse (-1..1), and top1 and top5 of each map of a later move."""
+    found: dict[str, Tensor] = {}
+    maps = {f"{name}_": (logits, batch.extra.get(name)) for name, logits in output.maps.items()}
+    for name, (logits, move) in {"": (output.policy, batch.policy), **maps}.items():
+        if move is not None:
+            known = (move >= 0) & (move < logits.shape[1])
+            hits = logits.topk(min(5, logits.shape[1]), dim=1).indices == move[:, None]
+            found[f"{name}top1"] = mean(hits[:, 0].float(), known.float())
+            found[f"{name}top5"] = mean(hits.any(1).float(), known.float())
+    if output.value is not None:
+        error = (expected_result(output.value) - batch.value.nan_to_num()).square()
+        found["value_mse"] = mean(error, (~batch.value.isnan()).float())
+    return found
 
 
 def total(parts: Mapping[str, Tensor], weights: Mapping[str, float]) -> Tensor:

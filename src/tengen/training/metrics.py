@@ -4,13 +4,16 @@ Needs no PyTorch.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.data.batch import Batch
+from tengen.data.batch import Batch, Rows
 from tengen.data.sampler import Sampler
+from tengen.disk import write_whole
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import Evaluator
 from tengen.statistics import Z95, wilson
@@ -74,11 +77,23 @@ class PredictionResults:
     def __len__(self) -> int:
         return len(self.top1)
 
+    def save(self, path: Path) -> None:
+        """Write the columns as an .npz file, under a temporary name first."""
+        with write_whole(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **vars(self))
+
+    @staticmethod
+    def load(path: Path) -> "PredictionResults":
+        """Read what `save` wrote."""
+        with np.load(path) as columns:
+            return PredictionResults(**columns)
+
     def rows(self, chosen: NDArray[np.bool_]) -> "PredictionResults":
         return PredictionResults(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def estimates(self) -> dict[str, Estimate]:
-        """The figures by name: top1, top5, cross_entropy, value_mse, value_accuracy (who wins, of decided games)."""
+        """The figures by name: top1, top5, cross_entropy; value_mse, with values in -1..1; value_mse_01, the same with
+        values in 0..1, as many papers have it; value_accuracy (who wins, of decided games)."""
         known = ~np.isnan(self.outcome)
         value, outcome = self.value[known], self.outcome[known]
         decided = outcome != 0
@@ -89,6 +104,7 @@ class PredictionResults:
             "top5": Estimate.share(self.top5[played]),
             "cross_entropy": Estimate.average(self.loss[played]),
             "value_mse": Estimate.average((value - outcome) ** 2),
+            "value_mse_01": Estimate.average((value - outcome) ** 2 / 4),
             "value_accuracy": Estimate.share(right),
         }
 
@@ -107,8 +123,13 @@ class PredictionResults:
         return [(float(chance[band == b].mean()), Estimate.share(won[band == b])) for b in np.unique(band)]
 
 
-def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None) -> PredictionResults:
-    """Evaluate the first positions of a sampler, one epoch at most, and compare with the records."""
+def measure(
+    evaluator: Evaluator, sampler: Sampler, positions: int | None = None, seen: Callable[[Rows], None] = lambda _: None
+) -> PredictionResults:
+    """Evaluate the first positions of a sampler, one epoch at most, and compare with the records.
+
+    `seen` is called after each batch with its positions.
+    """
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     parts = []
     for step in range(-(-wanted // sampler.batch_size)):
@@ -116,23 +137,31 @@ def measure(evaluator: Evaluator, sampler: Sampler, positions: int | None = None
         batch = sampler.encode(rows)
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
         parts.append(judge(evaluator.infer(inputs), batch, rows.ply))
+        seen(rows)
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 
 
 def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> PredictionResults:
     """Compare one evaluation with the moves that were played, at `ply` [B], and with how the games ended."""
-    played = batch.policy >= 0
-    policy = evaluation.policy.astype(np.float64)
-    chosen = policy[np.arange(len(policy)), np.where(played, batch.policy, 0)]
-    ahead = (policy > chosen[:, None]).sum(1)
-    ties = (policy == chosen[:, None]).sum(1)
-    unknown = np.where(played, 0.0, np.nan)
+    top1, top5, loss = judge_moves(evaluation.policy, batch.policy)
     return PredictionResults(
-        top1=np.clip((1 - ahead) / ties, 0, 1) + unknown,
-        top5=np.clip((5 - ahead) / ties, 0, 1) + unknown,
-        loss=-np.log(np.maximum(chosen, 1e-12)) + unknown,
+        top1=top1,
+        top5=top5,
+        loss=loss,
         value=evaluation.value.astype(np.float64),
         outcome=batch.value.astype(np.float64),
         ply=ply.astype(np.float64),
     )
+
+
+def judge_moves(policy: NDArray[np.float32], move: Integers) -> tuple[Numbers, Numbers, Numbers]:
+    """(top1, top5, loss), float64 [B] as in PredictionResults, of probabilities [B, A]; NaN where `move` [B] is -1."""
+    played = move >= 0
+    exact = policy.astype(np.float64)
+    chosen = exact[np.arange(len(exact)), np.where(played, move, 0)]
+    ahead = (exact > chosen[:, None]).sum(1)
+    ties = (exact == chosen[:, None]).sum(1)
+    unknown = np.where(played, 0.0, np.nan)
+    top1, top5 = (np.clip((best - ahead) / ties, 0, 1) + unknown for best in (1, 5))
+    return top1, top5, -np.log(np.maximum(chosen, 1e-12)) + unknown

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import SGD, AdamW, Optimizer
+from torch.optim import SGD, Adadelta, Adagrad, Adam, AdamW, Optimizer
 
 from tengen.errors import RecipeError
 from tengen.plugins import Registry
@@ -34,8 +34,14 @@ class Muon(Optimizer):
     with all singular values pushed towards 1, times sqrt(max(1, rows / columns)) (K. Jordan and others, 2024).
     """
 
-    def __init__(self, groups: Iterable[dict[str, Any]], momentum: float = 0.95) -> None:
-        defaults = {"lr": 0.02, "weight_decay": 0.0, "momentum": momentum, "betas": (0.9, 0.99), "eps": 1e-8}
+    def __init__(
+        self,
+        groups: Iterable[dict[str, Any]],
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.99),
+        eps: float = 1e-8,
+    ) -> None:
+        defaults = {"lr": 0.02, "weight_decay": 0.0, "momentum": momentum, "betas": betas, "eps": eps}
         super().__init__(groups, defaults)
 
     @torch.no_grad()
@@ -109,30 +115,49 @@ def orthogonalize(matrices: Tensor, iterations: int = 5) -> Tensor:
 
 
 def _groups(network: nn.Module, config: OptimizerConfig, lr_rest: float) -> list[dict[str, Any]]:
-    """Convolution filters with weight decay, all other parameters without."""
+    """Convolution filters with weight decay, then all other parameters, those that decay apart from the rest."""
     matrices, rest = split_parameters(network)
-    return [
+    kernels = config.decayed == "kernels"
+    decayed = [p for p in rest if config.decayed == "all" or (kernels and p.ndim >= 2)]
+    inside = {id(p) for p in decayed}
+    groups = [
         {"params": matrices, "lr": config.lr, "weight_decay": config.weight_decay},
-        {"params": rest, "lr": lr_rest, "weight_decay": 0.0},
+        {"params": [p for p in rest if id(p) not in inside], "lr": lr_rest, "weight_decay": 0.0},
     ]
+    return groups + [{"params": decayed, "lr": lr_rest, "weight_decay": config.weight_decay}] * bool(decayed)
 
 
 def _muon(network: nn.Module, config: OptimizerConfig) -> Optimizer:
-    matrices, rest = _groups(network, config, config.lr_rest)
-    return Muon([{**matrices, "rule": "muon"}, {**rest, "rule": "adam"}], momentum=config.momentum)
-
-
-def _adamw(network: nn.Module, config: OptimizerConfig) -> Optimizer:
-    return AdamW(_groups(network, config, config.lr), betas=(0.9, 0.99))
+    matrices, *rest = _groups(network, config, config.lr_rest)
+    groups = [{**matrices, "rule": "muon"}, *({**group, "rule": "adam"} for group in rest)]
+    return Muon(groups, momentum=config.momentum, **config.options)
 
 
 def _sgd(network: nn.Module, config: OptimizerConfig) -> Optimizer:
+    nesterov = config.nesterov and config.momentum > 0
     groups = _groups(network, config, config.lr)
-    return SGD(groups, lr=config.lr, momentum=config.momentum, nesterov=config.momentum > 0)
+    return SGD(groups, lr=config.lr, momentum=config.momentum, nesterov=nesterov, **config.options)
 
 
-OPTIMIZERS: Registry[Callable[[nn.Module, OptimizerConfig], Optimizer]] = Registry(
-    "optimizer", "tengen.optimizers", {"muon": _muon, "adamw": _adamw, "sgd": _sgd}, RecipeError
+def _of_torch(kind: Callable[..., Optimizer], **defaults: Any) -> "Maker":
+    """A class of torch.optim, with settings where they differ from its own."""
+    return lambda network, config: kind(_groups(network, config, config.lr), **{**defaults, **config.options})
+
+
+Maker = Callable[[nn.Module, OptimizerConfig], Optimizer]
+
+OPTIMIZERS: Registry[Maker] = Registry(
+    "optimizer",
+    "tengen.optimizers",
+    {
+        "muon": _muon,
+        "sgd": _sgd,
+        "adagrad": _of_torch(Adagrad),
+        "adadelta": _of_torch(Adadelta, rho=0.95),  # Zeiler 2012; 0.9 in PyTorch
+        "adam": _of_torch(Adam),
+        "adamw": _of_torch(AdamW, betas=(0.9, 0.99)),
+    },
+    RecipeError,
 )
 """Every optimizer that `optimizer.name` may name: functions of (network, configuration)."""
 
@@ -140,9 +165,13 @@ OPTIMIZERS: Registry[Callable[[nn.Module, OptimizerConfig], Optimizer]] = Regist
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> Optimizer:
     """The optimizer of all parameters of a network; each group's `initial_lr` is its full learning rate.
 
-    Raises RecipeError for an unknown optimizer.
+    Raises RecipeError for an unknown optimizer and for options that it does not take.
     """
-    optimizer = OPTIMIZERS[config.name](network, config)
+    maker = OPTIMIZERS[config.name]
+    try:
+        optimizer = maker(network, config)
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"optimizer {config.name}: {error} (options: {config.options})") from error
     for group in optimizer.param_groups:
         group.setdefault("initial_lr", group["lr"])
     return optimizer

@@ -20,6 +20,7 @@ _TILES = {
     "top5": ("top-5 accuracy", "{:.1%}"),
     "cross_entropy": ("cross-entropy", "{:.3f}"),
     "value_mse": ("value error", "{:.3f}"),
+    "value_mse_01": ("value error, 0 to 1", "{:.3f}"),
     "value_accuracy": ("winner", "{:.1%}"),
 }
 

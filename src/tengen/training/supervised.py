@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from tengen.data.batch import BatchSource
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
@@ -27,44 +26,50 @@ from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.batches import BatchStream, TensorBatch, WithTargets
+from tengen.training.batches import TARGETS, BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import (
     Checkpoints,
+    LaterMoves,
     LossLog,
     ProgressBar,
     StopOnSignal,
     Stopwatch,
     Validation,
     checkpoints,
+    evaluator_of,
     make_callbacks,
 )
 from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
-from tengen.training.config import RunConfig
+from tengen.training.config import OptimizerConfig, RunConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
-from tengen.training.metrics import measure
-from tengen.training.optimizers import OPTIMIZERS
+from tengen.training.metrics import Estimate, measure
+from tengen.training.optimizers import make_optimizer
 from tengen.training.report import write_report
-from tengen.training.schedules import progress
+from tengen.training.schedules import position
+from tengen.training.start import Start, start_from, with_network
 from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
+_CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
 
 
 @dataclass(frozen=True)
 class Samplers:
-    """Positions for training and for validation, which share no game. `source` has the batches for training."""
+    """Positions for training and for validation, which share no game."""
 
     train: Sampler
     validation: Sampler
-    source: BatchSource
 
 
 def open_samplers(run: RunConfig) -> Samplers:
-    """Open the stores of a run. Raises StoreError for a store that is missing or too small."""
+    """Open the stores of a run.
+
+    Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
+    """
     data, training = run.data, run.training
-    planes = parse_config(run.network).plane_set
+    network = parse_config(run.network)
     move_targets, targets = needed_targets(training.losses)
     store = Store.open(Path(data.store))
     if data.validation_store is None:
@@ -74,7 +79,7 @@ def open_samplers(run: RunConfig) -> Samplers:
     train = Sampler(
         store,
         splits[0],
-        planes,
+        network.plane_set,
         training.batch_size,
         training.seed,
         symmetries=data.symmetries,
@@ -82,17 +87,27 @@ def open_samplers(run: RunConfig) -> Samplers:
         targets=move_targets,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
+        extra=targets_named(targets),
+        games=data.games,
+        positions_per_game=data.positions_per_game,
+        max_positions=data.max_positions,
+        skip_passes=data.skip_passes,
     )
+    every = data.validation_positions == "all"
     validation = Sampler(
         judged,
         splits[1],
-        planes,
+        network.plane_set,
         symmetries=False,
         threads=data.threads,
         validation_fraction=data.validation_fraction,
-        one_per_game=True,
+        one_per_game=not every,
+        max_positions=training.validation_games if every else None,
+        skip_passes=every,
     )
-    return Samplers(train, validation, WithTargets(train, targets) if targets else train)
+    for games in (train, validation):
+        network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
+    return Samplers(train, validation)
 
 
 def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.Module:
@@ -101,15 +116,17 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
     return build(parse_config(network), len(inputs.planes), len(inputs.scalars))
 
 
-def make_trainer(run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step."""
+def make_trainer(
+    run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None, network: nn.Module | None = None
+) -> Trainer[TensorBatch]:
+    """The trainer of a run, at its first step; of a fresh network unless one is given."""
     training = run.training
     return Trainer(
-        make_network(run.network, inputs, training.seed),
+        make_network(run.network, inputs, training.seed) if network is None else network,
         training,
-        WeightedLosses(training.losses),
+        WeightedLosses(training.losses, training.value_loss, figures=True),
         scalars=len(inputs.scalars),
-        position=lambda step, seconds: (step, progress(training, step, seconds / 3600)),
+        position=lambda step, seconds: position(training, step, seconds / 3600),
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
@@ -121,42 +138,55 @@ def train(
     out: Path,
     *,
     show_progress: bool = True,
-    on_start: Callable[[Trainer[TensorBatch]], None] = lambda _: None,
+    on_start: Callable[[Trainer[TensorBatch], Start | None], None] = lambda *_: None,
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
-    `on_start` is called with the trainer once recipe and folder have passed all checks.
-    Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds another run
-    or another process trains in it, where the games of the store changed since, for fewer steps than it has taken,
-    for a card with wrong board sizes and for losses of heads that the network lacks.
+    `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have passed
+    all checks. Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds
+    another run or another process trains in it, where the games of the store changed since, for fewer steps than it has
+    taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that the
+    network lacks and for a start without a matching layer.
     """
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     # Check everything before the folder is touched.
     folder = RunFolder(out, run.kind)
     folder.check_kind()
+    run = with_network(run)
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
-    _ = OPTIMIZERS[run.training.optimizer.name]
     further = make_callbacks(run.training.callbacks)
     samplers = open_samplers(run)
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
+    module = make_network(run.network, inputs, run.training.seed)
+    make_optimizer(module, run.training.optimizer)
+    begun = None
+    if run.start is not None and not checkpoints(folder.checkpoints):
+        begun = start_from(module, run.start)
     with folder.lead():
         found = checkpoints(folder.checkpoints)
         step = found[-1][0] if found else 0
         saved = read_checkpoint(found[-1][1]) if found else None
         if saved is not None:
-            check_same(out, saved["identity"], _identity(run, inputs))
+            before = saved["identity"]
+            optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
+            before["training"]["optimizer"] = optimizer.model_dump(mode="json")
+            check_same(out, before, _identity(run, inputs))
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
         # Make the trainer, or restore it from the newest checkpoint.
-        trainer = make_trainer(run, inputs, further)
-        on_start(trainer)
+        trainer = make_trainer(run, inputs, further, module)
+        if begun is not None and begun.has_scalars:
+            trainer.scalars.know(module)
+        on_start(trainer, begun)
         if saved is not None:
             trainer.restore(saved)
         with folder.log(step, again=("final",)) as events:
+            if begun is not None and saved is None:
+                events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress)
             return _finish(trainer, run, network, samplers, folder, events)
@@ -172,9 +202,11 @@ def _fit(
 ) -> None:
     """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
     config = run.training
-    stream = BatchStream(samplers.source, trainer.step, run.data.ahead)
+    stream = BatchStream(samplers.train, trainer.step, run.data.ahead)
     log = LossLog(events, stream, config.batch_size, config.log_every)
-    validation = Validation(events, samplers.validation, config.validation_games, config.validate_every)
+    validation = Validation(
+        events, samplers.validation, config.validation_games, config.validates, first=run.start is not None
+    )
     identity = {"identity": _identity(run, samplers.train.plane_set)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
@@ -224,15 +256,25 @@ def _finish(
     export(module, planes, scalars, path, card({}).metadata())
     check_agreement(module, path, planes, scalars)
     result = measure(OpenVinoEvaluator(path, remember=False), validation)
-    final = card(metric_entries(result))
+    final = card(metric_entries(result, _judge_maps(trainer, network, validation)))
     export(module, planes, scalars, path, final.metadata())
     events.write("final", trainer.step, final.metrics)
+    result.save(folder.path / "predictions.npz")
     write_report(folder.path, final, result)
     return path
 
 
+def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: Sampler) -> dict[str, Estimate]:
+    """Figures of the maps of later moves, which the network file does not have."""
+    if not any(name in TARGETS for name in network.heads.maps):
+        return {}
+    with LaterMoves(trainer.average, validation) as moves:
+        measure(evaluator_of(trainer, validation), validation, seen=moves.see)
+    return moves.estimates()
+
+
 def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
-    """The run with a card that describes its games, where the recipe does not.
+    """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
     Raises RecipeError for a card that names other board sizes than those of the games alone.
     """
@@ -242,7 +284,11 @@ def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
         raise RecipeError(
             f"card.board_sizes is {run.card.board_sizes}, but the games of {run.data.store} are {sizes}; leave it out"
         )
-    return run.model_copy(update={"card": facts_of(run.card, games.store, games.game_rows)})
+    training = run.training.with_epoch(games.positions)
+    facts = facts_of(run.card, games.store, games.game_rows)
+    if run.start is not None and not run.card.data:
+        facts = facts.model_copy(update={"data": f"{facts.data}, begun with {Path(run.start).stem}"})
+    return run.model_copy(update={"card": facts, "training": training})
 
 
 def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
@@ -255,6 +301,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
+            **{name: getattr(data, name) or None for name in _CHOICE},
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }
@@ -262,11 +309,11 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
 
 def _check_steps(out: Path, step: int, run: RunConfig) -> None:
     """RecipeError for a run that has taken more steps than it should: its learning rate is not that of the end."""
-    steps = run.training.steps
+    steps = run.training.total_steps
     if steps is not None and step > steps:
+        of = "training.steps" if steps == run.training.steps else "the steps of training.epochs"
         raise RecipeError(
-            f"{out} holds a run of {step} steps, more than training.steps = {steps}; give {step} or more, or another "
-            "--out"
+            f"{out} holds a run of {step} steps, more than {of} = {steps}; give {step} or more, or another --out"
         )
 
 
@@ -287,7 +334,7 @@ def measure_pace(run: RunConfig, samplers: Samplers, seconds: float) -> Pace:
     if run.training.threads:
         torch.set_num_threads(run.training.threads)
     try:
-        stream = BatchStream(samplers.source, 0, run.data.ahead)
+        stream = BatchStream(samplers.train, 0, run.data.ahead)
         stopwatch = Stopwatch(stream, seconds)
         trainer = make_trainer(run, samplers.train.plane_set, [stopwatch])
         trainer.position = lambda step, _: (step, 0.0)  # the stopwatch ends it

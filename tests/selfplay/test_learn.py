@@ -1,15 +1,15 @@
-"""The growing window."""
+"""The replay window of the learner."""
 
 from tengen.selfplay.config import WindowConfig
 from tengen.selfplay.learn import window_size
 
 
-def test_all_there_is_until_the_least() -> None:
+def test_all_there_is_until_the_minimum() -> None:
     config = WindowConfig(min_positions=1000)
     assert [window_size(n, config) for n in (0, 1, 999, 1000)] == [0, 1, 999, 1000]
 
 
-def test_grows_slower_than_the_total_and_never_beyond_the_most() -> None:
+def test_grows_slower_than_the_total_and_never_beyond_the_maximum() -> None:
     config = WindowConfig(min_positions=1000, max_positions=5000, exponent=0.75, expand=0.4)
     sizes = [window_size(n, config) for n in range(1000, 100_000, 500)]
     assert sizes == sorted(sizes)

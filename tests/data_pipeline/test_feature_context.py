@@ -205,6 +205,12 @@ def test_features_of_moves(store: Store) -> None:
             ("opponent_pass_alive", f.pass_alive(f.other)),
         ):
             assert np.array_equal(planes[name], found), name
+        planes = dict(zip(_native.plane_set("bakago39-moves")[0], encode_game("bakago39-moves", game)[0], strict=True))
+        assert np.array_equal(planes["sensible"], f.sensible())
+        eyes = encode_game("bakago39", game)[0][_native.plane_set("bakago39")[0].index("own_true_eyes")]
+        assert np.array_equal(eyes, f.true_eyes(f.own))
+        for size in range(1, 8):
+            assert np.array_equal(planes[f"self_atari_{size}"], f.self_ataris() == size)
         assert f.was_pass(1) == (game.moves[-1][1] == game.size**2)
 
 

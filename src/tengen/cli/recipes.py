@@ -1,0 +1,81 @@
+"""`tengen recipes`: all recipes with their papers, sizes and hours."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tengen.recipes.loader import FOLDER, load_recipe, network_cost, network_fields, read_recipe, recipe_names
+
+
+def command(
+    published: Annotated[bool, typer.Option("--published", help="only the recipes of published systems")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """List all recipes: kind, paper, size of the network, hours on two cores.
+
+    Sizes need the extra [train]. A multiply-accumulate (MAC) counts convolutions and linear layers of one position.
+    """
+    rows = [row for name in recipe_names() if (row := about(name))["paper"] or not published]
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    table = Table(title="Recipes", title_justify="left")
+    for heading in ("name", "kind", "paper", "network", "parameters", "MMAC", "hours"):
+        number = heading in ("parameters", "MMAC", "hours")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=heading != "paper")
+    for row in rows:
+        table.add_row(
+            row["name"],
+            row["kind"],
+            row["paper"] or "",
+            row["network"] or "",
+            "" if row["parameters"] is None else f"{row['parameters']:,}",
+            "" if row["macs"] is None else f"{row['macs'] / 1e6:,.1f}",
+            "" if row["hours"] is None else f"{row['hours']:g}",
+        )
+    Console().print(table)
+
+
+def about(name: str) -> dict[str, Any]:
+    """What a shipped recipe says about itself; the cost of its network where PyTorch is installed.
+
+    None where a recipe of its kind has no such thing.
+    """
+    data = {"name": name, **read_recipe(FOLDER / f"{name}.yaml")}
+    network = data.get("network")
+    config = network_fields(network) if network and find_spec("torch") else None
+    parameters, macs = network_cost(config) if config else (None, None)
+    search = data.get("card", {}).get("search", {}) or data.get("search", {})
+    return {
+        "name": name,
+        "kind": data.get("kind", "supervised"),
+        "paper": data.get("paper"),
+        "hours": data.get("hours"),
+        "planes": config and config.plane_set,
+        "network": network
+        and (network.get("preset") or " ".join(map(str, (network["family"], network.get("size", ""))))),
+        "parameters": parameters,
+        "macs": macs,
+        "training": _training(data),
+        "search": search.get("preset") or search.get("params", {}).get("selection"),
+    }
+
+
+def _training(data: dict[str, Any]) -> str | None:
+    """Optimizer, batch size and length of a supervised run."""
+    if data.get("kind", "supervised") != "supervised":
+        return None
+    training = load_recipe(data["name"]).training
+    optimizer = training.optimizer
+    epochs = None if training.epochs is None else f"{training.epochs:g} epochs"
+    samples = (
+        None if training.total_steps is None else f"{training.total_steps * training.batch_size / 1e6:,.6g} M samples"
+    )
+    length = samples or epochs or f"{training.max_hours:g} hours"
+    return f"{optimizer.name} {optimizer.lr:g}, batch {training.batch_size}, {length}"

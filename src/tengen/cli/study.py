@@ -1,0 +1,97 @@
+"""`tengen study`: published experiments, rerun by one command."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tengen.cli.interruption import report_interruption
+from tengen.runs.interruption import interrupt_after
+from tengen.studies.runner import StudyFolder, run_study
+from tengen.studies.study import Study, load_study, study_names
+
+RUNS = Path("runs") / "studies"
+
+
+def command(
+    study: Annotated[
+        str | None, typer.Argument(help=f"a study's path or name: {', '.join(study_names())}; all are listed without")
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="STEP", help="only this step; repeat for more")] = None,
+    hours: Annotated[float | None, typer.Option(min=0, help="stop after so many hours; the next call goes on")] = None,
+    scale: Annotated[
+        float | None, typer.Option(min=1e-6, max=1, help="run this share of the length of each step, in another folder")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="the same with the study's own small share: minutes")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="change a setting of all training runs: data.store=mine"),
+    ] = None,
+    report: Annotated[bool, typer.Option("--report", help="run nothing; write the page from the runs so far")] = False,
+    out: Annotated[Path | None, typer.Option(help=r"folder of the runs \[runs/studies/NAME]")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help=r"folder of the page \[docs/studies; reduced: that of the runs]")
+    ] = None,
+) -> None:
+    """Rerun a published experiment and write a page with its figures beside ours.
+
+    The steps of a study are training runs, matches and measurements. Each lies in a run folder of its own. The same
+    command goes on after an interruption. The page has `not run` where a step is missing.
+    """
+    if study is None:
+        _list()
+        return
+    made = load_study(study)
+    share = scale if scale is not None else made.quick if quick else 1.0
+    made = _prepared(made, share, settings or [])
+    folder = StudyFolder(out or RUNS / (made.name if share == 1 else f"{made.name}-x{share:g}"), made)
+    pages = page or (Path("docs") / "studies" if share == 1 else folder.path)
+    if not report:
+        _run(folder, only or [], hours)
+    from tengen.studies.page import write_study
+
+    print(f"page: {write_study(folder, pages, share)}")
+
+
+def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
+    from tengen.cli.app import main
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with interrupt_after(None if hours is None else 3600 * hours) as time_is_up, report_interruption(folder.path):
+            try:
+                run_study(folder, main, only, lambda line: print(line, file=sys.stderr, flush=True))
+            except KeyboardInterrupt:
+                if not time_is_up.is_set():
+                    raise
+                print(f"stopped after {hours:g} hours; the same command goes on", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _prepared(study: Study, share: float, settings: list[str]) -> Study:
+    """The study with settings for its training runs and a share of its length."""
+    given = dict(setting.partition("=")[::2] for setting in settings)
+    steps = {
+        name: (step.model_copy(update={"set": {**step.set, **given}}) if step.verb == "train" else step).scaled(share)
+        for name, step in study.steps.items()
+    }
+    return study.model_copy(update={"steps": steps})
+
+
+def _list() -> None:
+    table = Table(title="Studies", title_justify="left")
+    for heading in ("name", "paper", "hours", "steps done"):
+        table.add_column(heading, justify="right" if heading in ("hours", "steps done") else "left")
+    for name in study_names():
+        study = load_study(name)
+        folder = StudyFolder(RUNS / name, study)
+        done = sum(folder.state(step) == "done" for step in study.steps)
+        table.add_row(name, study.paper, f"{study.hours:g}", f"{done} of {len(study.steps)}")
+    Console().print(table)

@@ -1,0 +1,79 @@
+"""Plain stacks of convolutions: BetaGo, BakaGo's first networks, DarkForest, Deep-Go, AlphaGo 2016."""
+
+import re
+from itertools import pairwise
+from typing import Literal
+
+from pydantic import Field, field_validator
+from torch import Tensor, nn
+
+from tengen.networks.blocks import BoardMask
+from tengen.networks.layers import Conv
+from tengen.networks.tower import Tower, TowerConfig
+
+_LAYERS = re.compile(r"(?:(\d+) ?\* ?)?([1357])x\2x(\d+)")
+
+
+class PlainConfig(TowerConfig):
+    """`convs` are the convolutions in order, such as `5x5x92` or `10 * 3x3x384`: times, kernel, filters.
+
+    `batch_norm` stands before or after the activation of each. Without padding (`valid`) a 3x3 convolution shrinks the
+    board by 2. `pool` is the edge of a max pooling at the end, 1 for none.
+    """
+
+    family: Literal["plain"] = "plain"
+    convs: tuple[str, ...] = ("6 * 3x3x64",)
+    padding: Literal["same", "valid"] = "same"
+    batch_norm: Literal["before", "after"] | None = None
+    pool: int = Field(1, ge=1)
+
+    @field_validator("convs")
+    @classmethod
+    def _well_formed(cls, convs: tuple[str, ...]) -> tuple[str, ...]:
+        for text in convs:
+            match = _LAYERS.fullmatch(text)
+            if not match or not int(match[3]) or match[1] == "0":
+                raise ValueError(
+                    f"{text!r} is no convolution: write kernel and filters, such as 5x5x92 or 10 * 3x3x384"
+                )
+        if not convs:
+            raise ValueError("give one convolution or more, such as 3x3x64")
+        return convs
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """(kernel, filters) of each convolution."""
+        matches = [_LAYERS.fullmatch(text) for text in self.convs]
+        return [(int(m[2]), int(m[3])) for m in matches if m for _ in range(int(m[1] or 1))]
+
+    @property
+    def normalized(self) -> bool:
+        return self.batch_norm is not None
+
+    def shrunk(self, edge: int) -> int:
+        lost = sum(kernel - 1 for kernel, _ in self.layers) if self.padding == "valid" else 0
+        return (edge - lost) // self.pool
+
+
+class PlainNet(Tower):
+    """Convolutions, each with its activation; max pooling; heads."""
+
+    def __init__(self, config: PlainConfig, planes: int, scalars: int) -> None:
+        super().__init__(config)
+        act = config.activation
+        parts = {None: (act,), "before": ("norm", act), "after": (act, "norm")}[config.batch_norm]
+        widths = [planes, *(filters for _, filters in config.layers)]
+        self.convs = nn.ModuleList(
+            Conv(inputs, outputs, kernel, *parts, pad=config.padding == "same")
+            for (inputs, outputs), (kernel, _) in zip(pairwise(widths), config.layers, strict=True)
+        )
+        self.drop_channels = nn.Dropout2d(config.spatial_dropout)
+        self.pool = nn.MaxPool2d(config.pool) if config.pool > 1 else nn.Identity()
+        self.add_heads(config, widths[-1])
+
+    def trunk(self, planes: Tensor, board: BoardMask) -> Tensor:
+        x = planes
+        for conv in self.convs:
+            x = self.drop_channels(conv(x, board))
+        result: Tensor = self.pool(x)
+        return result

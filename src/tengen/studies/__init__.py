@@ -1,0 +1,1 @@
+"""Studies: published experiments rerun from YAML files that list training runs, matches and measurements."""

@@ -1,0 +1,233 @@
+"""The figures of a study, read from its run folders, with 95% intervals: paired where positions are the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from tengen.errors import RecipeError, unknown_name
+from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.playout_file import is_playout, read_playout_card
+from tengen.match.folder import read_folder
+from tengen.match.summary import games_of, tally
+from tengen.runs.events import read_events
+from tengen.statistics import wilson
+from tengen.studies.runner import StudyFolder
+from tengen.studies.study import Figure
+from tengen.training.metrics import Estimate, PredictionResults
+
+Numbers = NDArray[np.float64]
+
+COLUMNS: dict[str, Callable[[PredictionResults], Numbers]] = {
+    "top1": lambda found: found.top1,
+    "top5": lambda found: found.top5,
+    "cross_entropy": lambda found: found.loss,
+    "value_mse": lambda found: (found.value - found.outcome) ** 2 / 4,
+    "value_accuracy": lambda found: np.where(
+        found.outcome == 0, np.nan, 0.5 + 0.5 * np.sign(found.value * found.outcome)
+    ),
+}
+"""Figures of held-out positions. `value_mse` is in the 0 to 1 scale of the papers, a quarter of that of -1 to 1."""
+_SHARES = ("top1", "top5", "value_accuracy", "score")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The validations of one run: samples seen and hours of training [n], and a figure with its interval [n]."""
+
+    samples: Numbers
+    hours: Numbers
+    mean: Numbers
+    low: Numbers
+    high: Numbers
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """A finished training run of a study."""
+
+    step: str
+    card: Card
+    predictions: PredictionResults | None
+
+    def estimate(self, figure: str) -> Estimate | None:
+        return None if self.predictions is None else _mean([self.predictions], figure)
+
+
+def training_run(folder: StudyFolder, step: str) -> TrainingRun | None:
+    """The run of a step that trains a network; None for any other step and for one that is not done."""
+    path = folder.network(step)
+    if folder.state(step) != "done" or path.suffix != ".onnx":
+        return None
+    return TrainingRun(step, read_card(path), _predictions(folder, step))
+
+
+def _predictions(folder: StudyFolder, step: str) -> PredictionResults | None:
+    path = folder.run_folder(step) / "predictions.npz"
+    return PredictionResults.load(path) if path.exists() else None
+
+
+def curve(folder: StudyFolder, step: str, figure: str) -> Curve | None:
+    """The validations of a run so far; None before the first. Samples are those of the log's steps."""
+    path = folder.run_folder(step)
+    events = [event for event in read_events(path, "validation") if figure in event]
+    training = read_events(path, "train")
+    recipe = path / "recipe.yaml"
+    if not events or not training or not recipe.exists():
+        return None
+    batch = yaml.safe_load(recipe.read_text(encoding="utf-8"))["training"]["batch_size"]
+    steps = np.array([event["step"] for event in events], float)
+    hours = np.interp(steps, [event["step"] for event in training], [event["hours"] for event in training])
+    scale = 0.25 if figure == "value_mse" else 1.0
+    mean, low, high = (
+        scale * np.array(values, float)
+        for values in (
+            [event[figure] for event in events],
+            [event["intervals"][figure][0] for event in events],
+            [event["intervals"][figure][1] for event in events],
+        )
+    )
+    return Curve(batch * steps, hours, mean, low, high)
+
+
+def _mean(runs: Sequence[PredictionResults], figure: str, minus: Sequence[PredictionResults] = ()) -> Estimate:
+    """The mean over runs and positions, less that of `minus` position by position; seeds are averaged first.
+
+    The interval is that of the positions: it says nothing about other seeds. Raises RecipeError for runs that were
+    judged on different positions.
+    """
+    first = runs[0]
+    for other in (*runs, *minus):
+        if not (np.array_equal(first.ply, other.ply) and np.array_equal(first.outcome, other.outcome, equal_nan=True)):
+            raise RecipeError("the runs were judged on different positions: their difference has no paired interval")
+    column = np.mean([COLUMNS[figure](run) for run in runs], axis=0)
+    if minus:
+        column = column - np.mean([COLUMNS[figure](run) for run in minus], axis=0)
+    known = column[~np.isnan(column)]
+    return Estimate.share(known) if figure in _SHARES and not minus and len(runs) == 1 else Estimate.average(known)
+
+
+def _held_out(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    runs = [_predictions(folder, step) for step in wanted.of]
+    minus = [_predictions(folder, step) for step in wanted.minus]
+    if any(run is None for run in (*runs, *minus)):
+        return None
+    return _mean([run for run in runs if run], wanted.figure, [run for run in minus if run])
+
+
+def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """A figure of the training batches, such as top1, over the last tenth of a run; a share has an interval."""
+    shares = []
+    for step in wanted.of:
+        events = [event for event in read_events(folder.run_folder(step), "train") if wanted.key in event]
+        if not events or folder.state(step) != "done":
+            return None
+        last = [event[wanted.key] for event in events if event["step"] > 0.9 * events[-1]["step"]]
+        found = curve(folder, step, "top1")
+        per_event = (found.samples[-1] / len(events)) if found else 0
+        shares.append((float(np.mean(last)), per_event * len(last)))
+    mean = float(np.mean([share for share, _ in shares]))
+    count = int(sum(number for _, number in shares))
+    interval = wilson(mean * count, count) if wanted.key in _SHARES else (math.nan, math.nan)
+    return Estimate(mean, *interval, count)
+
+
+def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """A metric on the card of the network or playout policy of a step."""
+    step = wanted.of[0]
+    if folder.state(step) != "done":
+        return None
+    path = folder.network(step)
+    metrics = (read_playout_card(path) if is_playout(str(path)) else read_card(path)).metrics
+    return Estimate(metrics[wanted.key], *metrics[f"{wanted.key}_interval"], metrics["judged_positions"])
+
+
+def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """The score of `player` in the match of a step, against `against` or all others."""
+    path = folder.run_folder(wanted.of[0])
+    if not (path / "summary.json").exists():
+        return None
+    outcomes = read_folder(path)[1]
+    found = tally(games_of(outcomes, wanted.player, *([wanted.against] if wanted.against else [])), wanted.player)
+    return Estimate(found.score, *found.interval(), found.games) if found.games else None
+
+
+def _speedup(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """How many times fewer samples the runs `of` need for the final `key` (top1 unless given) of the runs `minus`.
+
+    The mean curves of the seeds are compared. Infinite bounds do not occur: NaN where `of` never gets there.
+    """
+    figure = wanted.key or "top1"
+    ours, theirs = (
+        [curve(folder, step, figure) for step in steps if folder.state(step) == "done"]
+        for steps in (wanted.of, wanted.minus)
+    )
+    if len(ours) < len(wanted.of) or len(theirs) < len(wanted.minus) or None in (*ours, *theirs):
+        return None
+    fast, slow = (mean_curve([each for each in curves if each]) for curves in (ours, theirs))
+    reached = np.flatnonzero(fast.mean >= slow.mean[-1])
+    ratio = float(slow.samples[-1] / fast.samples[reached[0]]) if len(reached) else math.nan
+    return Estimate(ratio, math.nan, math.nan, len(fast.samples))
+
+
+def mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean of runs of the same schedule, up to the end of the shortest. Its band is that of the positions."""
+    shortest = min(len(each.samples) for each in curves)
+    columns = ([getattr(each, field.name)[:shortest] for each in curves] for field in fields(Curve))
+    return Curve(*(np.mean(column, axis=0) for column in columns))
+
+
+def _output(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """A number in the JSON that a step printed, at the path `key`.
+
+    Its parts are names of a mapping; indices of a list, or a value in one of its rows.
+    """
+    result = folder.result(wanted.of[0])
+    if result is None:
+        return None
+    value: Any = result if wanted.key == "seconds" else result["output"]
+    for part in wanted.key.split("."):
+        if isinstance(value, dict):
+            value = value[part]
+        else:
+            value = value[int(part)] if part.isdigit() else next(row for row in value if part in row.values())
+    return Estimate(float(value), math.nan, math.nan, 1)
+
+
+FIGURES: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
+    **dict.fromkeys(COLUMNS, _held_out),
+    "training": _training,
+    "card": _card,
+    "score": _score,
+    "speedup": _speedup,
+    "output": _output,
+}
+
+
+def find_figure(folder: StudyFolder, wanted: Figure) -> Estimate | None:
+    """What a row shows; None where a step that it needs is not done."""
+    if wanted.figure not in FIGURES:
+        raise RecipeError(unknown_name("figure", wanted.figure, FIGURES))
+    return FIGURES[wanted.figure](folder, wanted)
+
+
+def shown(wanted: Figure, found: Estimate | None) -> str:
+    """The cell of a table: `50.1% (49.2 to 51.0)`, in points for a difference of shares; `not run` for None."""
+    if found is None:
+        return "not run"
+    if math.isnan(found.mean):
+        return "not reached"
+    if wanted.figure in _SHARES or wanted.key in _SHARES:
+        sign, unit = ("+", " points") if wanted.minus else ("", "%")
+        text = f"{100 * found.mean:{sign}.1f}{unit}"
+        ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]
+    else:
+        form = wanted.form or ("{:+.3f}" if wanted.minus and wanted.figure != "speedup" else "{:,.3g}")
+        text, ends = form.format(found.mean), [form.format(end) for end in (found.low, found.high)]
+    return text if math.isnan(found.low) else f"{text} ({ends[0]} to {ends[1]})"

@@ -1,0 +1,199 @@
+"""The page of a study: Markdown with the published figures beside ours, SVG plots, and the same figures as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from tengen.disk import write_text
+from tengen.recipes.loader import network_cost, network_fields
+from tengen.runs.plots import INK, PALETTE, save_plot
+from tengen.runs.progress import duration
+from tengen.studies.figures import Curve, TrainingRun, curve, find_figure, mean_curve, shown, training_run
+from tengen.studies.runner import StudyFolder
+from tengen.studies.study import Curves, Documented, Figure, Study
+from tengen.training.metrics import Estimate
+
+_REDUCED = (
+    '!!! warning "Reduced"\n\n    This page is of a run with {share:.3g} of the length of each step. It shows that '
+    "the commands work. Its figures say nothing about the published system."
+)
+
+
+def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
+    """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page."""
+    study = folder.study
+    out.mkdir(parents=True, exist_ok=True)
+    runs = {step: training_run(folder, step) for step in study.steps}
+    plots = [path for curves in study.plots for path in _plots(folder, curves, out)]
+    figures = [
+        (row, find_figure(folder, row.ours) if isinstance(row.ours, Figure) else None)
+        for row in study.rows
+        if isinstance(row.ours, Figure) or scale == 1
+    ]
+    done = sum(folder.state(step) == "done" for step in study.steps)
+    reduced = scale != 1
+    parts = [
+        f"# {study.title}",
+        study.about.strip(),
+        f"{study.paper}",
+        *([_REDUCED.format(share=scale)] if reduced else []),
+        f"```sh\ntengen study {study.name}{_scale_option(scale)}\n```",
+        f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
+        f"on after an interruption; `tengen study {study.name} --quick` runs every step in a small part of its length.",
+        "## Results",
+        _table(
+            ["what", "published", "ours, 95% interval", "command", "what differs"],
+            [
+                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), row.differs]
+                for row, found in figures
+            ],
+        ),
+        *(f"![{path.stem}]({path.name})" for path in plots),
+        *([] if reduced or not study.conclusions else ["## Conclusions", _list(study.conclusions)]),
+        *(["## Not measured", _list(study.not_done)] if study.not_done else []),
+        "## Steps",
+        _table(
+            ["step", "network", "parameters", "MMAC", "samples", "hours", "top-1", "top-5", "value MSE, 0 to 1"],
+            [_training_row(step, run) for step, run in runs.items() if run is not None],
+        )
+        if any(runs.values())
+        else "",
+        _table(
+            ["step", "state", "command"],
+            [[step, _state(folder, step), f"`{_words(folder, step)}`"] for step in study.steps],
+        ),
+    ]
+    record = {
+        "study": study.name,
+        "scale": scale,
+        "rows": [
+            {"what": row.what, "published": row.published, **_numbers(found)}
+            for row, found in figures
+            if isinstance(row.ours, Figure)
+        ],
+        "runs": [_run_record(run) for run in runs.values() if run is not None],
+    }
+    write_text(out / f"{study.name}.json", json.dumps(record, indent=1) + "\n", durable=False)
+    return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
+
+
+def _plots(folder: StudyFolder, wanted: Curves, out: Path) -> list[Path]:
+    """One SVG for each axis, of the curves that there are."""
+    lines = {}
+    for label, steps in wanted.of.items():
+        found = [each for step in steps if (each := curve(folder, step, wanted.figure))]
+        if found:
+            lines[label] = mean_curve(found)
+    if not lines:
+        return []
+    stem = f"{folder.study.name}-{wanted.title.lower().replace(' ', '-')}"
+    return [
+        save_plot(out / f"{stem}-{over}.svg", wanted.title, _LABELS[over], _drawing(lines, wanted, over))
+        for over in wanted.over
+    ]
+
+
+_LABELS = {"samples": "million samples", "hours": "hours of training"}
+_PERCENT = ("top1", "top5", "value_accuracy")
+
+
+def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Axes], None]:
+    unit = 100 if wanted.figure in _PERCENT else 1
+
+    def draw(axes: Axes) -> None:
+        for (label, line), color in zip(lines.items(), PALETTE * 3, strict=False):
+            x = line.samples / 1e6 if over == "samples" else line.hours
+            axes.plot(x, unit * line.mean, ".-", color=color, label=label)
+            axes.fill_between(x, unit * line.low, unit * line.high, color=color, alpha=0.15)
+        if over == "samples":
+            axes.set_xlim(0, 1.05 * max(line.samples[-1] for line in lines.values()) / 1e6)
+            right = axes.get_xlim()[1]
+            for label, points in wanted.published.items():
+                inside = [(x / 1e6, y) for x, y in points if x / 1e6 <= right]
+                if inside:
+                    axes.plot(*zip(*inside, strict=True), "x", color=INK, label=label)
+        axes.set_ylabel("percent" if unit == 100 else wanted.figure.replace("_", " "))
+
+    return draw
+
+
+def _training_row(step: str, run: TrainingRun) -> list[str]:
+    card = run.card
+    parameters, macs = network_cost(network_fields(card.config))
+
+    def cell(figure: str) -> str:
+        found = run.estimate(figure)
+        known = found is not None and found.count
+        return shown(Figure(figure=figure, of=[step], form="{:.4f}"), found) if known else "-"
+
+    return [
+        step,
+        f"{card.family}, `{card.plane_set}`",
+        f"{parameters:,}",
+        f"{macs / 1e6:,.1f}",
+        f"{card.positions:,}",
+        f"{card.hours:.2f}",
+        *(cell(figure) for figure in ("top1", "top5", "value_mse")),
+    ]
+
+
+def _run_record(run: TrainingRun) -> dict[str, Any]:
+    parameters, macs = network_cost(network_fields(run.card.config))
+    found = {figure: run.estimate(figure) for figure in ("top1", "top5", "value_mse")}
+    return {
+        "step": run.step,
+        "recipe": run.card.name,
+        "parameters": parameters,
+        "macs": macs,
+        "samples": run.card.positions,
+        "hours": run.card.hours,
+        **{figure: _numbers(value) for figure, value in found.items() if value is not None and value.count},
+    }
+
+
+def _numbers(found: Estimate | None) -> dict[str, Any]:
+    if found is None:
+        return {"ours": None}
+    ours, low, high = (None if value != value else round(value, 5) for value in (found.mean, found.low, found.high))
+    return {"ours": ours, "interval_95": None if low is None else [low, high]}
+
+
+def _ours(study: Study, wanted: Figure | Documented, found: Estimate | None, scale: float) -> tuple[str, str]:
+    """The cells of our figure, and of the command that measures it."""
+    if isinstance(wanted, Documented):
+        return wanted.text, f"`{wanted.command}`"
+    steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
+    return shown(wanted, found), f"`tengen study {study.name}{_scale_option(scale)} {steps}`"
+
+
+def _scale_option(scale: float) -> str:
+    return "" if scale == 1 else f" --scale {scale:g}"
+
+
+def _state(folder: StudyFolder, step: str) -> str:
+    result = folder.result(step)
+    if result is not None:
+        return f"done in {duration(result['seconds'])}" if result["seconds"] else "done"
+    if missing := folder.missing(step):
+        return f"not run: {' and '.join(missing)} not installed"
+    return {"begun": "begun", "not run": "not run"}[folder.state(step)]
+
+
+def _words(folder: StudyFolder, step: str) -> str:
+    command = folder.command(step)
+    return shlex.join(command if command[0] == "python" else ["tengen", *command]).replace("|", "\\|")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(' '.join(cell.split()) for cell in line)} |" for line in lines)
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {' '.join(text.split())}" for text in texts)

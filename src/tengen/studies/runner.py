@@ -1,0 +1,130 @@
+"""Runs the steps of a study, each in its own run folder, and goes on where an earlier call stopped."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any, Literal
+
+import tengen
+from tengen.disk import write_text
+from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.studies.study import Step, Study, inputs
+
+Run = Callable[[Sequence[str]], int]
+"""Carries out a command of `tengen` from its words; returns its exit status."""
+State = Literal["done", "begun", "not run"]
+
+_WITH_FOLDER = ("train", "zero", "match", "import")
+_WITH_JSON = ("evaluate", "bench", "stats", "rate")
+_INTERRUPTED = 130
+
+
+class StudyFolder:
+    """The runs of a study: `STEP/` is the run folder of a step, `STEP.json` its command and output once it is done."""
+
+    def __init__(self, path: Path, study: Study) -> None:
+        self.path = path
+        self.study = study
+
+    def run_folder(self, step: str) -> Path:
+        return self.path / step
+
+    def network(self, step: str) -> Path:
+        """The network, playout policy or store that a step makes, once it exists."""
+        found = sorted((self.run_folder(step) / "nets").glob("*.*"))
+        kept = [path for path in found if path.stem == Path(self.study.steps[step].recipe or "").stem] or found
+        return kept[0] if kept else self.run_folder(step)
+
+    def result(self, step: str) -> dict[str, Any] | None:
+        """The command, the seconds and the output of a finished step; None for any other."""
+        path = self.path / f"{step}.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def state(self, step: str) -> State:
+        if (self.path / f"{step}.json").exists():
+            return "done"
+        return "begun" if self.run_folder(step).exists() else "not run"
+
+    def command(self, step: str) -> list[str]:
+        """The words of the command of a step."""
+        made = self.study.steps[step]
+        words = made.command({name: self.network(name) for name in inputs(made)})
+        if made.verb in _WITH_FOLDER:
+            words += ["--out", str(self.run_folder(step))]
+        return [*words, "--json"] if made.verb in _WITH_JSON else words
+
+    def missing(self, step: str) -> list[str]:
+        """The programs that a step needs and this machine lacks."""
+        return [name for name in self.study.steps[step].needs if shutil.which(name) is None]
+
+
+def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Callable[[str], None] = print) -> None:
+    """Run the steps that are not done, or those of `only`. The same call goes on after an interruption.
+
+    Raises KeyboardInterrupt where a step was interrupted, RecipeError for an unknown step or one that needs another
+    that is not done, TengenError where a step fails.
+    """
+    steps = folder.study.steps
+    for name in only:
+        if name not in steps:
+            raise RecipeError(unknown_name("step", name, steps))
+    for name, step in steps.items():
+        if (only and name not in only) or folder.state(name) == "done":
+            continue
+        if missing := folder.missing(name):
+            say(f"{name}: left out, {' and '.join(missing)} not installed")
+            continue
+        if waiting := [other for other in inputs(step) if folder.state(other) != "done"]:
+            if only:
+                raise RecipeError(f"step {name} needs {', '.join(waiting)}, not run yet")
+            say(f"{name}: left out, {', '.join(waiting)} not run")
+            continue
+        command = folder.command(name)
+        say(f"{name}: {'' if step.verb == 'python' else 'tengen '}{' '.join(command)}")
+        _run_step(folder, name, step, command, run)
+
+
+def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
+    folder.path.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    printed = io.StringIO()
+    if step.verb == "python":
+        done = subprocess.run([sys.executable, *command[1:]], stdout=subprocess.PIPE, text=True, check=False)
+        status = done.returncode
+        printed.write(done.stdout)
+    else:
+        with redirect_stdout(printed):
+            status = run(command)
+    if status == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if status:
+        raise TengenError(f"step {name} of the study failed with exit status {status}")
+    result = {
+        "command": command,
+        "seconds": round(time.monotonic() - started, 1),
+        "version": tengen.__version__,
+        "output": _output(printed.getvalue()),
+    }
+    write_text(folder.path / f"{name}.json", json.dumps(result, indent=1) + "\n")
+
+
+def _output(text: str) -> Any:
+    """What a command printed, if it is JSON: one value, or a value a line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        lines = []
+        for line in text.splitlines():
+            try:
+                lines.append(json.loads(line))
+            except json.JSONDecodeError:
+                continue
+        return lines

@@ -1,0 +1,241 @@
+"""A study as its YAML file describes it: the steps, which are commands, and the rows and plots of its page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from tengen.errors import RecipeError, unknown_name
+from tengen.recipes.loader import load_recipe, read_recipe, recipe_kind, settled
+from tengen.training.config import LinearRun, Strict, key
+
+FOLDER = Path(__file__).parent
+SCALED = ("games", "positions", "seconds", "iterations", "cycles")
+"""Options and settings that a reduced run scales, beside the lengths of training runs."""
+
+
+class Step(Strict):
+    """A command with its settings.
+
+    `run` are the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`. `${STEP}` in it stands for
+    the network of another step. `options` become `--games 400`, `set` becomes `--set training.seed=1`. `needs` are
+    programs without which the step is left out.
+    """
+
+    run: str
+    options: dict[str, Any] = key({}, "options of the command")
+    set: dict[str, Any] = key({}, "settings of its recipe")
+    needs: list[str] = key([], "programs")
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.run)
+
+    @property
+    def verb(self) -> str:
+        return self.words[0]
+
+    @property
+    def recipe(self) -> str | None:
+        """The recipe that the step trains by, if it does."""
+        return self.words[1] if self.verb in ("train", "zero") else None
+
+    @property
+    def settings(self) -> list[str]:
+        """`set` as the command line takes it."""
+        return [f"{name}={_yaml(value)}" for name, value in self.set.items()]
+
+    def command(self, networks: Mapping[str, Path]) -> list[str]:
+        """The words of the command with `networks` in the place of `${STEP}`."""
+        words = list(self.words)
+        for name, value in self.options.items():
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        words += [word for setting in self.settings for word in ("--set", setting)]
+        for step, path in networks.items():
+            words = [word.replace(f"${{{step}}}", str(path)) for word in words]
+        return words
+
+    def scaled(self, scale: float) -> Step:
+        """The same step in a share of its length."""
+        if scale == 1:
+            return self
+        given = {name: value for name, value in self.set.items() if name in SCALED}
+        lengths = {**given, **(_training_lengths(self) if self.verb == "train" else {})}
+        options = {name: _scaled(name, value, scale) for name, value in self.options.items() if name in SCALED}
+        settings = {name: _scaled(name, value, scale) for name, value in lengths.items()}
+        return self.model_copy(update={"options": {**self.options, **options}, "set": {**self.set, **settings}})
+
+
+def _training_lengths(step: Step) -> dict[str, int | float]:
+    """What decides the length of a training run: settings of the step, or of its recipe."""
+    assert step.recipe is not None
+    if recipe_kind(step.recipe) == "linear-playout":
+        games = load_recipe(step.recipe, step.settings, model=LinearRun).training.games
+        return {"training.games": games}
+    run = load_recipe(step.recipe, step.settings)
+    training = run.training
+    names = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
+    found = {f"training.{name}": getattr(training, name) for name in names}
+    if training.epochs is not None and training.epoch is None:  # of all positions
+        found |= {"data.games": run.data.games} if run.data.games else {"training.epochs": training.epochs}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _scaled(name: str, value: Any, scale: float) -> Any:
+    if isinstance(value, float):
+        return value * scale
+    if name == "games":  # even, as each opening is played with both colors
+        return max(2, 2 * round(value * scale / 2))
+    return max(1, round(value * scale))
+
+
+def _yaml(value: Any) -> str:
+    words = {None: "null", True: "true", False: "false"}
+    return words[value] if value is None or isinstance(value, bool) else str(value)
+
+
+class Figure(Strict):
+    """What of the results a row shows.
+
+    `figure` is the name of a figure (see `tengen.studies.figures.FIGURES`), `of` the step or the steps whose mean is
+    shown, `minus` those whose mean is subtracted, position by position where both were judged on the same positions.
+    `player` is a player of a match and `against` its opponent, `key` a path in the output of a step.
+    """
+
+    figure: str
+    of: list[str]
+    minus: list[str] = key([], "steps")
+    player: str = ""
+    against: str = ""
+    key: str = ""
+    form: str = ""
+
+    @field_validator("of", "minus", mode="before")
+    @classmethod
+    def _listed(cls, steps: Any) -> Any:
+        return [steps] if isinstance(steps, str) else steps
+
+
+class Documented(Strict):
+    """A figure that was measured before, with the command that measures it."""
+
+    text: str
+    command: str
+
+
+class Row(Strict):
+    """A row of the page: what is measured, the published figure, ours, and what differs."""
+
+    what: str
+    published: str = ""
+    ours: Figure | Documented
+    differs: str = ""
+
+
+class Curves(Strict):
+    """A plot of a figure over the training of steps, with published points {label: [[samples, value], ...]}."""
+
+    title: str
+    figure: str = "top1"
+    of: dict[str, list[str]]
+    over: list[str] = key(["samples", "hours"], "axes")
+    published: dict[str, list[tuple[float, float]]] = key({}, "points by label")
+
+
+class Study(Strict):
+    """A published experiment: its steps in order, and what the page shows of them."""
+
+    name: str
+    title: str
+    paper: str
+    hours: float = Field(gt=0)
+    about: str
+    quick: float = Field(0.02, gt=0, lt=1)
+    steps: dict[str, Step]
+    rows: list[Row]
+    plots: list[Curves] = key([], "curves")
+    conclusions: list[str] = key([], "what the figures of the full study show")
+    not_done: list[str] = key([], "parts of the published experiment that the study leaves out, and why")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expanded(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("steps"), dict):
+            data = {**data, "steps": _expand(data["steps"])}
+        return data
+
+    @model_validator(mode="after")
+    def _known_steps(self) -> Study:
+        for row in self.rows:
+            if isinstance(row.ours, Figure):
+                self._check([*row.ours.of, *row.ours.minus], f"row {row.what!r}")
+        for plot in self.plots:
+            self._check([step for steps in plot.of.values() for step in steps], f"plot {plot.title!r}")
+        for name, step in self.steps.items():
+            before = list(self.steps)[: list(self.steps).index(name)]
+            for needed in inputs(step):
+                if needed not in before:
+                    raise RecipeError(f"step {name} needs {unknown_name('step', needed, before)}")
+        return self
+
+    def _check(self, names: Sequence[str], where: str) -> None:
+        for name in names:
+            if name not in self.steps:
+                raise RecipeError(f"{where}: {unknown_name('step', name, self.steps)}")
+
+
+def inputs(step: Step) -> list[str]:
+    """The steps whose networks a step uses."""
+    text = [step.run, *map(str, step.options.values()), *map(str, step.set.values())]
+    return list(dict.fromkeys(part.split("}")[0] for words in text for part in words.split("${")[1:]))
+
+
+def _expand(steps: Mapping[str, Any]) -> dict[str, Any]:
+    """Steps with `each: {net: [...], seed: [...]}` once for each combination; `{net}` and `{seed}` are filled in."""
+    expanded: dict[str, Any] = {}
+    for name, fields in steps.items():
+        if not isinstance(fields, dict) or "each" not in fields:
+            expanded[name] = fields
+            continue
+        fields = dict(fields)
+        loops = fields.pop("each")
+        for values in product(*loops.values()):
+            filled = dict(zip(loops, values, strict=True))
+            expanded[_fill(name, filled)] = _fill(fields, filled)
+    return expanded
+
+
+def _fill(value: Any, filled: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _fill(inner, filled) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_fill(inner, filled) for inner in value]
+    if not isinstance(value, str):
+        return value
+    for name, text in filled.items():
+        if value == f"{{{name}}}":
+            return text
+        value = value.replace(f"{{{name}}}", str(text))
+    return value
+
+
+def study_names() -> list[str]:
+    """The studies that come with Tengen."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load_study(name_or_path: str) -> Study:
+    """Read a study by name or path. Raises RecipeError for one that does not exist or cannot be."""
+    path = FOLDER / f"{name_or_path}.yaml"
+    if Path(name_or_path).name != name_or_path or not path.is_file():
+        path = Path(name_or_path)
+    if not path.is_file():
+        raise RecipeError(unknown_name("study", name_or_path, study_names()))
+    data = read_recipe(path)
+    data.setdefault("name", path.stem)
+    return settled(data, [], Study, f"{path}: ")

@@ -1,0 +1,160 @@
+"""The weights that a run begins with: those of a network file, or of a checkpoint of another run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tengen.errors import RecipeError
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.networks.blocks import ScalarLinear
+from tengen.networks.load import load_module
+from tengen.runs.folder import RunFolder, numbered
+from tengen.training.config import RunConfig
+from tengen.training.trainer import read_checkpoint
+
+_SHOWN = 6  # layers that a report names
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a network took from another one: its layers by name, and what stayed apart.
+
+    `fresh` are layers of the network that found no match, `unused` layers of the source without one. `parameters` of
+    `total` trained numbers were taken.
+    """
+
+    source: str
+    layers: tuple[str, ...]
+    fresh: tuple[str, ...]
+    unused: tuple[str, ...]
+    parameters: int
+    total: int
+    has_scalars: bool
+
+    def event(self) -> dict[str, Any]:
+        """For the log."""
+        names = ("source", "layers", "fresh", "unused", "parameters", "total")
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        layers = len(self.layers) + len(self.fresh)
+        parts = [
+            f"start: {len(self.layers)} of {layers} layers, {self.parameters:,} of {self.total:,} parameters, from "
+            f"{self.source}"
+        ]
+        for what, names in (("fresh", self.fresh), ("not used", self.unused)):
+            if names:
+                more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+                parts.append(f"{what}: {', '.join(names[:_SHOWN])}{more}")
+        return "; ".join(parts)
+
+
+def with_network(run: RunConfig) -> RunConfig:
+    """The run with the network of its `start` where the recipe gives none.
+
+    Raises NetworkError and RecipeError for a start that is not there.
+    """
+    if run.network or run.start is None:
+        return run
+    folder = Path(run.start)
+    network = _recipe(folder)["network"] if folder.is_dir() else read_card(find_network(run.start)).config
+    return run.model_copy(update={"network": network})
+
+
+def start_from(network: nn.Module, name_or_path: str) -> Start:
+    """Give a network every layer of another one that has the same name and shapes.
+
+    The other one is the name of an installed network, a network file, or the folder of a supervised run, whose newest
+    checkpoint (its moving average, if it has one) is taken. Raises NetworkError for a file that is none of ours,
+    RecipeError for a folder without checkpoints and where no layer matches.
+    """
+    source, found = _weights(name_or_path)
+    state = network.state_dict()
+    wanted, there = _layers(state), _layers(found)
+    matching = {layer for layer, shapes in wanted.items() if there.get(layer) == shapes}
+    if not matching:
+        raise RecipeError(
+            f"start: no layer of {source} has the name and shape of a layer of the recipe's network: "
+            f"{_examples(there)} there, {_examples(wanted)} here; choose a network of the same family and size"
+        )
+    network.load_state_dict(
+        {key: found[key] for key in state if key in found and _layer(key) in matching}, strict=False
+    )
+    sizes = {name: parameter.numel() for name, parameter in network.named_parameters()}
+    scalars = {name for name, part in network.named_modules() if isinstance(part, ScalarLinear)}
+    return Start(
+        source=source,
+        layers=tuple(layer for layer in wanted if layer in matching),
+        fresh=tuple(layer for layer in wanted if layer not in matching),
+        unused=tuple(layer for layer in there if layer not in matching),
+        parameters=sum(size for name, size in sizes.items() if _layer(name) in matching),
+        total=sum(sizes.values()),
+        has_scalars=bool(scalars & matching),
+    )
+
+
+def start_whole(network: nn.Module, name_or_path: str) -> None:
+    """Give a fresh network all weights of a network file; what only training needs and the file lacks stays fresh.
+
+    Raises NetworkError for a file that is none of ours, RecipeError where the file holds another network.
+    """
+    path = find_network(name_or_path)
+    start = load_module(path).state_dict()
+    wanted = network.state_dict()
+    for key, value in wanted.items():
+        if key in start and start[key].shape != value.shape:
+            raise RecipeError(
+                f"start: {path} has {key} of shape {tuple(start[key].shape)}, the recipe's network "
+                f"{tuple(value.shape)}: give the network of the recipe the file's family and size"
+            )
+    if not set(start) <= set(wanted):
+        raise RecipeError(f"start: {path} has {sorted(set(start) - set(wanted))[0]}, which the recipe's network lacks")
+    network.load_state_dict(start, strict=False)
+
+
+def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
+    """(description of the source, its weights by name)."""
+    folder = Path(name_or_path)
+    if not folder.is_dir():
+        path = find_network(name_or_path)
+        # A file has no maps that serve training alone: those of the module are fresh.
+        state = load_module(path).state_dict()
+        return path.stem, {key: value for key, value in state.items() if ".maps." not in f".{key}"}
+    _recipe(folder)
+    found = numbered(folder / "checkpoints", "step-*.ckpt")
+    if not found:
+        raise RecipeError(f"start: {folder} holds no checkpoint of a supervised run; give a network file instead")
+    saved = read_checkpoint(found[-1][1])
+    return f"{folder}, step {found[-1][0]:,}", saved["average"] or saved["network"]
+
+
+def _recipe(folder: Path) -> dict[str, Any]:
+    recipe = RunFolder(folder, "supervised").saved_recipe()
+    if recipe is None or recipe.get("kind") != "supervised":
+        raise RecipeError(f"start: {folder} is no folder of a supervised run; give one, or a network file")
+    return recipe
+
+
+def _layer(key: str) -> str:
+    """The module that owns a weight."""
+    return key.rpartition(".")[0] or key
+
+
+def _layers(state: dict[str, Tensor]) -> dict[str, dict[str, torch.Size]]:
+    """The shapes of the weights of each layer; counters of batches do not count."""
+    layers: dict[str, dict[str, torch.Size]] = {}
+    for key, value in state.items():
+        if value.is_floating_point():
+            layers.setdefault(_layer(key), {})[key] = value.shape
+    return layers
+
+
+def _examples(layers: dict[str, dict[str, torch.Size]]) -> str:
+    """The first weight, such as stem.weight 64x22x5x5."""
+    shapes = next(iter(layers.values()), {})
+    return next((f"{key} {'x'.join(map(str, shape))}" for key, shape in shapes.items()), "nothing")

@@ -1,0 +1,57 @@
+"""The recipes of published systems: their parts fit together, as one test of each shows without training it."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="networks need the extra [train]")
+
+from tengen.cli.recipes import about  # noqa: E402
+from tengen.data.planes import plane_set  # noqa: E402
+from tengen.engine.presets import PRESETS  # noqa: E402
+from tengen.networks import build  # noqa: E402
+from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
+from tengen.networks.registry import parameter_count  # noqa: E402
+from tengen.recipes import load_recipe, recipe_names  # noqa: E402
+from tengen.recipes.loader import network_fields  # noqa: E402
+from tengen.training.losses import check_losses  # noqa: E402
+from tengen.training.optimizers import OPTIMIZERS  # noqa: E402
+
+PUBLISHED = [name for name in recipe_names("supervised") if load_recipe(name).paper]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
+    run = load_recipe(name)
+    config = network_fields(run.network)
+    assert run.hours and "--set training.steps=200" in run.description
+    assert (run.data.store, run.data.validation_store) == ("stores/tygem-before-2012", "stores/tygem-val")
+    # The network takes the planes of its set on the board of the games, and has the heads of its losses.
+    inputs = plane_set(config.plane_set)
+    with torch.device("meta"), torch.no_grad():
+        network = build(config, len(inputs.planes), len(inputs.scalars)).eval()
+        output = network(
+            torch.zeros(2, len(inputs.planes), 19, 19), torch.zeros(2, len(inputs.scalars)), torch.ones(2, 19, 19)
+        )
+    assert output.policy.shape == (2, 361 + config.heads.pass_move)
+    check_losses(config, run.training.losses)
+    wanted = {
+        loss
+        for loss, weight in run.training.losses.weights().items()
+        if weight and loss in run.training.losses.model_fields_set
+    }
+    assert {loss for loss in wanted if loss.startswith("move")} == set(output.maps)
+    assert ("value" in wanted) == (output.value is not None)
+    # Its optimizer exists, its search too, and the length of the run is known before it starts.
+    assert run.training.optimizer.name in OPTIMIZERS
+    assert run.card.search.get("preset", "bakago") in PRESETS
+    training = run.training.with_epoch(46_000_000)
+    assert training.total_steps
+    shown = about(name)
+    assert shown["parameters"] == parameter_count(network) and shown["macs"]
+    assert shown["planes"] == config.plane_set and shown["hours"] == run.hours
+
+
+def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
+    """Other widths and numbers of blocks are a setting of one of these recipes."""
+    used = {load_recipe(name).network["preset"] for name in PUBLISHED}
+    variants = ("alphago-policy-", "alphago-zero-", "leela-zero-", "a0.", "mobile.", "plan-b-", "bakago-rollout-1-")
+    assert all(name in used or name.startswith(variants) for name in NETWORKS)

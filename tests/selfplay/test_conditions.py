@@ -1,0 +1,125 @@
+"""The conditions of a cycle: the fair komi, the median of what Black wins by; the resignation threshold."""
+
+import numpy as np
+import pytest
+
+from tengen.data.record import GameRecord, pack_moves
+from tengen.selfplay.conditions import CycleConditions, fair_komi, lowest, resign_threshold
+from tengen.selfplay.config import KomiConfig, ResignConfig, SelfPlayConfig
+
+KOMI = KomiConfig(start=3.0, step=100)
+
+
+def game(margin: float, komi: float, counted: bool = True) -> GameRecord:
+    score = margin - komi
+    winner = 2 if score == 0 else 0 if score > 0 else 1
+    return GameRecord(7, np.zeros(1, np.uint16), komi=komi, score=score if counted else None, winner=winner)
+
+
+def test_few_games_leave_the_fair_komi() -> None:
+    assert fair_komi([game(9, 7.5)] * 49, KOMI) == 3.0
+
+
+def test_every_game_with_the_same_margin() -> None:
+    assert fair_komi([game(9, 7.5)] * 50, KOMI) == 9.0
+
+
+def test_komi_beside_the_margins_makes_no_difference() -> None:
+    games = [game(9, komi) for komi in (6.5, 7.5, 8.5, 9.5, 10.5)] * 20
+    assert fair_komi(games, KOMI) == 9.0
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_komi_at_which_half_are_won(counted: bool) -> None:
+    margins = np.random.default_rng(0).normal(6.0, 2.0, 2000).round()
+    games = [game(m, 6.5, counted or m > 4) for m in margins]
+    assert abs(fair_komi(games, KOMI) - 6.0) <= 0.5
+
+
+def test_games_of_the_tail_are_left_out() -> None:
+    games = [game(9, 8.5)] * 60 + [game(-40, 40.0)] * 59
+    assert fair_komi(games, KOMI) == 9.0
+
+
+def test_resigned_games_alone_move_komi_towards_the_loser() -> None:
+    games = [game(30, 7.5, counted=False)] * 60
+    assert fair_komi(games, KOMI) == 8.5
+
+
+def test_it_moves_by_a_step_from_what_was_believed_last() -> None:
+    config = KOMI.model_copy(update={"step": 1.5})
+    games = [game(49, 5)] * 200 + [game(49, 7)] * 50
+    assert fair_komi(games, config) == 8.5
+    assert fair_komi([game(-49, komi) for komi in (6, 7, 8)] * 30, config) == 5.5
+    assert fair_komi([game(8, 7)] * 90, config) == 8.0
+
+
+def test_learning_may_be_off() -> None:
+    assert fair_komi([game(9, 7.5)] * 500, KOMI.model_copy(update={"learn": False})) == 3.0
+
+
+def test_a_run_learns_komi_until_a_stage_fixes_it() -> None:
+    komi = {"start": 7, "step": 100}
+    stages = {2: {"game": {"komi": {"start": 8.5, "learn": False}}}}
+    network = {"family": "residual", "size": "b2c16"}
+    config = SelfPlayConfig.model_validate(
+        {
+            "name": "x",
+            "cycles": 4,
+            "games_per_cycle": 50,
+            "network": network,
+            "game": {"sizes": {7: 1}, "komi": komi},
+            "stages": stages,
+        }
+    )
+    games = [game(9, 7.5)] * 50
+    assert [CycleConditions.of(config, games, cycle).fair_komi for cycle in range(4)] == [
+        {7: 9.0},
+        {7: 9.0},
+        {7: 8.5},
+        {7: 8.5},
+    ]
+
+
+RESIGN = ResignConfig(false_positives=0.1, max_threshold=0.2, turns=2)
+
+
+def resignable(black: list[float], winner: int | None = 0, ending: str = "count") -> GameRecord:
+    """A game in which Black's turns had these winrates, and White's the opposite of the one before."""
+    values = np.array([v for w in black for v in (2 * w - 1, 1 - 2 * w)], np.float32)
+    moves = pack_moves(np.arange(len(values)) % 2, np.arange(len(values)))
+    return GameRecord(7, moves, winner=winner, ending=ending, root_values=values)
+
+
+def test_the_lowest_threshold_is_that_of_the_best_of_two_turns_in_a_row() -> None:
+    assert lowest(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 2) == pytest.approx(0.06)
+    assert lowest(resignable([0.5, 0.1, 0.3, 0.04, 0.06, 0.5]), 1) == pytest.approx(0.04)
+
+
+def test_only_the_winners_turns_count() -> None:
+    assert lowest(resignable([0.01, 0.01, 0.01], winner=1), 2) == pytest.approx(0.99)
+
+
+def test_draws_and_unknown_winners_say_nothing() -> None:
+    assert lowest(resignable([0.1, 0.1], winner=2), 2) is None
+    assert lowest(resignable([0.1, 0.1], winner=None), 2) is None
+
+
+def test_turns_without_a_value_are_passed_over() -> None:
+    record = resignable([0.1, 0.9, 0.1])
+    assert record.root_values is not None
+    record.root_values[2] = np.nan
+    assert lowest(record, 2) == pytest.approx(0.1)
+
+
+def test_the_threshold_lets_the_wanted_share_through() -> None:
+    games = [resignable([i / 100, i / 100]) for i in range(100)]
+    found = resign_threshold(games, RESIGN)
+    assert found == pytest.approx(0.09)
+    assert sum((lowest(one, 2) or 0) < found for one in games) <= 10
+
+
+def test_never_above_the_most_and_never_from_few_or_resigned_games() -> None:
+    assert resign_threshold([resignable([0.9, 0.9])] * 60, RESIGN) == 0.2
+    assert resign_threshold([resignable([0.9, 0.9])] * 49, RESIGN) == 0.0
+    assert resign_threshold([resignable([0.9, 0.9], ending="resign")] * 60, RESIGN) == 0.0

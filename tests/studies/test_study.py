@@ -1,0 +1,191 @@
+"""A study from its file to its page: steps, resumption, scale, and paired figures."""
+
+import json
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from training.small_run import settings_of, write_store
+
+from tengen.cli.app import main
+from tengen.errors import RecipeError
+from tengen.studies.figures import find_figure
+from tengen.studies.runner import StudyFolder, run_study
+from tengen.studies.study import Figure, Study, load_study, study_names
+from tengen.training.metrics import PredictionResults
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    settings = settings_of(write_store(folder / "games"))
+    del settings["name"]
+    path = folder / "small.yaml"
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+def description(recipe: Path) -> dict[str, Any]:
+    return {
+        "title": "Small",
+        "paper": "Nobody (2026)",
+        "hours": 0.01,
+        "about": "Two seeds of a small network.",
+        "quick": 0.2,
+        "steps": {
+            "net-{seed}": {
+                "each": {"seed": [1, 2]},
+                "run": f"train {recipe} --quiet",
+                "set": {"training.seed": "{seed}"},
+            },
+            "duel": {
+                "run": "match one=policy:${net-1} two=policy:${net-2} --quiet --workers 1",
+                "options": {"games": 2, "size": 7, "komi": 0.5, "openings": "random", "opening": 2},
+            },
+            "elsewhere": {"run": "match random random", "needs": ["a-program-that-is-not-there"]},
+        },
+        "rows": [
+            {"what": "accuracy", "published": "50%", "ours": {"figure": "top1", "of": "net-1"}},
+            {"what": "difference", "ours": {"figure": "top1", "of": ["net-2"], "minus": ["net-1"]}},
+            {"what": "score", "ours": {"figure": "score", "of": "duel", "player": "one", "against": "two"}},
+            {"what": "missing", "ours": {"figure": "score", "of": "elsewhere", "player": "random"}},
+        ],
+        "plots": [{"title": "Accuracy", "of": {"net": ["net-1", "net-2"]}, "published": {"paper": [[100, 50.0]]}}],
+        "conclusions": ["It is small."],
+    }
+
+
+@pytest.fixture
+def path(recipe: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "small-study.yaml"
+    path.write_text(yaml.safe_dump(description(recipe), sort_keys=False))
+    return path
+
+
+def study(*args: object) -> int:
+    return main(["study", *map(str, args)])
+
+
+def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs, pages = tmp_path / "runs", tmp_path / "pages"
+    assert study(path, "--out", runs, "--page", pages) == 0
+    page = (pages / "small-study.md").read_text()
+    row = {
+        line.split(" | ")[0].strip("| "): line.split(" | ")[2] for line in page.splitlines() if line.startswith("| ")
+    }
+    found = PredictionResults.load(runs / "net-1" / "predictions.npz")
+    assert row["accuracy"].startswith(f"{100 * found.top1.mean():.1f}% (")
+    assert row["missing"] == "not run" and "a-program-that-is-not-there not installed" in page
+    assert "It is small." in page
+    summary = json.loads((runs / "duel" / "summary.json").read_text())
+    assert row["score"].startswith(f"{100 * summary['pairings'][0]['score']:.1f}%")
+    for over in ("samples", "hours"):
+        assert (pages / f"small-study-accuracy-{over}.svg").read_text().startswith("<svg")
+    # Nothing runs again, and the page is the same.
+    before = {file: file.stat().st_mtime_ns for file in runs.glob("*.json")}
+    assert len(before) == 3
+    assert study(path, "--out", runs, "--page", pages) == 0
+    assert {file: file.stat().st_mtime_ns for file in runs.glob("*.json")} == before
+    assert (pages / "small-study.md").read_text() == page
+
+
+def test_a_reduced_study_lies_elsewhere_and_says_so(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert study(path, "--quick", "--only", "net-1") == 0
+    folder = tmp_path / "runs" / "studies" / "small-study-x0.2"
+    assert "Reduced" in (folder / "small-study.md").read_text()
+    recipe = yaml.safe_load((folder / "net-1" / "recipe.yaml").read_text())
+    assert (recipe["training"]["steps"], recipe["training"]["seed"]) == (6, 1)
+    assert not (tmp_path / "docs").exists()
+
+
+def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:
+    assert study(path, "--report", "--out", tmp_path / "runs", "--page", tmp_path / "pages") == 0
+    assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 7  # rows and steps
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_stopped_step_goes_on(path: Path, tmp_path: Path) -> None:
+    """A command that was interrupted is given again, and those before it are not."""
+    made = load_study(str(path))
+    folder = StudyFolder(tmp_path / "runs", made)
+    given: list[str] = []
+
+    def stopped(command: Sequence[str]) -> int:
+        given.append(command[-1])
+        return 130 if len(given) == 2 else 0
+
+    with pytest.raises(KeyboardInterrupt):
+        run_study(folder, stopped, say=lambda _: None)
+    run_study(folder, stopped, say=lambda _: None)
+    assert [Path(word).name for word in given] == ["net-1", "net-2", "net-2", "duel"]
+
+
+def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    assert study(path, "--hours", "0.00001", "--out", tmp_path / "runs", "--page", tmp_path) == 0
+    assert "the same command goes on" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def results(random: np.random.Generator, correct: np.ndarray[Any, Any], ply: np.ndarray[Any, Any]) -> PredictionResults:
+    zeros = np.zeros(len(ply))
+    return PredictionResults(correct.astype(float), correct.astype(float), zeros, zeros, zeros, ply.astype(float))
+
+
+def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
+    """On positions where two networks mostly agree the interval is that of the pairs on which they differ."""
+    random = np.random.default_rng(0)
+    ply = random.integers(0, 200, 4000)
+    first = random.random(4000) < 0.5
+    second = first ^ (random.random(4000) < 0.05)
+    made = load_study(str(path))
+    folder = StudyFolder(tmp_path, made)
+    for step, correct in (("net-1", first), ("net-2", second)):
+        folder.run_folder(step).mkdir()
+        results(random, correct, ply).save(folder.run_folder(step) / "predictions.npz")
+    found = find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
+    gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
+    n = len(ply)
+    assert found is not None and found.mean == pytest.approx((gained - lost) / n)
+    variance = ((gained + lost) / n - ((gained - lost) / n) ** 2) / (n - 1)  # of McNemar's pairs
+    assert found.high - found.low == pytest.approx(2 * 1.959964 * variance**0.5, rel=1e-6)
+    results(random, first, ply[::-1]).save(folder.run_folder("net-1") / "predictions.npz")
+    with pytest.raises(RecipeError, match="different positions"):
+        find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"rows": [{"what": "x", "ours": {"figure": "top1", "of": "net-3"}}]},
+            "unknown step 'net-3'; did you mean net-2",
+        ),
+        (
+            {"steps": {"a": {"run": "match ${b} random"}, "b": {"run": "train tiny"}}, "rows": [], "plots": []},
+            "step a needs",
+        ),
+    ],
+)
+def test_a_step_that_does_not_exist_is_named(
+    recipe: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(yaml.safe_dump({**description(recipe), **change}, sort_keys=False))
+    with pytest.raises(RecipeError, match=message):
+        load_study(str(path))
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_shipped_study_loads(name: str) -> None:
+    found = load_study(name)
+    assert found.name == name and found.rows and isinstance(found, Study)

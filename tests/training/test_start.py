@@ -1,0 +1,148 @@
+"""Runs that begin with another network: what is taken, what is not, and fine-tuning of the shipped network."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from torch import nn  # noqa: E402
+
+from tengen.cli.app import main  # noqa: E402
+from tengen.data.planes import plane_set  # noqa: E402
+from tengen.data.sampler import Sampler  # noqa: E402
+from tengen.data.store import Store  # noqa: E402
+from tengen.errors import RecipeError  # noqa: E402
+from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.runs.events import read_events  # noqa: E402
+from tengen.training.batches import TensorBatch  # noqa: E402
+from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.start import start_from, with_network  # noqa: E402
+from tengen.training.supervised import make_network, train  # noqa: E402
+
+RESIDUAL = {"family": "residual", "size": "b1c8"}
+PREACT = {"family": "preact", "plane_set": "tengen", "units": 1, "filters": 8, "board_size": 7}
+PREACT["policy"] = {"kind": "conv", "maps": 2}  # type: ignore[assignment]
+
+
+def fresh(network: dict[str, Any], seed: int = 5) -> nn.Module:
+    return make_network(network, plane_set("tengen"), seed).eval()
+
+
+@pytest.fixture(scope="module", params=["residual", "preact"])
+def trained(request: pytest.FixtureRequest, store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a short run of a family with standardized filters, or of one with batch norm and a second map."""
+    from training.small_run import settings_of
+
+    settings = settings_of(store)
+    settings["training"] |= {"steps": 4, "losses": {"move2": 0.5} if request.param == "preact" else {}}
+    settings["network"] = RESIDUAL if request.param == "residual" else PREACT
+    folder = tmp_path_factory.mktemp("trained") / request.param
+    train(RunConfig.model_validate(settings), folder, show_progress=False)
+    return folder
+
+
+def outputs(network: nn.Module, store: Path) -> torch.Tensor:
+    """The policy of positions of the store: a file has the scalars that were constant there folded in."""
+    batch = TensorBatch.of(Sampler(Store.open(store), "all", "tengen", 6).batch(0))
+    found: torch.Tensor = network(batch.planes, batch.scalars, batch.mask).policy.detach()
+    return found
+
+
+@pytest.mark.parametrize("source", ["file", "folder"])
+def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, source: str) -> None:
+    """Of a file, whose filters are folded and which lacks the further map; of a checkpoint, all of it, bit for bit."""
+    path = trained / "nets" / "small.onnx"
+    card = read_card(path)
+    network, other = fresh(card.config), fresh(card.config, seed=6)
+    begun = start_from(network, str(path if source == "file" else trained))
+    assert not begun.unused and begun.total == sum(p.numel() for p in network.parameters())
+    if source == "file":
+        assert all(".maps." in layer for layer in begun.fresh) and bool(begun.fresh) == (card.family == "preact")
+        assert begun.source == "small"
+    else:
+        saved = torch.load(trained / "checkpoints" / "step-00000004.ckpt", weights_only=True)["average"]
+        floats = [key for key, value in saved.items() if value.is_floating_point()]
+        assert all(torch.equal(network.state_dict()[key], saved[key]) for key in floats)
+        assert begun.parameters == begun.total and "step 4" in begun.source
+    start_from(other, str(path))
+    torch.testing.assert_close(outputs(network, store), outputs(other, store), rtol=1e-3, atol=1e-3)
+    assert (outputs(network, store) - outputs(fresh(card.config), store)).abs().max() > 1e-3
+
+
+def test_layers_that_differ_stay_fresh(trained: Path) -> None:
+    """A deeper, re-headed network: only what has the same name and shapes is taken, whole layers at a time."""
+    family = trained.name
+    changed = (
+        {**PREACT, "units": 2, "policy": {"kind": "dense"}} if family == "preact" else {**RESIDUAL, "size": "b2c8"}
+    )
+    network, untouched = fresh(changed), fresh(changed)
+    begun = start_from(network, str(trained))
+    new = "units.1" if family == "preact" else "blocks.1"
+    assert any(layer.startswith(new) for layer in begun.fresh)
+    assert not any(layer.startswith(new) for layer in begun.layers)
+    assert any(layer.startswith("policy") for layer in (begun.fresh if family == "preact" else begun.layers))
+    before, after = untouched.state_dict(), network.state_dict()
+    for layer in begun.fresh:
+        names = [key for key in after if key.rpartition(".")[0] == layer]
+        assert names and all(torch.equal(before[key], after[key]) for key in names)
+    taken = sum(p.numel() for name, p in network.named_parameters() if name.rpartition(".")[0] in begun.layers)
+    assert 0 < begun.parameters == taken < begun.total
+    assert f"{len(begun.layers)} of {len(begun.layers) + len(begun.fresh)} layers" in str(begun)
+
+
+@pytest.mark.parametrize(
+    ("start", "network", "message"),
+    [
+        ("tygem-b8c64", PREACT, r"no layer of tygem-b8c64 has the name and shape.*stem\.weight 64x"),
+        ("{folder}", RESIDUAL, "is no folder of a supervised run"),
+        ("tygem-b8c46", RESIDUAL, "no network 'tygem-b8c46'"),
+    ],
+)
+def test_a_start_that_gives_nothing_is_refused(
+    settings: dict[str, Any], tmp_path: Path, start: str, network: dict[str, Any], message: str
+) -> None:
+    settings |= {"start": start.format(folder=tmp_path), "network": network}
+    with pytest.raises((RecipeError, ValueError), match=message):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"network": {**PREACT, "board_size": 9}}, r"are on 7x7, but this network .* takes 9x9 boards alone"),
+        ({"network": {**PREACT, "plane_set": "tengne"}}, "tengne"),
+        ({"network": {}}, "network is missing"),
+    ],
+)
+def test_a_network_that_does_not_suit_the_data_is_refused(
+    settings: dict[str, Any], tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        train(RunConfig.model_validate(settings | change), tmp_path / "run", show_progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_network_is_that_of_the_start_unless_given(trained: Path, settings: dict[str, Any]) -> None:
+    for start in (trained, trained / "nets" / "small.onnx"):
+        run = with_network(RunConfig.model_validate({**settings, "network": {}, "start": str(start)}))
+        expected = fresh(read_card(trained / "nets" / "small.onnx").config).state_dict().keys()
+        assert fresh(run.network).state_dict().keys() == expected
+
+
+def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:
+    changes = [f"data.store={store}", "training.epochs=null", "training.steps=2", "training.batch_size=4"]
+    changes += ["training.device=cpu", "training.precision=f32", "training.validation_games=5"]
+    folder = tmp_path / "mine"
+    arguments = [part for change in changes for part in ("--set", change)]
+    assert main(["train", "fine-tune", *arguments, "--out", str(folder), "--quiet"]) == 0
+    start, first = (next(e for e in read_events(folder) if e["event"] == name) for name in ("start", "validation"))
+    assert start["source"] == "tygem-b8c64" and not start["fresh"] and start["parameters"] == start["total"]
+    assert first["step"] == 0
+    card = read_card(folder / "nets" / "fine-tune.onnx")
+    assert card.data == "the games of random, begun with tygem-b8c64" and card.board_sizes == [7]
+    # Two small steps: the predictions are still those of the shipped network.
+    final = read_events(folder, "final")[-1]
+    assert final["cross_entropy"] == pytest.approx(first["cross_entropy"], rel=0.3)
