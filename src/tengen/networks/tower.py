@@ -77,6 +77,11 @@ class TowerConfig(NetConfig):
         """The edge of the trunk's features on a board of `edge`."""
         return edge
 
+    def __str__(self) -> str:
+        """The fields that were given."""
+        given = self.model_dump(exclude_unset=True)
+        return " ".join(f"{name}={given[name]}" for name in given)
+
     @model_validator(mode="after")
     def _consistent(self) -> "TowerConfig":
         policy, value = self.policy, self.value
