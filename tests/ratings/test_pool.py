@@ -13,8 +13,7 @@ from tengen.match.players import open_player
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import duplicate_games
 from tengen.ratings.elo import Score
-from tengen.ratings.pool import GameSet, Pool, Terms, match_games, matches_in
-from tengen.ratings.sgf_games import sgf_games
+from tengen.ratings.pool import GameSet, Pool, Terms, match_games, matches_in, sgf_games
 from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 

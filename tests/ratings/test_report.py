@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *series("net, 400 visits", "random", 6, 0, start=12),
         *series(EVIL, "random", 3, 1, start=18),
         game(
-            22, EVIL, "random", "random", reason="died", result="W+F", detail="it <died>", last_words=("a & b", "<x>")
+            22, EVIL, "random", "random", reason="crash", result="W+F", detail="it <died>", last_words=("a & b", "<x>")
         ),
         game(23, "random", EVIL, EVIL, reason="illegal", result="W+F", detail="random: A1 is taken"),
         game(24, "random", EVIL, None, reason="cycle", result="Void"),

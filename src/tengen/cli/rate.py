@@ -77,8 +77,7 @@ def _read(folders: Sequence[Path], same: Sequence[str]) -> Pool:
     Raises TengenError for one that holds no games.
     """
     from tengen.errors import RecipeError, SgfError
-    from tengen.ratings.pool import Pool, matches_in
-    from tengen.ratings.sgf_games import sgf_games
+    from tengen.ratings.pool import Pool, matches_in, sgf_games
 
     game_sets: list[GameSet] = []
     notes: list[str] = []

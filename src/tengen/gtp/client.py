@@ -7,13 +7,12 @@ import re
 import shlex
 import time
 from collections import deque
-from types import TracebackType
 from typing import Literal
 
 from tengen.errors import TengenError
 from tengen.gtp.process import Child, ProcessOutput
 
-Reason = Literal["not found", "died", "timeout", "refused", "nonsense"]
+Reason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
 
 _LAST_WORDS = 20  # lines that are kept of what it said besides its answers
 _REMARKS = 1000  # lines of stderr that are kept of one command
@@ -71,9 +70,7 @@ class GtpClient:
     def __enter__(self) -> GtpClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -150,7 +147,7 @@ class GtpClient:
             if output.closed and not answer.complete:
                 raise self._lost(f"during '{command}'")
             if chatter > _MOST_CHATTER or answer.length > _LONGEST_ANSWER:
-                raise self.error("nonsense", f"talked without end at '{command}'")
+                raise self.error("invalid answer", f"talked without end at '{command}'")
         if answer.refused:
             raise self.error("refused", f"'{command}' was answered with '? {answer.text}'")
         return answer.text
@@ -177,7 +174,7 @@ class GtpClient:
             self._note(output)
             if exit_status is not None and not output.stderr:
                 break
-        return self.error("died", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
+        return self.error("crash", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
 
     def _note(self, output: ProcessOutput) -> None:
         for line in self._stderr_lines.feed(output.stderr):

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+import psutil
 
 _GAMES = "/usr/games"  # where Debian puts gnugo, often missing from PATH
 _READ = 1 << 16
-_PROC = Path("/proc")
 _MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a session of their own
 
 
@@ -32,8 +32,9 @@ class ProcessOutput:
 class Child:
     """Runs a command in a process group of its own, with pipes to all three streams.
 
-    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Raises
-    OSError when the command cannot be started, FileNotFoundError when it does not exist.
+    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Waiting for
+    several pipes at once needs a POSIX system. Raises OSError when the command cannot be started, FileNotFoundError
+    when it does not exist.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -67,13 +68,10 @@ class Child:
     @property
     def exit_status(self) -> str | None:
         """How the process itself ended, as text; None while it lives."""
-        # Not reaped before `end`, so that no other process can get its id or the id of its group.
-        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) if not self._ended else None
-        if found is None:
-            return "was ended" if self._ended else None
-        if found.si_code == os.CLD_EXITED:
-            return f"ended with status {found.si_status}"
-        return f"was killed by signal {found.si_status} ({signal.strsignal(found.si_status)})"
+        status = self._process.poll()
+        if status is None or status >= 0:
+            return None if status is None else f"ended with status {status}"
+        return f"was killed by signal {-status} ({signal.strsignal(-status)})"
 
     def write(self, line: str) -> None:
         """Send a line to its stdin. Raises OSError (or ValueError, once closed) when nobody can read it."""
@@ -102,12 +100,11 @@ class Child:
         with contextlib.suppress(OSError):
             self._stdin.close()
         if not self._gone(0 if hopeless else grace):
-            self._signal(signal.SIGTERM)
+            self._end_all(psutil.Process.terminate)
             self._gone(grace)
         deadline = time.monotonic() + grace
-        self._signal(signal.SIGKILL)  # the group, also where there is no /proc to list the processes left
         while not self._gone(0.05) and time.monotonic() < deadline:
-            self._signal(signal.SIGKILL)
+            self._end_all(psutil.Process.kill)
         self._process.wait()
         self._ended = True
         self._open.close()
@@ -131,28 +128,24 @@ class Child:
     def _gone(self, seconds: float) -> bool:
         """Whether the child and all processes it has started end within `seconds`."""
         deadline, pause = time.monotonic() + seconds, 0.005
-        while self.exit_status is None or any(self._descendants()):
+        while self._process.poll() is None or self._living():
             if time.monotonic() > deadline:
                 return False
             time.sleep(pause)
             pause = min(2 * pause, 0.1)
         return True
 
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
-        for pid in self._descendants():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+    def _end_all(self, how: Callable[[psutil.Process], None]) -> None:
+        for process in self._living():
+            with contextlib.suppress(psutil.Error):
+                how(process)
 
-    def _descendants(self) -> Iterator[int]:
-        """All living processes of its group, or that carry its mark; none where there is no /proc."""
-        if not _PROC.is_dir():
-            return
-        for entry in _PROC.iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError):
-                    state, _, group = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:3]
-                    alive = state not in "ZX"
-                    if alive and (int(group) == self.pid or self._mark.encode() in (entry / "environ").read_bytes()):
-                        yield int(entry.name)
+    def _living(self) -> list[psutil.Process]:
+        """All living processes of its group, or that carry its mark."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):  # it has ended, or belongs to another user
+                in_group = os.getpgid(process.pid) == self.pid and process.status() != psutil.STATUS_ZOMBIE
+                if in_group or self._mark in process.environ().get(_MARK, ""):
+                    found.append(process)
+        return found

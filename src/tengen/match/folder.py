@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from filelock import BaseFileLock
@@ -24,6 +23,7 @@ VERSION = 2
 
 # A match may be made longer and the folder moved; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
+_RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
 
 
 class OtherMatchError(TengenError):
@@ -85,9 +85,7 @@ class MatchFolder:
     def __enter__(self) -> MatchFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._lock is not None:
             self._lock.release()
 
@@ -159,7 +157,8 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
     for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
         try:
             row = json.loads(line)
-            outcomes[row["index"]] = Outcome(**{**row, "last_words": tuple(row["last_words"])})
+            row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
+            outcomes[row["index"]] = Outcome(**row)
         except (ValueError, KeyError, TypeError) as error:
             raise TengenError(
                 f"{path}, line {number} is not what a match writes ({error!r}): remove it, and the game is played again"

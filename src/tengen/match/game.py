@@ -16,7 +16,6 @@ from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.client import ProgramError
-from tengen.match import referee
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player, Reply, Turn
 from tengen.match.schedule import Fixture
@@ -28,24 +27,24 @@ OPENING = 4
 
 Reason = Literal[
     "count",
-    "sure",
+    "majority",
     "settled",
     "resign",
     "cycle",
     "limit",
     "illegal",
     "time",
-    "died",
+    "crash",
     "timeout",
     "refused",
-    "nonsense",
+    "invalid answer",
     "not found",
 ]
-"""Why a game ended. `count`: two passes; `sure`: pass-alive area alone wins; `settled`: every point is pass-alive area;
-`cycle`: the same moves again and again; `limit`: too many moves. All after these are failures of the player that lost:
-`time` is that of its clock, `timeout` that no answer came at all."""
+"""Why a game ended. `count`: two passes; `majority`: the pass-alive area of one side is enough to win; `settled`: every
+point is pass-alive area; `cycle`: the same moves again and again; `limit`: too many moves. All after these are failures
+of the player that lost; `time`: its clock ran out; `timeout`: it did not answer at all."""
 
-FAILURES = frozenset[Reason]({"died", "timeout", "refused", "nonsense", "not found"})
+FAILURES = frozenset[Reason]({"crash", "timeout", "refused", "invalid answer", "not found"})
 """Reasons for which a program is not trusted with another game: it is started afresh."""
 
 
@@ -290,7 +289,7 @@ class MatchGame:
             return self._count()
         if (margin := game._native.sure_margin()) is not None:
             detail = f"unconditionally alive points alone win by {abs(margin):g}"
-            return self._won(BLACK if margin > 0 else WHITE, "", "sure", detail=detail)
+            return self._won(BLACK if margin > 0 else WHITE, "", "majority", detail=detail)
         return None
 
     def _ended_by_rules(self, dead_stones: DeadStones) -> Outcome | None:
@@ -312,7 +311,7 @@ class MatchGame:
     def _count(self) -> Outcome:
         if self.game.is_no_result:
             return self._outcome(None, "Void", "cycle", detail="the same moves again and again")
-        opinions: dict[str, referee.Opinion] = {}
+        opinions: dict[str, Opinion] = {}
         for name in self.fixture.pairing:
             player, index = self.players[name], self.fixture.index
             try:
@@ -321,7 +320,7 @@ class MatchGame:
             except ProgramError as error:
                 opinions[name] = None
                 self.comments[-1] += f" {name} cannot count: {error.detail}"
-        verdict = referee.count(self.game, opinions)
+        verdict = count(self.game, opinions)
         reason: Reason = "count" if self.game.is_over else "limit"
         return self._scored(verdict.score, reason, counts=verdict.counts, disputed=verdict.disputed)
 
@@ -358,10 +357,49 @@ class MatchGame:
         )
 
 
+# The count of a game between players who name dead stones.
+
+Opinion = frozenset[int] | float | None
+"""A player's opinion on a finished game: its dead stones or, if it cannot name them, the score; None without either."""
+
+PLAYOUTS = 256  # from a finished position: enough that the owner of a point is not left to chance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A counted game. `score` is Black minus White, komi included.
+
+    `counts` holds the score by each opinion, under the player's name, and under `playouts` where the players disagree
+    or have no opinion; the playouts then decide. `disputed`: the players' counts name different winners.
+    """
+
+    score: float
+    counts: dict[str, float] = field(default_factory=dict)
+    disputed: bool = False
+
+
+def count(game: Game, opinions: Mapping[str, Opinion]) -> Verdict:
+    """Count a game that ended by two passes, by its rules.
+
+    The score is that of the players when all opinions lead to the same one and at least one of them names dead stones,
+    by which we count ourselves. Otherwise random playouts decide, which know neither player.
+    """
+    counts = {
+        who: game.score(sorted(opinion)) if isinstance(opinion, frozenset) else float(opinion)
+        for who, opinion in opinions.items()
+        if opinion is not None
+    }
+    if len(set(counts.values())) == 1 and any(isinstance(opinion, frozenset) for opinion in opinions.values()):
+        return Verdict(next(iter(counts.values())), counts)
+    decided = float(game.score(game.dead_by_playouts(PLAYOUTS)))
+    disputed = len({np.sign(score) for score in counts.values()}) > 1
+    return Verdict(decided, {**counts, "playouts": decided}, disputed)
+
+
 # The reason of an outcome by that of a GameEnd.
 _REASONS: dict[str, Reason] = {"passes": "count", "move limit": "limit", "settled": "settled"}
 # The ending of a record by the reason of an outcome without score; all others are forfeits.
-_ENDINGS = {"resign": "resign", "time": "time", "timeout": "time", "cycle": "void", "sure": "count"}
+_ENDINGS = {"resign": "resign", "time": "time", "timeout": "time", "cycle": "void", "majority": "count"}
 
 
 def _result(outcome: Outcome) -> Result:

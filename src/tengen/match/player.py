@@ -60,10 +60,7 @@ class Player:
     name: str = ""
     external: bool = False
     max_games: int | None = None
-
-    @property
-    def evaluations(self) -> int:
-        return 0
+    evaluations: int = 0
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         """Begin the game `id`, which no other game under way has. `game` has no moves yet and must not be kept.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,29 @@ class RandomPlayer(Player):
         self._draws.end(id)
 
 
-class PolicyPlayer(Player):
+class _EvaluatorPlayer(Player):
+    """A player on an evaluator, which also opens and counts; without a network it has no policy for openings."""
+
+    def __init__(self, name: str, evaluator: Evaluator, has_policy: bool) -> None:
+        self.name = name
+        self._evaluator = evaluator
+        self._has_policy = has_policy
+
+    @cached_property
+    def _counter(self) -> Counter:
+        return Counter(self._evaluator)
+
+    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
+        if not self._has_policy:
+            return None
+        self.evaluations += len(games)
+        return self._evaluator.evaluate(games).policy
+
+    def dead(self, id: int, game: Game) -> frozenset[int] | None:
+        return frozenset(self._counter.count(game).dead)
+
+
+class PolicyPlayer(_EvaluatorPlayer):
     """Plays the policy of a network without search.
 
     With temperature 0 the most probable allowed move, otherwise one drawn by probability ** (1 / temperature). With
@@ -120,20 +142,13 @@ class PolicyPlayer(Player):
         dead_stones: DeadStones = "pass-alive",
         draws_first: bool = False,
     ) -> None:
-        self.name = name or f"{evaluator.name}, raw policy"
-        self._evaluator = evaluator
+        super().__init__(name or f"{evaluator.name}, raw policy", evaluator, has_policy=True)
         self._temperature = temperature
         self._pass_policy = pass_policy
         self._dead_stones = dead_stones
         self._draws_first = draws_first
-        self._counter = Counter(evaluator)
         self._draws = _Draws()
         self._first: dict[int, int] = {}  # id, seed of the games in which the player has not moved
-        self._evaluations = 0
-
-    @property
-    def evaluations(self) -> int:
-        return self._evaluations
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         self._evaluator.on(game.size)
@@ -145,7 +160,7 @@ class PolicyPlayer(Player):
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         games = [turn.game._native for turn in turns]
         found = self._evaluator.evaluate(games)
-        self._evaluations += len(games)
+        self.evaluations += len(games)
         allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
         uniform = self._draws.of(turns) if self._temperature > 0 else np.zeros(len(turns))
         points = draw_moves(found.policy, allowed, self._temperature, uniform)
@@ -157,19 +172,15 @@ class PolicyPlayer(Player):
             replies.append(Choice(point, comment=comment_of(turn.game.to_play, winrate, score, None)))
         return replies
 
-    def opening_policy(self, games: Sequence[Game]) -> Probabilities:
-        self._evaluations += len(games)
-        return self._evaluator.evaluate(games).policy
-
     def dead(self, id: int, game: Game) -> frozenset[int] | None:
-        return None if self._draws_first else frozenset(self._counter.count(game).dead)
+        return None if self._draws_first else super().dead(id, game)
 
     def end_game(self, id: int) -> None:
         self._draws.end(id)
         self._first.pop(id, None)
 
 
-class SearchPlayer(Player):
+class SearchPlayer(_EvaluatorPlayer):
     """Searches exactly the visits of its spec in many games at once, in one pool.
 
     The move has most visits, or is drawn by visits ** (1 / temperature). The pass policy is that of the spec, which is
@@ -185,23 +196,16 @@ class SearchPlayer(Player):
         threads: int = 1,
         dead_stones: DeadStones = "pass-alive",
     ) -> None:
-        self.name = spec.name
+        super().__init__(spec.name, evaluator, spec.params.asks_network)
         self.max_games = games
         self._spec = spec
         self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
         self._dead_stones = dead_stones
-        self._evaluator = evaluator
-        self._counter = Counter(evaluator)
         self._threads = threads
         self._pool: SearchPool | None = None
         self._free = list(range(games))[::-1]  # slots of the pool
         self._slots: dict[int, int] = {}  # id, slot
         self._trees: dict[int, TreeSearch] = {}  # id, search by playouts, which has no positions for a batch
-        self._evaluations = 0
-
-    @property
-    def evaluations(self) -> int:
-        return self._evaluations + (self._pool.evaluations if self._pool is not None else 0)
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         self._evaluator.on(game.size)
@@ -227,17 +231,10 @@ class SearchPlayer(Player):
             self._pool.set_root(slot, turn.game, avoid=banned)
         limits = np.zeros(len(self._pool), np.int64)
         limits[slots] = visits
+        before = self._pool.evaluations
         self._pool.run(limits)
+        self.evaluations += self._pool.evaluations - before
         return [self._choice(self._pool[slot], turn) for slot, turn in zip(slots, turns, strict=True)]
-
-    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
-        if not self._spec.params.asks_network:
-            return None
-        self._evaluations += len(games)
-        return self._evaluator.evaluate(games).policy
-
-    def dead(self, id: int, game: Game) -> frozenset[int]:
-        return frozenset(self._counter.count(game).dead)
 
     def end_game(self, id: int) -> None:
         self._trees.pop(id, None)
@@ -258,23 +255,17 @@ class SearchPlayer(Player):
         return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
 
 
-class EnginePlayer(Player):
+class EnginePlayer(_EvaluatorPlayer):
     """Searches with an Engine of its own for each game: time limits, early stopping, passing and resigning.
 
     At given visits the moves of a game follow from its seed alone, whatever was played before.
     """
 
     def __init__(self, spec: PlayerSpec, evaluator: Evaluator) -> None:
-        self.name = spec.name
+        super().__init__(spec.name, evaluator, spec.params.asks_network)
         self._spec = spec
-        self._evaluator = evaluator
         self._engines: dict[int, Engine] = {}
         self._warm: set[int] = set()  # board sizes
-        self._evaluations = 0
-
-    @property
-    def evaluations(self) -> int:
-        return self._evaluations
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         self._evaluator.on(game.size)
@@ -292,12 +283,6 @@ class EnginePlayer(Player):
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         return [self._choose(turn) for turn in turns]
 
-    def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
-        if not self._spec.params.asks_network:
-            return None
-        self._evaluations += len(games)
-        return self._evaluator.evaluate(games).policy
-
     def dead(self, id: int, game: Game) -> frozenset[int]:
         return frozenset(self._engines[id].count(game).dead)
 
@@ -313,7 +298,7 @@ class EnginePlayer(Player):
         started, engine = time.perf_counter(), self._engines[turn.id]
         engine.set_position(turn.game)
         result = engine.think(self._limits(turn.clock))
-        self._evaluations += result.evaluations
+        self.evaluations += result.evaluations
         comment = comment_of(result.to_play, result.winrate, result.score, result.visits)
         return Choice(result.move, result.resign, comment, result.visits, time.perf_counter() - started)
 

@@ -137,7 +137,7 @@ class _Copy:
         words = self._count(game, "final_status_list dead").split()
         points = frozenset(self._point(word, game.size) for word in words)
         if empty := [word for word in words if not _is_stone(game, self._point(word, game.size))]:
-            raise self._client.error("nonsense", f"'{' '.join(empty)}' cannot be dead: no stones")
+            raise self._client.error("invalid answer", f"'{' '.join(empty)}' cannot be dead: no stones")
         return points
 
     def score(self, game: Game) -> float | None:
@@ -148,7 +148,7 @@ class _Copy:
             return 0.0
         found = _SCORE.fullmatch(answer)
         if found is None:
-            raise self._client.error("nonsense", f"'{answer}' is no score")
+            raise self._client.error("invalid answer", f"'{answer}' is no score")
         return float(found[2]) if found[1].upper() == "B" else -float(found[2])
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ class _Copy:
         try:
             return coords.from_gtp(word, size)
         except TengenError as error:
-            raise self._client.error("nonsense", f"'{word}' is no move") from error
+            raise self._client.error("invalid answer", f"'{word}' is no move") from error
 
 
 def _is_stone(game: Game, point: int) -> bool:

@@ -20,7 +20,7 @@ from tengen.runs.plots import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
 ENDINGS = {
     "counted": {"count", "limit"},
-    "decided for good": {"sure"},
+    "decided for good": {"majority"},
     "resigned": {"resign"},
     "time": {"time", "timeout"},
     "illegal move": {"illegal"},

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tengen.errors import SgfError
 from tengen.match.game import Outcome
-from tengen.ratings.pool import GameSet, Pool
-from tengen.sgf.main_line import Moves, read_record
+from tengen.ratings.pool import GameSet, Pool, digest
+from tengen.sgf.main_line import read_record
 
 _MOST_READ = 5000  # games of matches that are compared
 _ALIKE = 0.95  # share of different games below which it is said
@@ -42,13 +41,6 @@ def duplicate_games(pool: Pool) -> list[str]:
     if (rest := len(worst) - _MOST_TOLD) > 0:
         told.append(f"{rest} more {'pairing has' if rest == 1 else 'pairings have'} games that are copies of others")
     return told
-
-
-def digest(moves: Moves) -> bytes:
-    """What two games have in common when their moves are the same; nothing of a game without moves."""
-    if not len(moves):
-        return b""
-    return hashlib.blake2b(moves.tobytes(), digest_size=8).digest()
 
 
 def distinct_games(folder: Path, outcomes: Iterable[Outcome]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -9,13 +10,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tengen.errors import RecipeError, TengenError
+from tengen.data.sources import SourceProblem, Sources
+from tengen.errors import RecipeError, SgfError, TengenError
 from tengen.match import spec
 from tengen.match.folder import About, read_folder
 from tengen.match.game import Outcome
 from tengen.match.schedule import Schedule
 from tengen.match.settings import left
 from tengen.ratings.elo import Score
+from tengen.sgf import SgfInfo
+from tengen.sgf.grammar import first_tree
+from tengen.sgf.main_line import Moves, read_record
 
 # What makes two players of one name two players; threads and patience do not.
 _STRENGTH = (
@@ -160,6 +165,49 @@ def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
     if word := str(player.get("player", "")):
         known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
     return json.dumps(known, sort_keys=True)
+
+
+def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
+    """The even games with a result under this path (files, folders, archives) by their terms, and notes.
+
+    Players are who PB and PW say. The notes count what was left out and why. Raises SgfError when there are no files.
+    """
+    games: dict[Terms, list[tuple[Score, bytes]]] = defaultdict(list)
+    left_out: Counter[str] = Counter()
+    for tree in Sources([path]).trees():
+        try:
+            if isinstance(tree, SourceProblem):
+                raise SgfError(tree.reason)
+            record = read_record(first_tree(tree.data))
+            score = _score_of(record.info, bool(record.stones))
+            terms = Terms(record.size, record.info.rules_or_guess, record.info.komi_or_guess)
+            games[terms].append((score, digest(record.moves)))
+        except SgfError as error:
+            left_out[str(error).split(":")[0]] += 1
+    game_sets = [
+        GameSet(path, terms, tuple(score for score, _ in found), moves=tuple(moves for _, moves in found))
+        for terms, found in sorted(games.items())
+    ]
+    return game_sets, [f"{path}: {count} left out, {reason}" for reason, count in sorted(left_out.items())]
+
+
+def _score_of(info: SgfInfo, stones: bool) -> Score:
+    """Raises SgfError for a game that says nothing about strength."""
+    if info.handicap or stones:
+        raise SgfError("games with handicap or set up stones")
+    if not info.black or not info.white or info.black == info.white:
+        raise SgfError("games without two players' names")
+    if info.result.winner is None:
+        raise SgfError("games without a result")
+    wins, losses, draws = (float(info.result.winner == winner) for winner in (0, 1, 2))
+    return Score(info.black, info.white, wins, draws, losses)
+
+
+def digest(moves: Moves) -> bytes:
+    """What two games have in common when their moves are the same; nothing of a game without moves."""
+    if not len(moves):
+        return b""
+    return hashlib.blake2b(moves.tobytes(), digest_size=8).digest()
 
 
 def _score(outcome: Outcome) -> Score:

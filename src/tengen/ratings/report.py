@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,10 +12,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from tengen.disk import write_whole
 from tengen.match.game import Outcome
 from tengen.match.sprt import Progress, Sprt, pair_scores
 from tengen.ratings import charts, report_tables
-from tengen.ratings.games_csv import write_games
 from tengen.ratings.pool import GameSet, Pool, match_games
 from tengen.ratings.standings import ANCHOR, Standings, standings
 from tengen.runs.plots import Draw, Plot, plot, save_picture
@@ -228,3 +230,35 @@ def _about(pool: Pool) -> list[tuple[str, str]]:
                 f"{key} {value}" for key, value in game_set.match.conditions.items()
             )
     return list(rows.items())
+
+
+def write_games(pool: Pool, path: Path) -> None:
+    """Write games.csv: a row for each game with a known outcome, with its rules, komi and size."""
+    rows = [_row(game_set, outcome) for game_set, outcome in pool.outcomes]
+    with write_whole(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else ["game"])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _row(game_set: GameSet, outcome: Outcome) -> dict[str, Any]:
+    terms = {"size": game_set.terms.size, "rules": game_set.terms.rules, "komi": game_set.terms.komi}
+    return {
+        "match": str(game_set.source),
+        "game": outcome.index,
+        "round": outcome.round,
+        "pair": outcome.pair,
+        **terms,
+        **dict(_facts(outcome)),
+        "disputed": outcome.disputed,
+        "counts": json.dumps(outcome.counts, ensure_ascii=False) if outcome.counts else "",
+        "detail": outcome.detail,
+    }
+
+
+def _facts(outcome: Outcome) -> Iterator[tuple[str, Any]]:
+    for name in ("black", "white", "winner", "result", "reason", "moves", "score"):
+        yield name, getattr(outcome, name)
+    for what in ("seconds", "visits"):
+        for color in ("black", "white"):
+            yield f"{color}_{what}", getattr(outcome, what).get(getattr(outcome, color))

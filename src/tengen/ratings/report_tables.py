@@ -16,8 +16,7 @@ from markupsafe import Markup
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.match.game import Outcome
-from tengen.match.referee import PLAYOUTS
+from tengen.match.game import PLAYOUTS, Outcome
 from tengen.ratings.charts import ending, is_failure, seconds_a_move, visits_a_move
 from tengen.ratings.pool import GameSet
 from tengen.ratings.standings import Standings, elo_text

@@ -154,7 +154,7 @@ def test_a_player_that_cannot_play_is_named_before_the_first_game(word: str, say
 
 def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None:
     figures = play(match("random", program("dies", "mortal"), games=4), tmp_path)
-    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by died": 4}
+    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by crash": 4}
     assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
 
 
@@ -166,7 +166,7 @@ def test_a_program_that_is_gone_for_good_ends_the_match_with_what_was_played(tmp
     with pytest.raises(TengenError, match="mortal could not begin 3 games one after the other"):
         play(match("random", word, games=20), tmp_path / "match")
     rows = lines(tmp_path / "match")
-    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"died"}
+    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
     assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
 
 
@@ -175,7 +175,7 @@ def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: 
     settings = match(*(program(kind, kind) for kind in kinds), games=2)
     figures = play(settings, tmp_path, workers=2)
     assert figures["games"] == 20 and figures["complete"]
-    assert {row["reason"] for row in lines(tmp_path)} >= {"died", "illegal", "nonsense"}
+    assert {row["reason"] for row in lines(tmp_path)} >= {"crash", "illegal", "invalid answer"}
     assert offspring.gone()
 
 

@@ -1,13 +1,15 @@
-"""When a pairing has games enough: against a closed form of the interval, and by how often the truth lies in it."""
+"""Match settings: errors, defaults, and the games left, against a closed form of the interval and simulation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from tengen.errors import TengenError
 from tengen.match.game import Outcome
 from tengen.match.schedule import fixture
-from tengen.match.settings import games_enough, left, reach
+from tengen.match.settings import MatchSettings, games_enough, left, reach
+from tengen.recipes.loader import settled
 from tengen.statistics import Tally, wilson
 
 TWO = [("a", "b")]
@@ -110,3 +112,49 @@ def test_the_interval_of_a_pairing_that_ended_by_itself_covers_the_truth(truth: 
         played += int(games[stop])
     print(f"{truth:.0%}: {held / len(wins):.1%} after {played / len(wins):.0f} games")
     assert 0.935 <= held / len(wins) <= 0.985
+
+
+def read(**fields: object) -> MatchSettings:
+    return settled(dict(fields), [], MatchSettings)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"players": ["random"]}, "two players or more"),
+        ({"players": "random"}, "two players or more"),
+        ({"players": ["random", 7]}, "player 2 is 7"),
+        ({"players": ["random", "default@x"]}, "'x' is no limit"),
+        ({"players": ["random", {"player": "default", "visit": 3}]}, "did you mean visits"),
+        ({"players": ["x=random", "x=random"]}, "two players are called 'x'"),
+        ({"players": ["random", "random"], "games": 3}, "even number, not 3"),
+        ({"players": ["random", "random"], "games": 0}, "games: .* 2"),
+        ({"players": ["random", "random"], "shedule": "ladder"}, "unknown key 'shedule'; did you mean schedule"),
+        ({"players": ["random", "random"], "conditions": {"kommi": 7}}, "unknown key .*did you mean komi"),
+        ({"players": ["random", "random"], "conditions": {"rules": "house"}}, "house"),
+        ({"players": ["random", "random"], "conditions": {"size": 4}}, "conditions.size"),
+        ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo1": 1}}, "elo0 must be below elo1"),
+        ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo2": 1}}, "did you mean elo"),
+        ({"players": ["random"] * 3, "sprt": {"elo0": 0, "elo1": 1}}, "sequential test is for two"),
+        ({"players": ["random"] * 2, "sprt": {"elo0": 0, "elo1": 1}, "within": 5}, r"by sprt .* or by within"),
+        ({"players": ["random"] * 2, "within": 50}, "within: .* 50"),
+        ({"players": ["random"] * 2, "within": 0}, "within: .* 0"),
+        ({"players": ["random"] * 3, "schedule": "head-to-head"}, "two players, not 3"),
+        ({"players": ["random"] * 3, "schedule": "swiss"}, "schedule.kind"),
+    ],
+)
+def test_settings_that_cannot_be_are_named_in_one_line(fields: dict[str, object], says: str) -> None:
+    with pytest.raises(TengenError, match=says) as caught:
+        read(**fields)
+    assert "\n" not in str(caught.value)
+
+
+def test_defaults_are_for_players_who_do_not_say_otherwise() -> None:
+    settings = read(players=["default", "playouts@3", {"player": "random"}], defaults={"visits": 50})
+    assert [spec.visits for spec in settings.players] == [50, 3, None]
+    assert not settings.timed and read(players=["random", "default@2s"]).timed
+
+
+def test_a_network_that_changes_is_another_match() -> None:
+    about = read(players=["default", "random"]).about()
+    assert list(about["files"]) == ["default"] and len(about["files"]["default"]) == 16
