@@ -43,6 +43,19 @@ def trained(request: pytest.FixtureRequest, store: Path, tmp_path_factory: pytes
     return folder
 
 
+def test_the_figures_of_a_further_map_are_in_log_card_and_report(trained: Path) -> None:
+    figures = {f"move2_{name}" for name in ("top1", "top5", "cross_entropy")}
+    card = read_card(trained / "nets" / "small.onnx")
+    has_map = card.family == "preact"
+    validation, step = read_events(trained, "validation")[-1], read_events(trained, "train")[-1:]
+    assert (figures <= card.metrics.keys()) == (figures <= validation.keys()) == has_map
+    assert all(("move2_top1" in event) == has_map and {"top1", "top5"} <= event.keys() for event in step)
+    assert ("Top-1 of later moves" in (trained / "report.html").read_text()) == has_map
+    if has_map:
+        low, high = card.metrics["move2_top1_interval"]
+        assert low <= card.metrics["move2_top1"] <= high
+
+
 def outputs(network: nn.Module, store: Path) -> torch.Tensor:
     """The policy of positions of the store: a file has the scalars that were constant there folded in."""
     batch = TensorBatch.of(Sampler(Store.open(store), "all", "tengen", 6).batch(0))
