@@ -30,6 +30,10 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
     maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
+
+    def later(axes: Axes) -> None:
+        _shares(axes, validation, *maps)
+
     return write_page(
         folder / "report.html",
         "training.html",
@@ -40,10 +44,7 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
         plots=[
             plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
             plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
-            *(
-                [plot("Top-1 of later moves", "training step", lambda axes: _shares(axes, validation, *maps))]
-                * bool(maps)
-            ),
+            *([plot("Top-1 of later moves", "training step", later)] if maps else []),
             plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, "value_accuracy")),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
