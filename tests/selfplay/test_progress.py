@@ -30,7 +30,7 @@ class Machine:
     random: random.Random = field(default_factory=lambda: random.Random(1))
 
     def run(self, clock: RunClock) -> Iterator[tuple[int, str]]:
-        """Advances time and tells the clock; yields (cycle, part) after every second or so."""
+        """Advances the time and updates the clock; yields (cycle, part) after every second or so."""
         for cycle, moves in enumerate(self.moves):
             began = self.now
             clock.begin(cycle, "generate")

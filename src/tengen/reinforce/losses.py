@@ -43,7 +43,7 @@ def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor
 
 
 def advantages(outcome: Tensor, black: Tensor, output_value: Tensor, baseline: str) -> Tensor:
-    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the colour, or nothing."""
+    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the color, or nothing."""
     if baseline == "value":
         return outcome - expected_result(output_value)
     if baseline == "mean":
