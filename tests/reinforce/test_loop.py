@@ -97,6 +97,12 @@ def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path
     assert logged(unbroken) == before
 
 
+def test_losses_that_a_policy_gradient_has_not_are_refused(parent: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"learn\.losses\.move2 = 0\.5: a policy gradient has the losses policy"):
+        run_policy_gradient(small_config(parent, learn={"losses": {"move2": 0.5}}), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+
+
 def test_another_run_is_refused(unbroken: Path, parent: Path) -> None:
     with pytest.raises(RecipeError, match=r"holds a run with games = 8, not 16"):
         run_policy_gradient(small_config(parent, games=16), unbroken, progress=False)

@@ -13,9 +13,12 @@ from training.small_run import settings_of, write_store
 
 from tengen.cli.app import main
 from tengen.errors import RecipeError
+from tengen.recipes import load_recipe, recipe_kind
+from tengen.recipes.loader import network_fields
 from tengen.studies.figures import find_figure
 from tengen.studies.runner import StudyFolder, run_study
-from tengen.studies.study import Figure, Study, load_study, study_names
+from tengen.studies.study import Figure, load_study, study_names
+from tengen.training.losses import check_losses
 from tengen.training.metrics import PredictionResults
 
 
@@ -186,6 +189,20 @@ def test_a_step_that_does_not_exist_is_named(
 
 
 @pytest.mark.parametrize("name", study_names())
-def test_every_shipped_study_loads(name: str) -> None:
-    found = load_study(name)
-    assert found.name == name and found.rows and isinstance(found, Study)
+def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
+    """Its training runs are recipes with settings that exist, also in a small part of their length."""
+    made = load_study(name)
+    folder = StudyFolder(tmp_path, made)
+    assert made.name == name and made.rows
+    for step, fields in made.steps.items():
+        if fields.verb != "train" or recipe_kind(str(fields.recipe)) != "supervised":
+            continue
+        assert folder.network(step) == tmp_path / step / "nets" / f"{fields.recipe}.onnx"
+        full, reduced = (load_recipe(str(fields.recipe), each.settings) for each in (fields, fields.scaled(made.quick)))
+        config = network_fields(full.network)
+        check_losses(config, full.training.losses)
+        samples = [
+            run.training.with_epoch(run.data.max_positions or 200 * (run.data.games or 0)) for run in (full, reduced)
+        ]
+        before, after = (each.total_steps or 0 for each in samples)
+        assert 0 < after <= max(1, 1.2 * before * made.quick)

@@ -36,11 +36,24 @@ def trained(request: pytest.FixtureRequest, store: Path, tmp_path_factory: pytes
     from training.small_run import settings_of
 
     settings = settings_of(store)
-    settings["training"] |= {"steps": 4, "losses": {"move2": 0.5} if request.param == "preact" else {}}
+    settings["training"] |= {"steps": 4, "log_every": 2, "losses": {"move2": 0.5} if request.param == "preact" else {}}
     settings["network"] = RESIDUAL if request.param == "residual" else PREACT
     folder = tmp_path_factory.mktemp("trained") / request.param
     train(RunConfig.model_validate(settings), folder, show_progress=False)
     return folder
+
+
+def test_the_figures_of_a_further_map_are_in_log_card_and_report(trained: Path) -> None:
+    figures = {f"move2_{name}" for name in ("top1", "top5", "cross_entropy")}
+    card = read_card(trained / "nets" / "small.onnx")
+    has_map = card.family == "preact"
+    validation, step = read_events(trained, "validation")[-1], read_events(trained, "train")[-1]
+    assert (figures <= card.metrics.keys()) == (figures <= validation.keys()) == has_map
+    assert ("move2_top1" in step) == has_map and {"top1", "top5"} <= step.keys()
+    assert ("Top-1 of later moves" in (trained / "report.html").read_text()) == has_map
+    if has_map:
+        low, high = card.metrics["move2_top1_interval"]
+        assert low <= card.metrics["move2_top1"] <= high
 
 
 def outputs(network: nn.Module, store: Path) -> torch.Tensor:

@@ -338,6 +338,19 @@ def test_a_store_that_was_imported_anew_is_noticed(settings: dict[str, Any], sto
         train(run, tmp_path / "run", show_progress=False)
 
 
+def test_positions_are_split_by_game(settings: dict[str, Any]) -> None:
+    """So many moves to train on and so many to validate, as studies say it; no game has both."""
+    settings["data"] |= {"validation_store": None, "validation_fraction": 0.25, "validation_positions": "all"}
+    settings["data"] |= {"max_positions": 500, "skip_passes": True}
+    settings["training"]["validation_games"] = 77
+    for wanted in (77, 10**6):
+        settings["training"]["validation_games"] = wanted
+        samplers = open_samplers(RunConfig.model_validate(settings))
+        assert samplers.train.positions == 500
+        assert not set(samplers.train.game_rows) & set(samplers.validation.game_rows)
+        assert samplers.validation.positions == min(wanted, 24 * samplers.validation.games)
+
+
 def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:
     settings["data"] |= {"validation_store": None, "validation_fraction": 1e-9}
     with pytest.raises(StoreError, match=r"none of its 60 games.*validation_fraction of 1e-09.*validation_store"):

@@ -37,6 +37,7 @@ from tengen.networks.load import load_module
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.reinforce.folder import PolicyGradientFolder
 from tengen.reinforce.learner import Learner, module_evaluator
+from tengen.reinforce.losses import PolicyGradientLoss
 from tengen.reinforce.report import write_policy_gradient_report
 from tengen.reinforce.trajectories import trajectories
 from tengen.runs.events import EventLog
@@ -75,9 +76,10 @@ class Games:
 def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bool = True) -> Path:
     """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
-    Raises RecipeError when the folder holds another run or another process works on it, NetworkError when the
-    parent cannot be trained on. A finished run returns its file at once.
+    Raises RecipeError for losses that a policy gradient does not have, when the folder holds another run or another
+    process works on it, NetworkError when the parent cannot be trained on. A finished run returns its file at once.
     """
+    PolicyGradientLoss(config)  # checks the losses before the folder is touched
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)

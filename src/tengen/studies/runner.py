@@ -38,10 +38,14 @@ class StudyFolder:
         return self.path / step
 
     def network(self, step: str) -> Path:
-        """The network, playout policy or store that a step makes, once it exists."""
-        found = sorted((self.run_folder(step) / "nets").glob("*.*"))
-        kept = [path for path in found if path.stem == Path(self.study.steps[step].recipe or "").stem] or found
-        return kept[0] if kept else self.run_folder(step)
+        """The network or playout policy that a step makes; the run folder of a step that makes none."""
+        recipe = self.study.steps[step].recipe
+        if recipe is None:
+            return self.run_folder(step)
+        name = Path(recipe).stem if recipe.endswith(".yaml") else recipe
+        folder = self.run_folder(step) / "nets"
+        found = sorted(path for path in folder.glob(f"{name}.*") if path.stem == name) or sorted(folder.glob("*.*"))
+        return found[0] if found else folder / f"{name}.onnx"
 
     def result(self, step: str) -> dict[str, Any] | None:
         """The command, the seconds and the output of a finished step; None for any other."""

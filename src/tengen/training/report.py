@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ _TILES = {
 def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path:
     """Write FOLDER/report.html from the run's log, its card and the last judgement; return its path."""
     train, validation = (read_events(folder, name) for name in ("train", "validation"))
+    maps = [name for name in card.metrics if name.startswith("move") and name.endswith("_top1")]
+
+    def later(axes: Axes) -> None:
+        _shares(axes, validation, *maps)
+
     return write_page(
         folder / "report.html",
         "training.html",
@@ -37,7 +43,8 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
         tiles=_tiles(card),
         plots=[
             plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
-            plot("Top-1 and top-5 accuracy", "training step", lambda axes: _shares(axes, validation, "top1", "top5")),
+            plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
+            *([plot("Top-1 of later moves", "training step", later)] if maps else []),
             plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, "value_accuracy")),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
@@ -69,8 +76,14 @@ def _losses(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[di
         axes.set_ylim(top=min(max(losses), 5.0))
 
 
+def _accuracy(axes: Axes, train: Sequence[dict[str, Any]], validation: Sequence[dict[str, Any]]) -> None:
+    known = [e for e in train if "top1" in e]
+    axes.plot([e["step"] for e in known], [100 * e["top1"] for e in known], color=ACCENT, alpha=0.3, linewidth=0.8)
+    _shares(axes, validation, "top1", "top5")
+
+
 def _shares(axes: Axes, validation: Sequence[dict[str, Any]], *names: str) -> None:
-    for name, color in zip(names, (ACCENT, SECOND), strict=False):
+    for name, color in zip(names, cycle((ACCENT, SECOND, INK)), strict=False):
         known = [e for e in validation if name in e]
         steps = [e["step"] for e in known]
         axes.plot(steps, [100 * e[name] for e in known], ".-", color=color, label=name.replace("_", " "))

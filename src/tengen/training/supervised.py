@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,8 @@ def open_samplers(run: RunConfig) -> Samplers:
         skip_passes=data.skip_passes,
     )
     every = data.validation_positions == "all"
-    validation = Sampler(
+    validates = partial(
+        Sampler,
         judged,
         splits[1],
         network.plane_set,
@@ -102,9 +104,11 @@ def open_samplers(run: RunConfig) -> Samplers:
         threads=data.threads,
         validation_fraction=data.validation_fraction,
         one_per_game=not every,
-        max_positions=training.validation_games if every else None,
         skip_passes=every,
     )
+    validation = validates()
+    if every and validation.positions > training.validation_games:
+        validation = validates(max_positions=training.validation_games)
     for games in (train, validation):
         network.check_sizes(board_sizes(games.store, games.game_rows), f"games of {games.store.path} are on")
     return Samplers(train, validation)
