@@ -67,7 +67,15 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     card = data.get("card")
     if isinstance(card, dict) and any(setting.startswith("data.store=") for setting in settings):
         card.pop("data", None)  # it describes other games
-    return settled(data, settings, model, f"{path}: ")
+    config = settled(data, settings, model, f"{path}: ")
+    if advice := getattr(getattr(config, "card", None), "search", None):
+        from tengen.engine.params import SearchParams
+
+        try:
+            SearchParams().advised(advice)
+        except RecipeError as error:
+            raise RecipeError(f"{path}: card.search: {error}") from error
+    return config
 
 
 def _as_typed(setting: str) -> str:
