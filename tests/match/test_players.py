@@ -6,13 +6,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scripted import ScriptedEvaluator
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
-from tengen.match.players import EnginePlayer, PolicyPlayer, open_player
+from tengen.match.players import EnginePlayer, PolicyPlayer, evaluator_player, open_player
 from tengen.match.spec import PlayerSpec
 
 
@@ -178,3 +179,19 @@ def test_a_player_with_a_clock_is_warm_before_its_first_move(monkeypatch: pytest
         player.start_game(9, Game(7), 9)
         player.close()
     assert warmed == [5, 7, 5, 7], "once a board size, and not where visits alone count"
+
+
+def test_the_search_of_a_card_leaves_the_raw_policy_alone() -> None:
+    """A1 beside White's B1 is a self-atari, which the search of BakaGo never plays."""
+    evaluator = ScriptedEvaluator({20: 50.0})
+    evaluator.advice = {"preset": "bakago"}
+    game = Game.from_diagram(". . . . .\n. . . . .\n. . . . .\n. . . . .\n. O . . .")
+    chosen = {}
+    for word in ("policy:default", "default@8"):
+        player = evaluator_player(PlayerSpec.parse(word), evaluator)
+        player.start_game(0, game, 1)
+        (reply,) = player.choose([Turn(0, game)])
+        assert isinstance(reply, Choice)
+        chosen[word] = reply.point
+        player.close()
+    assert chosen["policy:default"] == 20 != chosen["default@8"]
