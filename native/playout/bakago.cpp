@@ -11,12 +11,6 @@ namespace tengen {
 namespace {
 
 constexpr int kBest = 11;
-constexpr int kStandardPoints = 361;
-
-// A number of moves of 19x19 on a board of this size, rounded to the nearest.
-int moves_for(const Board& board, int moves) {
-    return (moves * board.points() + kStandardPoints / 2) / kStandardPoints;
-}
 
 // From the edge, which is 1.
 int line_of(const Board& board, Point p) {
@@ -43,7 +37,7 @@ bool touches_both(const Board& board, Point p) {
 }
 
 bool is_good(const Board& board, Point p, Color color) {
-    return is_playable(board, p, color) && (!is_self_atari(board, p, color) || board.capture_size(p, color) > 0);
+    return is_playable(board, p, color) && !is_plain_self_atari(board, p, color);
 }
 
 // The moves of one playout.
@@ -70,7 +64,9 @@ class Player {
         int made = 0;  // before which move
     };
 
-    int lasts() const { return move_ < moves_for(board_, 100) ? 10 : move_ < moves_for(board_, 200) ? 5 : 3; }
+    int lasts() const {
+        return move_ < moves_for(board_.points(), 100) ? 10 : move_ < moves_for(board_.points(), 200) ? 5 : 3;
+    }
 
     // A list may hold what has become illegal or an eye since it was made.
     Point draw(Best& list, Color color) {
@@ -146,20 +142,20 @@ float bakago_score(const Board& board, Point p, int move, const RecentMoves& rec
     const int line = line_of(board, p);
     const float sum = parts.liberty + parts.atari + parts.proximity;
     const float score = 5.0f + (line > 1 ? 10.0f : 0.0f) + 0.2f * sum;
-    const int opening = moves_for(board, 30);
+    const int opening = moves_for(board.points(), 30);
     if (move < opening) {
         const float played = static_cast<float>(move) / static_cast<float>(opening);
         const auto closeness = static_cast<float>(std::max(0, 100 - 25 * std::abs(line - 4)));
         return score + 0.25f * (played * sum / 3 + (1 - played) * closeness);
     }
-    if (move < moves_for(board, 190)) return score + 0.25f * sum / 3;
+    if (move < moves_for(board.points(), 190)) return score + 0.25f * sum / 3;
     return score + 0.125f * (parts.liberty + parts.atari) + (touches_both(board, p) ? 50.0f : 0.0f);
 }
 
 int BakagoPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                        PlayoutTrace* trace) const {
     Player player(board, before, queue_, random);
-    const int limit = moves_for(board, 400) - static_cast<int>(before.size());
+    const int limit = moves_for(board.points(), 400) - static_cast<int>(before.size());
     return play_moves(board, to_play, trace, limit, [&](Color color) { return player.choose(color); });
 }
 

@@ -5,6 +5,9 @@
 
 namespace tengen {
 
+// A number of moves of 19x19 on a board of so many points, in proportion and rounded to the nearest.
+inline int moves_for(int points, int moves) { return (moves * points + 180) / 361; }
+
 // The places of the last seven moves, newest first; kNoPoint where there was none, or a pass.
 struct RecentMoves {
     std::array<Point, 7> points;

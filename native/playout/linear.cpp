@@ -12,7 +12,7 @@ namespace {
 struct Shelf {
     std::mutex lock;
     std::string path;
-    std::shared_ptr<const PlayoutPolicy> standard;
+    std::shared_ptr<const LinearWeights> standard;
 };
 
 Shelf& shelf() {
@@ -20,8 +20,8 @@ Shelf& shelf() {
     return one;
 }
 
-std::shared_ptr<const PlayoutPolicy> load(const std::string& path) {
-    return std::make_shared<const LinearPolicy>(read_linear_weights(path));
+std::shared_ptr<const LinearWeights> load(const std::string& path) {
+    return std::make_shared<const LinearWeights>(read_linear_weights(path));
 }
 
 // The last move and the one before it.
@@ -35,11 +35,11 @@ std::array<Point, 2> last_two(std::span<const Move> moves) {
 int LinearPolicy::play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
                        PlayoutTrace* trace) const {
     const auto [last, second] = last_two(before);
-    LinearMoves moves(weights_, board, last, second);
+    LinearMoves moves(*weights_, board, last, second);
     const int limit = 3 * board.points();
     int count = 0, passes = 0;
     for (Color color = to_play; passes < 2 && count < limit; color = opponent(color), ++count) {
-        const Point p = moves.draw(board, color, random);
+        const Point p = moves.draw(board, color, random, power_);
         moves.play(board, p, color);
         const bool pass = p == board.pass();
         passes = pass ? passes + 1 : 0;
@@ -51,7 +51,7 @@ int LinearPolicy::play(Board& board, Color to_play, std::span<const Move> before
 void LinearPolicy::weigh(const Board& board, Color to_play, std::span<const Move> before, std::span<const Point> moves,
                          std::span<float> weights) const {
     const auto [last, second] = last_two(before);
-    LinearMoves all(weights_, board, last, second);
+    LinearMoves all(*weights_, board, last, second);
     all.weigh(board, to_play);
     bool any = false;
     board.empty_points().for_each([&](Point p) { any |= all.weight(p) > 0.0f; });
@@ -70,16 +70,17 @@ bool has_linear_path() {
     return !shelf().path.empty();
 }
 
-std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name) {
+std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float temperature) {
     Shelf& known = shelf();
     const std::lock_guard lock(known.lock);
     if (name == "linear") {
         if (known.path.empty())
             throw std::invalid_argument("playout policy 'linear': no file of weights is named; give linear:PATH");
         if (!known.standard) known.standard = load(known.path);
-        return known.standard;
+        return std::make_shared<const LinearPolicy>(known.standard, temperature);
     }
-    return load(std::string(name.substr(std::string_view("linear:").size())));
+    return std::make_shared<const LinearPolicy>(load(std::string(name.substr(std::string_view("linear:").size()))),
+                                                temperature);
 }
 
 }  // namespace tengen

@@ -13,7 +13,11 @@ namespace tengen {
 // legal by simple ko without suicide and fill no own true eye; a pass only where there is none.
 class LinearPolicy final : public PlayoutPolicy {
   public:
-    explicit LinearPolicy(LinearWeights weights) : weights_(std::move(weights)) {}
+    // With a temperature playouts draw in proportion to the weights to the power 1 / temperature. weigh() does not.
+    explicit LinearPolicy(LinearWeights weights)
+        : LinearPolicy(std::make_shared<const LinearWeights>(std::move(weights))) {}
+    explicit LinearPolicy(std::shared_ptr<const LinearWeights> weights, float temperature = 1)
+        : weights_(std::move(weights)), power_(1 / temperature) {}
 
     int play(Board& board, Color to_play, std::span<const Move> before, SplitMix64& random,
              PlayoutTrace* trace) const override;
@@ -23,7 +27,8 @@ class LinearPolicy final : public PlayoutPolicy {
                std::span<float> weights) const override;
 
   private:
-    LinearWeights weights_;
+    std::shared_ptr<const LinearWeights> weights_;
+    float power_;
 };
 
 // The native code does not know where the weights of the package lie: `linear` is the file named here, read when the
@@ -33,6 +38,6 @@ bool has_linear_path();
 
 // `name` is "linear" or "linear:PATH". Throws std::invalid_argument for a file that cannot be used, or while none is
 // named.
-std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name);
+std::shared_ptr<const PlayoutPolicy> linear_policy(std::string_view name, float temperature = 1);
 
 }  // namespace tengen

@@ -1,5 +1,7 @@
 #include "playout/linear_moves.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "playout/candidates.h"
@@ -112,8 +114,22 @@ void LinearMoves::weigh(const Board& board, Color side) {
     for (const auto& [p, feature] : local.span()) product_[cell(p)] *= weights_->power(weights_->step(feature));
 }
 
-Point LinearMoves::draw(const Board& board, Color side, SplitMix64& random) {
+// Relative to the largest weight, so that no power overflows.
+void LinearMoves::raise(float power) {
+    const float largest = *std::max_element(product_.begin(), product_.end());
+    if (!(largest > 0.0f)) return;
+    const int whole = power == std::floor(power) && power <= 16 ? static_cast<int>(power) : 0;
+    for (float& weight : product_) {
+        const float share = weight / largest;
+        weight = share;
+        for (int i = 1; i < whole; ++i) weight *= share;  // much faster than std::pow
+        if (whole == 0) weight = std::pow(share, power);
+    }
+}
+
+Point LinearMoves::draw(const Board& board, Color side, SplitMix64& random, float power) {
     weigh(board, side);
+    if (power != 1.0f) raise(power);
     const int size = board.size();
     // Sums of the columns, since those add up side by side in a vector.
     std::array<float, kStride> sums{};

@@ -17,8 +17,8 @@ class LinearMoves {
 
     void play(Board& board, Point p, Color color);
 
-    // Draws a move by its weight; pass if all weights are 0.
-    Point draw(const Board& board, Color side, SplitMix64& random);
+    // Draws a move by its weight to this power; pass if all weights are 0.
+    Point draw(const Board& board, Color side, SplitMix64& random, float power = 1);
 
     // The weights of all points for the side, valid until the next call of any method.
     void weigh(const Board& board, Color side);
@@ -31,6 +31,7 @@ class LinearMoves {
     int cell(Point p) const { return cells_[p]; }
     void set_stage(const Board& board);
     void refresh(const Board& board, Color side);
+    void raise(float power);
     template <int kColumns>
     void multiply(const Board& board, Color side, const Situation& now);
 

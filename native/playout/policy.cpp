@@ -15,11 +15,11 @@ namespace {
 
 struct Entry {
     std::string_view name;
-    std::shared_ptr<const PlayoutPolicy> (*make)();
+    std::shared_ptr<const PlayoutPolicy> (*make)(float temperature);
 };
 
 template <class Policy, auto... arguments>
-std::shared_ptr<const PlayoutPolicy> make() {
+std::shared_ptr<const PlayoutPolicy> make(float) {
     static const auto policy = std::make_shared<const Policy>(arguments...);
     return policy;
 }
@@ -29,7 +29,10 @@ constexpr std::array kEntries = {
     Entry{"local", make<LocalPolicy>},
     Entry{"bakago", make<BakagoPolicy, BakagoQueue::newest>},
     Entry{"bakago-published", make<BakagoPolicy, BakagoQueue::oldest>},
-    Entry{"linear", [] { return linear_policy("linear"); }},  // the last: it is there only once its weights are
+    Entry{"linear",
+          [](float temperature) {
+              return linear_policy("linear", temperature);
+          }},  // the last: it is there only once its weights are
 };
 
 constexpr auto kNames = [] {
@@ -45,10 +48,10 @@ void PlayoutPolicy::weigh(const Board&, Color, std::span<const Move>, std::span<
     std::ranges::fill(weights, 1.0f);
 }
 
-std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name) {
+std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name, float temperature) {
     for (const Entry& entry : kEntries)
-        if (entry.name == name) return entry.make();
-    if (name.starts_with("linear:")) return linear_policy(name);
+        if (entry.name == name) return entry.make(temperature);
+    if (name.starts_with("linear:")) return linear_policy(name, temperature);
     std::string known;
     for (const auto other : playout_policies()) known.append(known.empty() ? "" : ", ").append(other);
     throw std::invalid_argument("playout policy '" + std::string(name) + "' is unknown: choose " + known);

@@ -45,8 +45,8 @@ class PlayoutPolicy {
 
 // The policy of a name, shared by all who ask. "linear:PATH" is the linear policy with the weights of a file; `linear`
 // itself has those that set_linear_path() names (linear.h), and is no known name before. Throws std::invalid_argument
-// that lists the names there are.
-std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name);
+// that lists the names there are. A temperature is the linear policy's (linear.h); the others ignore it.
+std::shared_ptr<const PlayoutPolicy> playout_policy(std::string_view name, float temperature = 1);
 std::span<const std::string_view> playout_policies();
 
 }  // namespace tengen

@@ -30,6 +30,11 @@ inline Point last_liberty(const Board& board, Point stone) { return board.libert
 // Whether the mover's chain would have one liberty, or none.
 bool is_self_atari(const Board& board, Point p, Color color);
 
+// A self-atari that captures nothing.
+inline bool is_plain_self_atari(const Board& board, Point p, Color color) {
+    return is_self_atari(board, p, color) && board.capture_size(p, color) == 0;
+}
+
 // Whether a self-atari is worth a stone: it captures, or all that it gives away is a shape that makes one eye at most
 // once the other side has taken it, at a place where nothing else could come of it.
 bool is_useful_self_atari(const Board& board, Point p, Color color);

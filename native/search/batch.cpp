@@ -135,7 +135,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         Node& node = *leaf.node;
         if (!prior_policy_) {
             set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
-            cut(node, leaf.path.empty());
+            cut(node, leaf.path.size());
         }
         node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
         if (!result.score.empty())

@@ -55,6 +55,12 @@ Point choose_move(std::span<const RootMove> moves, const SearchParams& params, R
         const bool tie = !best || !params.lcb || move.lcb == best->lcb;
         if (!best || (tie ? move.visits > best->visits : move.lcb > best->lcb)) best = &move;
     }
+    if (params.diversity > 0 && best->visits == maximum) {
+        const RootMove* second = nullptr;
+        for (const auto& move : moves)
+            if (&move != best && (!second || move.visits > second->visits)) second = &move;
+        if (second && 2 * std::uint64_t{second->visits} > maximum && random.uniform() < params.diversity) best = second;
+    }
     return best->point;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "board/pass_alive.h"
+#include "playout/tactics.h"
 
 namespace tengen {
 
@@ -23,6 +24,15 @@ void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& move
         if (legal && !(prune_eyes && fills_eye(p))) moves.push_back(p);
     });
     moves.push_back(board.pass());
+}
+
+void prune_moves(const Board& board, Color to_play, const SearchParams& params, std::vector<Point>& moves) {
+    if (!params.prune_true_eyes && !params.prune_self_atari) return;
+    std::erase_if(moves, [&](Point p) {
+        if (p == board.pass()) return false;
+        return (params.prune_true_eyes && board.is_true_eye(p, to_play)) ||
+               (params.prune_self_atari && is_plain_self_atari(board, p, to_play));
+    });
 }
 
 Outcome game_outcome(const Game& game, DeadStones rule) {

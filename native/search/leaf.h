@@ -12,6 +12,9 @@ namespace tengen {
 // `superko` also those that only superko forbids.
 void candidate_moves(const Game& game, bool prune_eyes, std::vector<Point>& moves, bool superko = true);
 
+// Drops the moves that params.prune_true_eyes and params.prune_self_atari exclude; pass stays.
+void prune_moves(const Board& board, Color to_play, const SearchParams& params, std::vector<Point>& moves);
+
 // Value in {-1, 0, 1} and score in points of a game that is over, for its side to move. `rule` says which stones are
 // dead (game_end.h); a long cycle is worth nothing to either side.
 struct Outcome {

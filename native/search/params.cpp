@@ -84,6 +84,9 @@ void SearchParams::check() const {
 #undef SEARCH_PARAM
     if (playouts < 1 && (playout_weight > 0 || expand_visits > 0))
         throw std::invalid_argument("playout_weight and expand_visits need playouts of 1 or more");
+    if (playout_temperature != 1 && !playout.starts_with("linear"))
+        throw std::invalid_argument("playout_temperature is of linear playouts: set playout to linear, not " + playout);
+    if (rave_beta > 0 && playouts < 1) throw std::invalid_argument("rave_beta needs playouts of 1 or more");
     if (transpositions && expand_visits > 0)
         throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
     if (simulate_to_end &&

@@ -41,6 +41,9 @@ struct SearchParams {
 #include "search/params.def"
 #undef SEARCH_PARAM
 
+    bool has_amaf() const {
+        return selection == Selection::rave || (selection == Selection::puct_darkforest && rave_beta > 0);
+    }
     bool asks_network() const { return priors == "network" || playout_weight < 1; }
     // How finished games are counted: simulations to the end take dead stones off by play.
     DeadStones dead_stones() const { return simulate_to_end ? DeadStones::none : DeadStones::pass_alive; }

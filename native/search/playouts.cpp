@@ -20,7 +20,7 @@ int stones_played(const Game& game) {
 LeafPlayouts::LeafPlayouts(const SearchParams& params, std::uint64_t seed)
     : slope_(params.playout_slope),
       decay_(params.playout_decay),
-      policy_(playout_policy(params.playout)),
+      policy_(playout_policy(params.playout, params.playout_temperature)),
       random_(seed),
       board_(kMinSize),
       ends_(params.playouts) {}
@@ -52,8 +52,9 @@ void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     if (leaf.rules().scoring == Scoring::territory)
         points -= stones_played(leaf) + end.trace.stones[0] - end.trace.stones[1];
     const float score = static_cast<float>(points) - leaf.komi() - leaf.white_bonus();
-    const float win = score > 0 ? 1.0f : score < 0 ? -1.0f : 0.0f;
-    const float soft = slope_ / 2 * std::pow(decay_, static_cast<float>(moves)) * score;
+    const float lead = score - added_komi_;
+    const float win = lead > 0 ? 1.0f : lead < 0 ? -1.0f : 0.0f;
+    const float soft = slope_ / 2 * std::pow(decay_, static_cast<float>(moves)) * lead;
     end.black = {slope_ > 0 ? std::tanh(soft) : win, score};
 }
 

@@ -26,6 +26,8 @@ class LeafPlayouts {
 
     // Plays params.playouts games on from the leaf; their mean for the side to move there.
     Outcome play(const Game& leaf);
+    // Komi for the value of all playouts to come, not for their score.
+    void add_komi(float points) { added_komi_ = points; }
     void shuffle(std::span<Point> moves);
 
     // Of the last play().
@@ -34,7 +36,7 @@ class LeafPlayouts {
   private:
     void play_one(const Game& leaf, PlayoutResult& end);
 
-    float slope_, decay_;
+    float slope_, decay_, added_komi_ = 0;
     std::shared_ptr<const PlayoutPolicy> policy_;
     SplitMix64 random_;
     Board board_;  // kept for its memory

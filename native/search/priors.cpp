@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "playout/bakago.h"
+
 namespace tengen {
 
 namespace {
@@ -16,6 +18,13 @@ void scale(std::span<MovePrior> edges, F mass) {
     for (std::size_t i = 0; i < edges.size(); ++i) total += mass(edges[i], i);
     for (std::size_t i = 0; i < edges.size(); ++i)
         edges[i].prior = Prior(total > 0 ? mass(edges[i], i) / total : 1.0f / static_cast<float>(edges.size()));
+}
+
+float wanted_mass(const SearchParams& params, int points, int moves) {
+    const bool middle = moves > moves_for(points, 100), late = moves > moves_for(points, 200);
+    if (late && params.candidate_mass_late > 0) return params.candidate_mass_late;
+    if (middle && !late && params.candidate_mass_middle > 0) return params.candidate_mass_middle;
+    return params.candidate_mass;
 }
 
 }  // namespace
@@ -37,14 +46,17 @@ void set_priors_from_weights(Node& node, std::span<const float> weights) {
                      [](const MovePrior& a, const MovePrior& b) { return b.prior < a.prior; });
 }
 
-void cut_candidates(Tree& tree, Node& node, const SearchParams& params) {
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves) {
     const std::span<const MovePrior> edges = edges_of(node);
-    const std::size_t most = params.candidate_max ? params.candidate_max : edges.size();
-    std::size_t kept = std::min(most, edges.size());
-    if (params.candidate_mass < 1) {
+    std::size_t kept = edges.size();
+    if (params.candidate_max) kept = std::min<std::size_t>(kept, params.candidate_max);
+    if (params.candidate_share > 0)
+        kept = std::min(kept, static_cast<std::size_t>(params.candidate_share * static_cast<float>(points)));
+    const auto wanted = wanted_mass(params, points, static_cast<int>(moves));
+    if (wanted < 1) {
         float mass = 0;
         for (std::size_t i = 0; i < kept; ++i)
-            if ((mass += edges[i].prior.value()) >= params.candidate_mass) kept = i + 1;
+            if ((mass += edges[i].prior.value()) >= wanted) kept = i + 1;
     }
     kept = std::min(std::max<std::size_t>(kept, params.candidate_min), edges.size());
     if (kept == edges.size()) return;

@@ -16,7 +16,8 @@ void set_priors_from_policy(Node& node, std::span<const float> policy, const Lay
 // From weights, one an edge.
 void set_priors_from_weights(Node& node, std::span<const float> weights);
 
-// Keeps the moves that params.candidate_mass, _most and _least leave, with priors of sum 1. For a new node in order.
-void cut_candidates(Tree& tree, Node& node, const SearchParams& params);
+// Keeps the moves that the params' candidates leave, with priors of sum 1. For a new node in order, on a board of
+// `points` after `moves` moves of the game.
+void cut_candidates(Tree& tree, Node& node, const SearchParams& params, int points, std::size_t moves);
 
 }  // namespace tengen

@@ -22,10 +22,11 @@ bool same_start(const Game& a, const Game& b) {
 
 // What decides how a node is made, and so whether two settings can share a tree.
 auto making(const SearchParams& p) {
-    return std::tuple(p.memory, p.selection == Selection::rave, p.transpositions, p.priors, p.playout, p.playout_weight,
-                      p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass, p.candidate_max,
-                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.pass_policy == PassPolicy::no_legal_move,
-                      p.simulate_to_end);
+    return std::tuple(p.memory, p.has_amaf(), p.transpositions, p.priors, p.playout, p.playout_temperature,
+                      p.playout_weight, p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass,
+                      p.candidate_mass_middle, p.candidate_mass_late, p.candidate_max, p.candidate_share,
+                      p.candidate_min, p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari,
+                      p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end);
 }
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
@@ -38,14 +39,17 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       random_(seed),
       salt_(salt_of(seed)),
       seeds_(~seed),
-      tree_(params.memory, params.selection == Selection::rave, params.transpositions) {
+      tree_(params.memory, params.has_amaf(), params.transpositions) {
     params.check();
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);
     add_simulation();
 }
 
 // Its chance is its own, so that what the root draws does not depend on the number of threads.
-void Search::add_simulation() { simulations_.push_back(std::make_unique<Simulation>(params_, seeds_.next())); }
+void Search::add_simulation() {
+    simulations_.push_back(std::make_unique<Simulation>(params_, seeds_.next()));
+    simulations_.back()->playouts.add_komi(added_komi_);
+}
 
 void Search::restart(std::uint64_t seed) {
     clear();
@@ -60,6 +64,7 @@ void Search::clear() {
     restrictions_.clear();
     restricted_depth_ = 0;
     has_score_ = has_pass_ = true;
+    added_komi_ = 0;
     root_evaluation_.reset();
     waiting_.clear();
     in_progress_.clear();
@@ -75,7 +80,7 @@ void Search::change(const SearchParams& params) {
     if (making(params) != making(params_))
         throw std::invalid_argument(
             "settings that share a tree must agree in memory, transpositions, priors, policy_temperature, playouts, "
-            "candidates, prune_eyes, pass_policy, simulate_to_end and on whether the selection is rave");
+            "candidates, prunes, pass_policy, simulate_to_end and on whether moves have all-moves-as-first means");
     params_ = params;
     select_ = selection_rule(params.selection);
 }
@@ -103,6 +108,7 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     forget_waiting();
     drop_in_progress();
     const auto played = continuation(game);
+    if (params_.dynamic_komi > 0) set_komi(played);
     const bool restricted = restricted_depth_ > 1 || std::ranges::any_of(restrictions, [](const MoveRestriction& r) {
                                 return r.until_depth > 1;
                             });
@@ -130,6 +136,14 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     plan(0);
 }
 
+// The dynamic komi of the playouts. Black's winrate is that of the last root of this game.
+void Search::set_komi(const std::optional<std::vector<Point>>& played) {
+    if (!played) added_komi_ = 0;
+    if (played && !played->empty())
+        added_komi_ = params_.dynamic_komi * root_value() / 2 * (game_->to_play() == Color::black ? 1.0f : -1.0f);
+    for (const auto& sim : simulations_) sim->playouts.add_komi(added_komi_);
+}
+
 void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
     const Point pass = game.board().pass();
     if (params_.pass_policy == PassPolicy::no_legal_move && allowed.count() > 1) allowed.reset(pass);
@@ -143,12 +157,14 @@ void Search::apply_pass_policy(const Game& game, MoveSet& allowed) const {
 // For networks without a pass logit.
 void Search::pass_by_rule() {
     const Point pass = game_->board().pass();
-    MoveSet by_rule;
-    if (useful_moves(*game_, params_.dead_stones()).empty())
-        by_rule.set(pass);
-    else
-        by_rule.set().reset(pass);
-    if ((allowed_ & by_rule).any()) allowed_ &= by_rule;
+    MoveSet rest = allowed_;
+    if (useful_moves(*game_, params_.dead_stones()).empty()) {
+        if (allowed_.test(pass)) allowed_.reset().set(pass);
+        return;
+    }
+    rest.reset(pass);
+    std::swap(allowed_, rest);
+    if (!allows_any(*tree_.root().node)) allowed_ = rest;  // all other moves are forbidden or pruned
 }
 
 bool Search::permits(int depth, Color to_play, Point move) const {
@@ -178,12 +194,12 @@ bool Search::allows_any(const Node& node) const {
 }
 
 // A list of candidates at the root is the best of what may be played there, and no list for other restrictions.
-void Search::cut(Node& node, bool is_root) {
+void Search::cut(Node& node, std::size_t depth) {
     MovePrior* const end = node.moves() + node.move_count;
     const auto allowed = [&](const MovePrior& e) { return allowed_.test(e.point); };
-    const bool restricted = is_root && std::stable_partition(node.moves(), end, allowed) != end;
+    const bool restricted = depth == 0 && std::stable_partition(node.moves(), end, allowed) != end;
     const int before = node.move_count;
-    cut_candidates(tree_, node, params_);
+    cut_candidates(tree_, node, params_, game_->board().points(), game_->moves().size() + depth);
     if (restricted) cut_to_allowed_ = node.move_count < before;
 }
 
@@ -255,6 +271,7 @@ SelectionContext Search::at_root() const {
 Point Search::choose(std::optional<float> temperature) {
     SearchParams params = params_;
     params.temperature = temperature.value_or(params.temperature);
+    if (temperature) params.diversity = 0;
     if (params.selection == Selection::gumbel && params.temperature == 0 && root_visits() > 0)
         if (const int survivor = gumbel_choice(at_root(), params); survivor >= 0)
             return tree_.root().node->moves()[survivor].point;

@@ -59,8 +59,8 @@ class Search {
     void clear();
     // Other settings, in force from the next set_root on, which must come before anything else; the tree stays. Throws
     // std::invalid_argument, and changes nothing, where they contradict each other or where nodes would be made another
-    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, prune_eyes, simulate_to_end and
-    // whether the pass policy is no-legal-move must be as they were.
+    // way: memory, RAVE or not, transpositions, priors, playouts, candidates, what is pruned,
+    // simulate_to_end and whether the pass policy is no-legal-move must be as they were.
     void change(const SearchParams& params);
 
     // The position to search. Keeps the part of the tree below it when `game` goes on from the last root by any number
@@ -122,7 +122,8 @@ class Search {
     bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }
     // The line that was visited most, from `first` on (a root move), at most `length` moves.
     std::vector<LineMove> line(Point first, int length) const;
-    // The move to play, by params.temperature unless another is given; kNoPoint if no move has a visit.
+    // The move to play, by params.temperature and params.diversity, or by another temperature alone; kNoPoint if no
+    // move has a visit.
     Point choose(std::optional<float> temperature = {});
     // The policy target of the search: a probability for each point and pass. By the selection rule: the visits,
     // without forced ones, or the improved policy of Gumbel search; symmetric moves have equal shares. Throws
@@ -203,7 +204,8 @@ class Search {
 
     void add_simulation();
     bool allows_any(const Node& node) const;
-    void cut(Node& node, bool is_root);
+    void set_komi(const std::optional<std::vector<Point>>& played);
+    void cut(Node& node, std::size_t depth);
     void prune_settled(std::span<const Point> legal);
     void apply_pass_policy(const Game& game, MoveSet& allowed) const;
     void pass_by_rule();
@@ -226,6 +228,7 @@ class Search {
     int restricted_depth_ = 0;  // positions from this depth on are free
     bool has_score_ = true, has_pass_ = true;
     std::optional<RootEvaluation> root_evaluation_;
+    float added_komi_ = 0;         // of playouts
     bool cut_to_allowed_ = false;  // the root's candidates
     std::vector<float> root_priors_;
     RootPlan plan_;

@@ -44,6 +44,7 @@ float first_play_urgency(const SelectionContext& at, const SearchParams& params,
 struct Candidate {
     Point point;
     float prior, utility, visits, virtual_losses;
+    Amaf amaf = {};
 };
 
 // The mean with the losses, or the urgency of a first play where there is none.
@@ -101,16 +102,18 @@ struct LeelaZero {
 
 // DarkForest (open version of 2016): (w + 0.5) / (n + 1) + c P sqrt(N + 1) / (n + 1) for win rates, which is u n / (n +
 // 1) for utilities: each move starts with a draw, so there is no first-play urgency. Noise is drawn anew at each visit
-// of the parent; of the virtual games of a move 0 to all but one are won, by chance and for good.
+// of the parent; of the virtual games of a move 0 to all but one are won, by chance and for good. With rave_beta the
+// all-moves-as-first mean of a move has the share sqrt(k / (N + k)) of its mean, N the parent's visits.
 struct DarkForest {
     const SearchParams& params;
-    float explore, games;
+    float explore, games, beta = 0;
     std::uint64_t position, visit;
 
     DarkForest(const SelectionContext& at, const SearchParams& p, const VisitSums&) : params(p) {
         const std::uint32_t n = at.self.visits + at.self.pending;
         explore = p.c_puct * std::sqrt(static_cast<float>(n) + 1);
         games = static_cast<float>(p.virtual_games);
+        if (p.rave_beta > 0) beta = std::sqrt(p.rave_beta / (static_cast<float>(n) + p.rave_beta));
         position = at.salt ^ (std::uint64_t{std::bit_cast<std::uint32_t>(at.node.value)} << 32 |
                               std::bit_cast<std::uint32_t>(at.node.score));
         visit = SplitMix64(position + n).next();
@@ -118,7 +121,7 @@ struct DarkForest {
     static double drawn(std::uint64_t seed, Point move) {
         return static_cast<double>(SplitMix64(seed + move).next() >> 11) * 0x1p-53;
     }
-    bool draws() const { return params.virtual_games > 0 || params.puct_noise > 0; }
+    bool draws() const { return params.virtual_games > 0 || params.puct_noise > 0 || beta > 0; }
     float score(const Candidate& candidate, float) const {
         const float n = candidate.visits + candidate.virtual_losses + games;
         float total = candidate.utility * candidate.visits - candidate.virtual_losses, noise = 0;
@@ -126,7 +129,9 @@ struct DarkForest {
             total += 2 * std::floor(static_cast<float>(drawn(position, candidate.point)) * games) - games;
         else if (params.puct_noise > 0)
             noise = params.puct_noise * static_cast<float>(drawn(visit, candidate.point));
-        return total / (n + 1) + explore * candidate.prior / (n + 1) + noise;
+        float mean = total / (n + 1);
+        if (candidate.amaf.visits > 0) mean += beta * (candidate.amaf.utility - mean);
+        return mean + explore * candidate.prior / (n + 1) + noise;
     }
 };
 
@@ -158,8 +163,13 @@ class RootLimits {
     float forced_scale_ = 0, needed_ = 0, left_ = 0;
 };
 
+// The all-moves-as-first means of the moves, null where the rule uses none.
+const Amaf* amaf_of(const SelectionContext& at, const SearchParams& params) {
+    return params.has_amaf() ? at.node.amaf() : nullptr;
+}
+
 // Untried moves differ in the prior alone and are sorted by it, so that the next one is enough unless a form draws
-// noise.
+// noise or knows more of them.
 template <class Form>
 int select(const SelectionContext& at, const SearchParams& params) {
     const VisitSums all = visit_sums(at);
@@ -167,6 +177,7 @@ int select(const SelectionContext& at, const SearchParams& params) {
     const RootLimits limits(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
     const MovePrior* const moves = at.node.moves();
+    const Amaf* const amaf = amaf_of(at, params);
     int best = -1;
     float best_score = 0;
     const auto consider = [&](int edge, const Candidate& candidate) {
@@ -182,12 +193,14 @@ int select(const SelectionContext& at, const SearchParams& params) {
             if (limits.forced(stats, prior)) return i;
         }
         const float virtual_losses = static_cast<float>(stats.pending) * params.virtual_loss;
-        consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses});
+        consider(i, {moves[i].point, prior, stats.utility, static_cast<float>(stats.visits), virtual_losses,
+                     amaf ? amaf[i] : Amaf{}});
     }
     if (!at.may_expand || (limits.active() && limits.futile(EdgeStats{}))) return best;
     const int next = at.node.edge_count, last = form.draws() ? at.node.move_count : next + 1;
     for (int i = next; i < std::min(last, int{at.node.move_count}); ++i)
-        if (const float prior = at.prior(i); prior >= 0) consider(i, {moves[i].point, prior, 0, 0, 0});
+        if (const float prior = at.prior(i); prior >= 0)
+            consider(i, {moves[i].point, prior, 0, 0, 0, amaf ? amaf[i] : Amaf{}});
     return best;
 }
 
@@ -198,9 +211,11 @@ std::vector<float> target(const SelectionContext& at, const SearchParams& params
     const VisitSums all = visit_sums(at);
     const Form form(at, params, all);
     const float urgency = first_play_urgency(at, params, all);
+    const Amaf* const amaf = amaf_of(at, params);
     const auto score = [&](std::size_t i, float n) {
         const EdgeStats& stats = at.node.edges[i];
-        return form.score({at.node.moves()[i].point, at.prior(static_cast<int>(i)), stats.utility, n, 0}, urgency);
+        const float prior = at.prior(static_cast<int>(i));
+        return form.score({at.node.moves()[i].point, prior, stats.utility, n, 0, amaf ? amaf[i] : Amaf{}}, urgency);
     };
     const auto best = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
     const float bar = score(best, visits[best]);

@@ -118,6 +118,7 @@ void Search::examine_leaf(Simulation& sim) {
     }
     if (!sim.below_expand_threshold) {
         candidate_moves(sim.game, params_.prune_eyes, sim.moves, !tree_.is_graph());
+        prune_moves(sim.game.board(), sim.game.to_play(), params_, sim.moves);
         if (!settled_.empty()) std::erase_if(sim.moves, [&](Point p) { return settled_.contains(p); });
         if (is_root && std::none_of(sim.moves.begin(), sim.moves.end(), [&](Point p) { return allowed_.test(p); }))
             candidate_moves(sim.game, false, sim.moves, !tree_.is_graph());
@@ -147,7 +148,7 @@ Node* Search::add_node(Simulation& sim) {
         node->terminal = true;
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
-        cut(*node, sim.path.empty());
+        cut(*node, sim.path.size());
     }
     if (sim.over || !params_.asks_network()) {
         node->value = sim.outcome.value;

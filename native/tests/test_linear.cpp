@@ -125,10 +125,10 @@ TEST(linear_weights_turn_with_the_board) {
     }
 }
 
-TEST(linear_draws_follow_the_weights) {
+TEST(linear_draws_follow_the_weights_to_a_power) {
     const LinearWeights weights = random_weights(4);
     constexpr int kDraws = 40000;
-    for (const int size : {9, 19}) {
+    for (const auto& [size, power] : {std::pair{9, 1.0f}, {19, 1.0f}, {9, 2.0f}, {19, 8.0f}, {19, 0.7f}}) {
         Board board(size);
         std::vector<Move> moves;
         random_game(size, 300 + size, [&](const Board& now, const std::vector<Move>& before, Color) {
@@ -140,13 +140,16 @@ TEST(linear_draws_follow_the_weights) {
         LinearMoves policy(weights, board, back(moves, 1), back(moves, 2));
         SplitMix64 random(17);
         std::vector<int> drawn(board.points() + 1);
-        for (int i = 0; i < kDraws; ++i) ++drawn[policy.draw(board, side, random)];
+        std::vector<double> wanted(board.points());
+        policy.weigh(board, side);
+        for (Point p = 0; p < board.points(); ++p) wanted[p] = std::pow(static_cast<double>(policy.weight(p)), power);
+        for (int i = 0; i < kDraws; ++i) ++drawn[policy.draw(board, side, random, power)];
         CHECK_EQ(drawn[board.pass()], 0);
         double total = 0.0, chi2 = 0.0, rare = 0.0;
-        for (Point p = 0; p < board.points(); ++p) total += policy.weight(p);
+        for (Point p = 0; p < board.points(); ++p) total += wanted[p];
         int cells = 0, rarely = 0;
         for (Point p = 0; p < board.points(); ++p) {
-            const double expected = kDraws * static_cast<double>(policy.weight(p)) / total;
+            const double expected = kDraws * wanted[p] / total;
             if (expected == 0.0) CHECK_EQ(drawn[p], 0);
             if (expected < 10.0) {
                 rare += expected;
@@ -157,7 +160,7 @@ TEST(linear_draws_follow_the_weights) {
             ++cells;
         }
         if (rare > 0.0) chi2 += (rarely - rare) * (rarely - rare) / rare;
-        CHECK(cells > 10);
+        CHECK(cells > (power > 2 ? 1 : 10));
         CHECK(chi2 < cells + 4.0 * std::sqrt(2.0 * cells));
     }
 }

@@ -192,7 +192,7 @@ TEST(candidates_are_cut_by_mass_and_count) {
         params.candidate_mass = mass;
         params.candidate_max = most;
         params.candidate_min = least;
-        cut_candidates(tree, node, params);
+        cut_candidates(tree, node, params, 361, 0);
         float total = 0;
         std::vector<Point> points;
         for (int i = 0; i < node.move_count; ++i) {
@@ -288,4 +288,105 @@ TEST(playouts_count_by_the_rules) {
         const float sign = area.to_play() == Color::black ? 1 : -1;
         CHECK_EQ(a.score - b.score, sign * static_cast<float>(3 + stones[0] - stones[1]));
     }
+}
+
+TEST(darkforest_shares_its_mean_with_all_moves_as_first) {
+    SplitMix64 random(11);
+    const auto unit = [&] { return static_cast<float>(random.next() >> 40) * 0x1p-24f; };
+    SearchParams params;
+    params.selection = Selection::puct_darkforest;
+    params.rave_beta = 100;
+    params.playouts = 1;
+    int untried = 0, changed = 0;
+    for (int round = 0; round < 200; ++round) {
+        params.c_puct = 10 * unit();
+        Tree tree(kMinMemory, true);
+        const std::array<Point, 4> moves = {7, 3, 9, 1};
+        Node& node = *tree.make_node(moves);
+        set_priors_from_weights(node, std::array{unit(), unit(), unit(), unit()});
+        for (int i = 0; i < 2; ++i) CHECK(tree.add_edge(node));
+        EdgeStats self;
+        self.visits = 1;
+        for (int i = 0; i < 4; ++i) {
+            if (round % 3) node.amaf()[i] = {2 * unit() - 1, 1 + 50 * unit()};
+            if (i >= 2) continue;
+            node.edges[i].visits = 1 + random.below(60);
+            node.edges[i].utility = 2 * unit() - 1;
+            self.visits += node.edges[i].visits;
+        }
+        // The published formula, for wins in 0..1.
+        const double parent = self.visits, beta = std::sqrt(100 / (parent + 100));
+        int best = -1, best_alone = -1;
+        double highest = 0, highest_alone = 0;
+        for (int i = 0; i < 4; ++i) {
+            const double n = i < 2 ? node.edges[i].visits : 0, wins = i < 2 ? n * (node.edges[i].utility + 1) / 2 : 0;
+            const double explore = params.c_puct / 2 * node.moves()[i].prior.value() * std::sqrt(parent + 1) / (n + 1);
+            const double mean = (wins + 0.5) / (n + 1), all = (node.amaf()[i].utility + 1) / 2;
+            const double score = (round % 3 ? (1 - beta) * mean + beta * all : mean) + explore;
+            if (best < 0 || score > highest) best = i, highest = score;
+            if (best_alone < 0 || mean + explore > highest_alone) best_alone = i, highest_alone = mean + explore;
+        }
+        CHECK_EQ(select_puct_darkforest({node, self, nullptr, true}, params), best);
+        untried += best >= 2;
+        changed += best != best_alone;
+    }
+    CHECK(untried > 10);
+    CHECK(changed > 10);
+}
+
+TEST(added_komi_counts_in_the_value_of_a_playout_alone) {
+    SearchParams params = by_playouts(Selection::uct);
+    params.playout_slope = 0.1f;
+    const Game even(7, Rules::parse("chinese"), 3.5f), given(7, Rules::parse("chinese"), 10.5f);
+    LeafPlayouts added(params, 5), plain(params, 5);
+    added.add_komi(7);
+    for (int i = 0; i < 20; ++i) {
+        const Outcome a = added.play(even), b = plain.play(given);
+        CHECK_EQ(a.value, b.value);
+        CHECK_EQ(a.score, b.score + 7);
+    }
+}
+
+TEST(dynamic_komi_follows_the_winrate_of_the_last_root) {
+    // Black is 40 points ahead; 1000 * (1 - 0.5) points of komi turn every playout over.
+    for (const float factor : {0.0f, 1000.0f}) {
+        SearchParams params = by_playouts(Selection::uct);
+        params.dynamic_komi = factor;
+        Search search(params, 3);
+        Game game(5, Rules::parse("chinese"), -40);
+        search.set_root(game);
+        search.run(200, 1, kForever);
+        CHECK_EQ(search.root_value(), 1.0f);
+        game.play(12);
+        search.set_root(game);
+        const auto kept = static_cast<float>(search.root_visits());
+        search.run(200, 1, kForever);
+        const float expected = factor > 0 ? (-kept + 200) / (kept + 200) : -1;  // for White
+        CHECK(std::abs(search.root_value() - expected) < 1e-3f);
+        game.play(7);
+        search.set_root(Game(5, Rules::parse("chinese"), -40));  // another game
+        search.run(10, 1, kForever);
+        CHECK_EQ(search.root_value(), 1.0f);
+    }
+}
+
+TEST(candidates_follow_the_phase_of_the_game_and_the_board) {
+    const std::array<Point, 8> moves = {0, 1, 2, 3, 4, 5, 6, 7};
+    const auto kept = [&](int points, std::size_t played) {
+        Tree tree(kMinMemory);
+        Node& node = *tree.make_node(moves);
+        set_priors_from_weights(node, std::array{40.0f, 20.0f, 12.0f, 10.0f, 7.0f, 6.0f, 3.0f, 2.0f});
+        SearchParams params;
+        params.candidate_mass = 0.8f, params.candidate_mass_middle = 0.87f, params.candidate_mass_late = 0.94f;
+        params.candidate_share = 0.125f, params.candidate_min = 2;
+        cut_candidates(tree, node, params, points, played);
+        return int{node.move_count};
+    };
+    // Mass 82, 89 and 95 of 100 after four, five and six moves. 81 / 361 of 100 moves are 22, of 200 moves 45.
+    for (const auto& [played, count] : {std::pair{0, 4}, {100, 4}, {101, 5}, {200, 5}, {201, 6}})
+        CHECK_EQ(kept(361, static_cast<std::size_t>(played)), count);
+    for (const auto& [played, count] : {std::pair{22, 4}, {23, 5}, {45, 5}, {46, 6}})
+        CHECK_EQ(kept(81, static_cast<std::size_t>(played)), count);
+    CHECK_EQ(kept(25, 300), 3);  // floor(25 / 8)
+    CHECK_EQ(kept(8, 300), 2);   // the minimum
 }

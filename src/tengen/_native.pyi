@@ -399,6 +399,15 @@ class SearchParams:
     def virtual_games(self, arg: int, /) -> None: ...
 
     @property
+    def rave_beta(self) -> float:
+        """
+        puct-darkforest: k of the share sqrt(k / (N + k)) of the all-moves-as-first mean; 0 is none
+        """
+
+    @rave_beta.setter
+    def rave_beta(self, arg: float, /) -> None: ...
+
+    @property
     def fpu(self) -> str:
         """
         value of an untried move: the parent's mean - fpu_reduction x sqrt(prior mass that was tried), the same from the parent's own evaluation, or fpu_value
@@ -527,6 +536,15 @@ class SearchParams:
     def playout(self, arg: str, /) -> None: ...
 
     @property
+    def playout_temperature(self) -> float:
+        """
+        linear playouts: moves are drawn by their weights to the power 1 / this
+        """
+
+    @playout_temperature.setter
+    def playout_temperature(self, arg: float, /) -> None: ...
+
+    @property
     def playout_weight(self) -> float:
         """share of the playouts in a leaf's value; the rest is the network's"""
 
@@ -555,6 +573,15 @@ class SearchParams:
     def playout_decay(self, arg: float, /) -> None: ...
 
     @property
+    def dynamic_komi(self) -> float:
+        """
+        points of komi that playouts add for Black's winrate before the last move: this x (winrate - 0.5)
+        """
+
+    @dynamic_komi.setter
+    def dynamic_komi(self, arg: float, /) -> None: ...
+
+    @property
     def leaf_symmetry(self) -> str:
         """
         random: each position is evaluated under one of the eight symmetries, drawn by the seed and the position
@@ -578,11 +605,38 @@ class SearchParams:
     def candidate_mass(self, arg: float, /) -> None: ...
 
     @property
+    def candidate_mass_middle(self) -> float:
+        """
+        candidate_mass of positions after more than 100 moves (19x19); 0 is candidate_mass
+        """
+
+    @candidate_mass_middle.setter
+    def candidate_mass_middle(self, arg: float, /) -> None: ...
+
+    @property
+    def candidate_mass_late(self) -> float:
+        """
+        candidate_mass of positions after more than 200 moves (19x19); 0 is candidate_mass
+        """
+
+    @candidate_mass_late.setter
+    def candidate_mass_late(self, arg: float, /) -> None: ...
+
+    @property
     def candidate_max(self) -> int:
         """maximum number of moves that a node keeps; 0 is no limit"""
 
     @candidate_max.setter
     def candidate_max(self, arg: int, /) -> None: ...
+
+    @property
+    def candidate_share(self) -> float:
+        """
+        the same as a share of the points of the board, rounded down; 0 is no limit
+        """
+
+    @candidate_share.setter
+    def candidate_share(self, arg: float, /) -> None: ...
 
     @property
     def candidate_min(self) -> int:
@@ -695,6 +749,22 @@ class SearchParams:
     def prune_eyes(self, arg: bool, /) -> None: ...
 
     @property
+    def prune_true_eyes(self) -> bool:
+        """never fill an own true eye, in the whole tree"""
+
+    @prune_true_eyes.setter
+    def prune_true_eyes(self, arg: bool, /) -> None: ...
+
+    @property
+    def prune_self_atari(self) -> bool:
+        """
+        no self-atari that captures nothing, in the whole tree; at the root only while another move is left
+        """
+
+    @prune_self_atari.setter
+    def prune_self_atari(self, arg: bool, /) -> None: ...
+
+    @property
     def prune_pass_alive(self) -> bool:
         """
         no move inside area that is pass-alive at the root, in the whole tree (area scoring)
@@ -723,6 +793,15 @@ class SearchParams:
 
     @temperature.setter
     def temperature(self, arg: float, /) -> None: ...
+
+    @property
+    def diversity(self) -> float:
+        """
+        chance of the second most visited move where it has more than half of the maximum visits (Cazenave 2020)
+        """
+
+    @diversity.setter
+    def diversity(self, arg: float, /) -> None: ...
 
     @property
     def lcb(self) -> bool:

@@ -95,3 +95,15 @@ def test_a_setting_that_is_changed_leaves_the_rest_to_the_card_of_the_next_board
     engine.params = set_params(engine.asked_params, {"c_puct": "0.7"})
     assert (temperature(engine, 7), engine.params.c_puct) == (2.0, 0.7)
     assert (temperature(engine, 9), engine.params.c_puct) == (1.0, 0.7)
+
+
+def test_a_card_may_name_the_search_of_a_published_system() -> None:
+    inner = advising(7, preset="bakago", playouts=5)
+    published = SearchParams.preset("bakago")
+    assert Engine(inner).params_on(7).model_dump() == {**published.model_dump(), "playouts": 5}
+    assert Engine(inner).params_on(9) == SearchParams()
+    asked = Engine(inner, SearchParams(playouts=1, candidate_min=3)).params_on(7)
+    assert (asked.playouts, asked.candidate_min, asked.expand_visits) == (1, 3, published.expand_visits)
+    assert Engine(inner, SearchParams.preset("gumbel")).params_on(7) == SearchParams.preset("gumbel")
+    with pytest.raises(RecipeError, match="unknown search preset 'bakag'; did you mean bakago"):
+        Engine(advising(7, preset="bakag")).params_on(7)

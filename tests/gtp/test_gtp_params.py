@@ -79,7 +79,7 @@ def test_an_unknown_setting_has_no_value(session: GtpSession) -> None:
         (Settings(net="none", weaken=1.0), "--weaken 1 needs a network; with --net none"),
         (Settings(net="none", backend="onnxruntime"), "--backend onnxruntime needs a network; --net none has none"),
         (Settings(net="none", batch=16), "--batch 16 needs a network"),
-        (Settings(preset="leela"), "'leela' is unknown: choose alphago"),
+        (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
         (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
         (Settings(net="none", params=("c_puct=x",)), "c_puct"),
     ],

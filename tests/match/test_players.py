@@ -7,13 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tengen.engine import Candidate, SearchResult
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
-from tengen.match.players import EnginePlayer, PolicyPlayer, open_player, second_best, varied_move
+from tengen.match.players import EnginePlayer, PolicyPlayer, open_player
 from tengen.match.spec import PlayerSpec
 
 
@@ -158,34 +157,10 @@ def test_a_network_that_is_not_there_is_named() -> None:
         open_player(PlayerSpec(player="no-such-network"))
 
 
-def result(*visits: int, move: int = 0, resign: bool = False) -> SearchResult:
-    """A search that gave point 0 the first number of visits, point 1 the second and so on."""
-    candidates = tuple(Candidate(point, count, 0.5, 0.0, 0.1, 0.4) for point, count in enumerate(visits))
-    return SearchResult(move, resign, 0, candidates, 0.5, 0.0, np.zeros((5, 5), np.float32), sum(visits), 0, 0.0)
-
-
-def test_the_second_move_counts_with_more_than_half_of_the_visits() -> None:
-    assert second_best(result(100, 50)) == (0, None)
-    assert second_best(result(100, 51, 51)) == (0, 1)
-    assert second_best(result(10, 100, 60)) == (1, 2)
-    assert second_best(result(100)) == (0, None)
-
-
-def test_diversity_plays_the_second_move_half_of_the_time_by_the_seed() -> None:
-    def drawn(found: SearchResult) -> list[int]:
-        random = np.random.default_rng(7)
-        return [varied_move(found, 5, random) for _ in range(400)]
-
-    near = drawn(result(100, 51))
-    assert 160 < sum(near) < 240  # four standard deviations of 400 throws of a coin
-    assert drawn(result(100, 51)) == near
-    assert set(drawn(result(100, 50))) == {0}
-    assert set(drawn(result(100, 90, move=25))) == {25}, "a pass that the rules advise is not varied"
-
-
 def test_diverse_games_differ_and_follow_from_their_seeds() -> None:
-    spec = PlayerSpec(player="default", visits=16, diversity=True)
-    plain, diverse = open_player(spec.model_copy(update={"diversity": False})), open_player(spec)
+    plain, diverse = (
+        open_player(PlayerSpec(player="default", visits=16, diversity=varied)) for varied in (False, True)
+    )
     games = [moves_of(diverse, number, turns=3) for number in (0, 1, 2, 0)]
     assert games[0] == games[3] and len(set(games)) > 1
     assert len({moves_of(plain, number, turns=3) for number in (0, 1)}) == 1

@@ -120,7 +120,7 @@ def test_a_line_of_yaml_is_a_word_or_a_mapping() -> None:
         ({"player": "default", "visit": 3}, "unknown field 'visit'; did you mean visits"),
         ({"player": "default@400"}, "limits are visits, seconds or time"),
         ({"player": "default", "search": {"cpuct": 1}}, "did you mean c_puct"),
-        ({"player": "default", "preset": "best"}, "preset 'best' is unknown"),
+        ({"player": "default", "preset": "best"}, "unknown search preset 'best'"),
         ({"player": "default", "threads": 0}, "threads: .*found 0"),
         ({"player": "random", "diversity": True}, "no use for diversity"),
         ({"player": "default", "seconds": float("inf")}, "seconds"),

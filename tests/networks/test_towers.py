@@ -212,3 +212,8 @@ def test_it_is_printed_with_the_fields_that_were_given() -> None:
     config = parse_config({"preset": "mobile.small.conv", "filters": 8})
     assert str(config).startswith("family=mobile plane_set=golois21 board_size=19 policy={'kind': 'conv'} value=")
     assert "filters=8 inner=200" in str(config) and "dropout" not in str(config)
+
+
+def test_a_wrong_key_of_a_head_is_told_the_nearest() -> None:
+    with pytest.raises(RecipeError, match=r"network\.policy\.dense\.hiden'; did you mean hidden\?"):
+        network_fields({"preset": "bakago-v3", "policy": {"hiden": 2}})

@@ -191,6 +191,15 @@ def test_the_recipe_of_the_docs_is_one(tmp_path: Path) -> None:
     assert load_recipe(str(tmp_path / "docs.yaml")).network["family"] == "residual"
 
 
+def test_the_search_of_a_card_is_checked_with_the_recipe(path: Path) -> None:
+    run = load_recipe(str(path), ["card.search={preset: bakago, playouts: 5}"])
+    assert run.card.search == {"preset": "bakago", "playouts": 5}
+    with pytest.raises(RecipeError, match=r"card\.search: unknown search preset 'bakag'; did you mean bakago"):
+        load_recipe(str(path), ["card.search={preset: bakag}"])
+    with pytest.raises(RecipeError, match=r"card\.search: .*did you mean c_puct"):
+        load_recipe(str(path), ["card.search={c_punct: 1}"])
+
+
 def groups(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
     """A configuration and all groups of keys in it."""
     yield model

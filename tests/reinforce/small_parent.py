@@ -12,14 +12,14 @@ from tengen.networks.export import export
 from tengen.reinforce.config import PolicyGradientConfig
 
 
-def write_parent(path: Path, size: str = "b1c16", seed: int = 0) -> Path:
+def write_parent(path: Path, size: str = "b1c16", seed: int = 0, network: dict[str, Any] | None = None) -> Path:
     torch.manual_seed(seed)
-    config = parse_config({"family": "residual", "size": size, "stem": 3})
+    config = parse_config(network or {"family": "residual", "size": size, "stem": 3})
     inputs = plane_set(config.plane_set)
     widths = len(inputs.planes), len(inputs.scalars)
     card = Card(
         name="knows nothing",
-        family="residual",
+        family=config.family,
         config=config.model_dump(mode="json"),
         plane_set=config.plane_set,
         board_sizes=[5],

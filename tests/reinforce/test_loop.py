@@ -56,6 +56,21 @@ def weights(path: Path) -> list[bytes]:
     return [parameter.detach().numpy().tobytes() for parameter in load_module(path).parameters()]
 
 
+def test_a_policy_without_value_learns_from_results_alone(tmp_path: Path) -> None:
+    """AlphaGo's policy network, on its own board size."""
+    fields = {"preset": "alphago-policy-128", "board_size": 5, "convs": ["5x5x8", "3x3x8"]}
+    parent = write_parent(tmp_path / "parent.onnx", network=fields)
+    with pytest.raises(RecipeError, match=r"learn\.baseline = value, but .* has no value head: give mean or none"):
+        run_policy_gradient(small_config(parent), tmp_path / "run", progress=False)
+    learn = {"threads": 1, "batch_size": 64, "optimizer": {"name": "sgd", "lr": 0.01}, "baseline": "mean"}
+    changes: dict[str, Any] = {"learn": learn, "iterations": 2, "evaluation": {"every": 2, "games": 2}}
+    with pytest.raises(RecipeError, match=r"game\.size asks for 7x7, but this network of the family plain takes 5x5"):
+        run_policy_gradient(small_config(parent, **changes, game={"size": 7}), tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+    path = run_policy_gradient(small_config(parent, **changes), tmp_path / "run", progress=False)
+    assert weights(path) != weights(parent) and not load_evaluator(path).on(5).has_pass
+
+
 def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Path, parent: Path) -> None:
     card = read_card(unbroken / "nets" / "small.onnx")
     assert (card.name, card.board_sizes, card.games) == ("small", [5], 48)

@@ -1,15 +1,155 @@
-"""The searches of published systems: every one runs, and the page that explains them knows them all."""
+"""The searches of published systems: their figures, their candidates, games with them, the page that explains them."""
 
+import random
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import plain_go
 import pytest
-from known_answers import Noise
+from known_answers import Noise, Scripted, View
 
+from tengen.engine import Engine, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.presets import PRESETS
 from tengen.engine.search import TreeSearch
 from tengen.errors import RecipeError
+from tengen.evaluators import Evaluation, InputBatch
+from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
+
+# As systems.md of the sources has them, on the scale of this search: constants of win rates in 0..1 count twice.
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "bakago": {
+        "expand_visits": 32, "playouts": 3, "candidate_mass": 0.80, "candidate_mass_middle": 0.87,
+        "candidate_mass_late": 0.95, "candidate_min": 2, "candidate_share": 1 / 8, "playout_decay": 0.98,
+        "playout_slope": 1.0, "uct_exploration": 2 * 0.5 * 2**0.5, "selection": "uct", "playout_weight": 1.0,
+    },
+    "bakago-report": {"expand_visits": 16, "playouts": 10, "candidate_mass_middle": 0.87},
+    "darkforest": {
+        "c_puct": 2 * 5.0, "puct_noise": 2 * 2 * 0.05, "candidate_mass": 0.8, "candidate_max": 20, "virtual_games": 0,
+        "playout": "linear", "playout_temperature": 0.125, "playout_slope": 1.0, "playout_weight": 1.0,
+    },
+    "darkforest-formal": {
+        "candidate_mass": 1.0, "candidate_max": 7, "candidate_min": 1, "virtual_games": 5, "playout_temperature": 0.5,
+    },
+    "alphago": {
+        "c_puct": 5.0, "virtual_loss": 3.0, "expand_visits": 40, "playout_weight": 0.5, "policy_temperature": 0.67,
+        "leaf_symmetry": "random", "lcb": False,
+    },
+    "elf": {"c_puct": 1.5, "virtual_loss": 1.0, "noise_weight": 0.0},
+    "elf-selfplay": {"c_puct": 0.85, "virtual_loss": 5.0, "noise_weight": 0.25, "noise_total": 10.83},
+    "mobile": {"diversity": 0.5, "lcb": False},
+}  # fmt: skip
+
+
+class WithoutPass(Noise):
+    """Knows no pass, as the published policies."""
+
+    has_pass = False
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
+        result.policy[:, -1] = 0
+        return Evaluation(result.policy, result.value)
+
+
+@pytest.mark.parametrize("name", list(PUBLISHED))
+def test_a_preset_has_the_published_figures(name: str) -> None:
+    params = SearchParams.preset(name)
+    for field, value in PUBLISHED[name].items():
+        assert getattr(params, field) == pytest.approx(value), field
+
+
+@pytest.mark.parametrize("size", [9, 19])
+@pytest.mark.parametrize("name", list(PUBLISHED))
+def test_a_game_with_a_published_search_is_legal(name: str, size: int) -> None:
+    params, game = SearchParams.preset(name), Game(size)
+    engine = Engine(WithoutPass(), params, batch=4)
+    visits = params.expand_visits + 8  # the network answers below the root too
+    for _ in range(4 if size == 9 else 2):
+        engine.set_position(game)
+        game.play(engine.think(Limits(visits=visits)).move)
+    points = [point for _, point in game.moves]
+    assert len(set(points)) == len(points) and size**2 not in points
+
+
+def test_a_search_whose_policy_knows_no_pass_passes_by_the_rule() -> None:
+    """Black has two eyes and all but one point; White has no legal move that lives."""
+    game = Game.from_diagram("X X X X X\nX . X X X\nX X X X X\nX X X . X\nX X X X X", komi=0.5, to_play=1)
+    for name in ("bakago", "darkforest", "mobile"):
+        engine = Engine(WithoutPass(), SearchParams.preset(name))
+        engine.set_position(game)
+        assert engine.think(Limits(visits=20)).move == 25
+
+
+def true_eye(board: plain_go.Board, p: int, color: int) -> bool:
+    """Own stones on all sides, and at most one of the diagonals with an enemy stone, none on an edge."""
+    size = round(len(board) ** 0.5)
+    row, column = divmod(p, size)
+    if any(board[n] != color for n in plain_go.neighbors(board, p)):
+        return False
+    corners = [(row + i, column + j) for i in (-1, 1) for j in (-1, 1)]
+    inside = [i * size + j for i, j in corners if 0 <= i < size and 0 <= j < size]
+    return len([q for q in inside if board[q] == 1 - color]) < (2 if len(inside) == 4 else 1)
+
+
+@pytest.mark.parametrize("size", [7, 9, 19])
+def test_bakago_lists_the_published_candidates(size: int) -> None:
+    """Against the slow account: legal, no own true eye, no self-atari but captures, by probability up to the mass."""
+    rng = random.Random(size)
+    params = SearchParams.preset("bakago")
+    lengths = set()
+    for start in range(12):
+        played = (size * size * 250 // 361) * (start + 1) // 12
+        game, board, color = Game(size), plain_go.empty_board(size), 0
+        for _ in range(played):
+            legal = [p for p in game.legal_points() if not true_eye(board, p, color)]
+            if not legal:
+                break
+            move = rng.choice(legal)
+            found = plain_go.play(board, move, color)
+            assert found
+            game, board, color = game.play(move), found.board, 1 - color
+        weights = np.array([rng.random() ** 8 for _ in range(size * size)] + [0], np.float32)
+
+        def policy(view: View, given: Floats = weights) -> Floats:
+            shares: Floats = given / given.sum()
+            return shares
+
+        good = []
+        for p in game.legal_points():
+            after = plain_go.play(board, p, color)
+            assert after
+            captures = sum(c == 1 - color for c in board) > sum(c == 1 - color for c in after.board)
+            if not true_eye(board, p, color) and (captures or len(plain_go.liberties(after.board, p)) > 1):
+                good.append(p)
+        good.sort(key=lambda p: -weights[p])
+        moves = len(game.moves)
+        phase = [(moves * 361 - 180) // size**2 > 100, (moves * 361 - 180) // size**2 > 200]
+        mass = (0.80, 0.87, 0.95)[sum(phase)]
+        total, kept = float(weights[good].sum()), 0
+        while kept < size * size // 8 and float(weights[good[:kept]].sum()) / total < mass:
+            kept += 1
+        search = TreeSearch(Scripted(policy=policy), params, 1)
+        search.set_root(game)
+        search.run(1)
+        lengths.add(kept)
+        assert sorted(search.stats().point.tolist()) == sorted(good[: max(kept, 2)]), (moves, mass)
+    assert len(lengths) >= 3
+
+
+def test_the_second_move_is_played_half_of_the_time() -> None:
+    """Two moves share the policy, so that each has about half of the visits; a third one is far behind."""
+    policy = np.zeros(26, np.float32)
+    policy[[3, 7, 11]] = 0.48, 0.47, 0.05
+    search = TreeSearch(Scripted(policy=lambda view: policy), SearchParams.preset("mobile"), 1, seed=2)
+    search.set_root(Game(5))
+    search.run(200)
+    drawn = Counter(search.choose() for _ in range(400))
+    assert set(drawn) == {3, 7} and 160 < drawn[3] < 240
+    assert {search.choose(0) for _ in range(20)} == {int(search.stats().point[0])}
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
@@ -33,5 +173,5 @@ def test_the_page_lists_every_preset_and_setting_of_selection() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(RecipeError, match="leela-zero"):
+    with pytest.raises(RecipeError, match="unknown search preset 'leela'; did you mean leela-zero"):
         SearchParams.preset("leela")

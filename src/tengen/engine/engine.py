@@ -18,7 +18,7 @@ from tengen.engine.positions import resumed
 from tengen.engine.queue import Progress, SearchTask
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
-from tengen.engine.style import ResignJudge, Style
+from tengen.engine.style import ResignJudge, Style, varied_move
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
@@ -178,7 +178,9 @@ class Engine:
         self._end_pondering()
         with self._busy:
             game = self._position()
-            budget = (limits or self.limits).budget(game.size, len(game.moves))
+            # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
+            asked = replace(limits or self.limits, early_stop=False) if self.params.diversity else limits or self.limits
+            budget = asked.budget(game.size, len(game.moves))
             return self._decide(self._task(budget, on_progress, until, every).run(), cleanup)
 
     def ponder(self, on_progress: Progress | None = None, every: float = 0.25) -> None:
@@ -268,6 +270,8 @@ class Engine:
         if style.temperature > 0 and len(game.moves) < style.opening * game.size**2:
             drawn = self._search.choose(style.temperature)
             return result.move if drawn is None else drawn
+        if self.params.diversity > 0:
+            return varied_move(result, game.size, self._random, self.params.diversity)
         return result.move
 
     def _pass_winrate(self) -> float:

@@ -32,6 +32,14 @@ class SearchParamFields(BaseModel):
             description="puct-darkforest: games of random result that a move starts with (then without noise)",
         ),
     ] = 0
+    rave_beta: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1e9,
+            description="puct-darkforest: k of the share sqrt(k / (N + k)) of the all-moves-as-first mean; 0 is none",
+        ),
+    ] = 0.0
     fpu: Annotated[
         Literal["reduction", "network", "absolute"],
         Field(
@@ -70,6 +78,10 @@ class SearchParamFields(BaseModel):
     ] = 10.0
     priors: Annotated[str, Field(description="source of the priors: network, or a playout policy")] = "network"
     playout: Annotated[str, Field(description="playout policy of the leaves")] = "local"
+    playout_temperature: Annotated[
+        float,
+        Field(gt=0, le=100, description="linear playouts: moves are drawn by their weights to the power 1 / this"),
+    ] = 1.0
     playout_weight: Annotated[
         float, Field(ge=0, le=1, description="share of the playouts in a leaf's value; the rest is the network's")
     ] = 0.0
@@ -80,6 +92,15 @@ class SearchParamFields(BaseModel):
     playout_decay: Annotated[
         float, Field(gt=0, le=1, description="factor on the slope for every move of a playout")
     ] = 1.0
+    dynamic_komi: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1000,
+            description="points of komi that playouts add for Black's winrate before the last move: this x (winrate"
+            " - 0.5)",
+        ),
+    ] = 0.0
     leaf_symmetry: Annotated[
         Literal["none", "random"],
         Field(
@@ -91,9 +112,25 @@ class SearchParamFields(BaseModel):
         int, Field(ge=0, le=2147483647, description="visits by playouts alone before a move becomes a node")
     ] = 0
     candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
+    candidate_mass_middle: Annotated[
+        float,
+        Field(
+            ge=0, le=1, description="candidate_mass of positions after more than 100 moves (19x19); 0 is candidate_mass"
+        ),
+    ] = 0.0
+    candidate_mass_late: Annotated[
+        float,
+        Field(
+            ge=0, le=1, description="candidate_mass of positions after more than 200 moves (19x19); 0 is candidate_mass"
+        ),
+    ] = 0.0
     candidate_max: Annotated[
         int, Field(ge=0, le=1000, description="maximum number of moves that a node keeps; 0 is no limit")
     ] = 0
+    candidate_share: Annotated[
+        float,
+        Field(ge=0, le=1, description="the same as a share of the points of the board, rounded down; 0 is no limit"),
+    ] = 0.0
     candidate_min: Annotated[int, Field(ge=1, le=1000, description="minimum number of moves that a node keeps")] = 1
     policy_temperature: Annotated[
         float, Field(gt=0, le=100, description="a network's priors to the power 1 / this, in every node")
@@ -154,6 +191,14 @@ class SearchParamFields(BaseModel):
         ),
     ] = "free"
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
+    prune_true_eyes: Annotated[bool, Field(description="never fill an own true eye, in the whole tree")] = False
+    prune_self_atari: Annotated[
+        bool,
+        Field(
+            description="no self-atari that captures nothing, in the whole tree; at the root only while another "
+            "move is left"
+        ),
+    ] = False
     prune_pass_alive: Annotated[
         bool, Field(description="no move inside area that is pass-alive at the root, in the whole tree (area scoring)")
     ] = False
@@ -164,6 +209,15 @@ class SearchParamFields(BaseModel):
     ] = 536870912
     temperature: Annotated[
         float, Field(ge=0, le=100, description="above 0 the move is drawn by visits ^ (1 / this)")
+    ] = 0.0
+    diversity: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="chance of the second most visited move where it has more than half of the maximum visits "
+            "(Cazenave 2020)",
+        ),
     ] = 0.0
     lcb: Annotated[bool, Field(description="play the best lower confidence bound, not the most visited move")] = True
     lcb_deviations: Annotated[float, Field(ge=0, le=1e9, description="standard errors below the mean")] = 5.0

@@ -39,16 +39,20 @@ class SearchParams(SearchParamFields):
 
     @classmethod
     def preset(cls, name: str) -> SearchParams:
-        """The settings of a published system, by its name in `presets.PRESETS`; RecipeError for another."""
-        if name not in PRESETS:
-            raise RecipeError(f"search preset {name!r} is unknown: choose {', '.join(PRESETS)}")
-        return cls(**{"policy_temperature": 1.0, **PRESETS[name]})
+        """The settings of a published system, by its name in `presets.PRESETS`; RecipeError for another.
+
+        All fields count as set, so that a network's advice changes none of them.
+        """
+        return cls(**{**cls().model_dump(), **_preset(name)})
 
     def advised(self, advice: Mapping[str, Any]) -> SearchParams:
         """These settings, and where they do not say anything themselves those of `advice`.
 
-        Raises RecipeError for advice that names no setting or an impossible value.
+        The key `preset` of the advice names a published system; its other keys change single settings of that. Raises
+        RecipeError for advice that names no setting or preset, or an impossible value.
         """
+        if "preset" in advice:
+            advice = {**_preset(str(advice["preset"])), **{n: v for n, v in advice.items() if n != "preset"}}
         wanted = {name: value for name, value in advice.items() if name not in self.model_fields_set}
         return set_params(self, {name: str(value) for name, value in wanted.items()}) if wanted else self
 
@@ -58,6 +62,12 @@ class SearchParams(SearchParamFields):
         for name in type(self).model_fields:
             setattr(params, name, getattr(self, name))
         return params
+
+
+def _preset(name: str) -> dict[str, Any]:
+    if name not in PRESETS:
+        raise RecipeError(unknown_name("search preset", name, PRESETS))
+    return PRESETS[name]
 
 
 def playout_params(policy: str = "local", priors: str = "linear", selection: str = "rave") -> SearchParams:

@@ -11,9 +11,49 @@ from typing import Any
 _PLAIN: dict[str, Any] = {"score_weight": 0.0, "lcb": False}
 _SELF_PLAY_NOISE: dict[str, Any] = {"noise_weight": 0.25}
 
+_BAKAGO: dict[str, Any] = {
+    **_PLAIN,
+    "selection": "uct",
+    "uct_exploration": 2**0.5,  # 0.5 sqrt(2 ln N / n) for win rates
+    "playout": "bakago-published",
+    "playouts": 3,
+    "playout_weight": 1.0,
+    "playout_slope": 1.0,
+    "playout_decay": 0.98,
+    "expand_visits": 32,
+    "candidate_mass": 0.8,
+    "candidate_mass_middle": 0.87,
+    "candidate_mass_late": 0.95,
+    "candidate_share": 0.125,
+    "candidate_min": 2,
+    "prune_true_eyes": True,
+    "prune_self_atari": True,
+}
+_DARKFOREST: dict[str, Any] = {
+    **_PLAIN,
+    "selection": "puct-darkforest",
+    "c_puct": 10.0,
+    "puct_noise": 0.2,
+    "candidate_mass": 0.8,
+    "candidate_max": 20,
+    "playout": "linear",
+    "playout_temperature": 0.125,
+    "playouts": 1,
+    "playout_weight": 1.0,
+    "playout_slope": 1.0,
+}
+_ELF: dict[str, Any] = {
+    **_PLAIN,
+    "selection": "puct-alphago",
+    "fpu": "absolute",
+    "root_fpu": "absolute",
+    "noise_total": 10.83,  # 0.03 a point of 19x19
+    "leaf_symmetry": "random",
+}
+
 PRESETS: dict[str, dict[str, Any]] = {
-    # Silver et al. 2016: c 5, virtual loss 3, untried moves a draw, half of the leaf value from a
-    # playout, a node after 40 visits
+    # Silver et al. 2016: c 5, virtual loss 3, untried moves a draw, half of the leaf value from a playout, a node after
+    # 40 visits, softmax temperature 0.67 of the priors (here p^(1 / 0.67); some readers take p^0.67: set 1.4925)
     "alphago": {
         **_PLAIN,
         "selection": "puct-alphago",
@@ -21,9 +61,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "virtual_loss": 3.0,
         "fpu": "absolute",
         "root_fpu": "absolute",
+        "playout": "linear",
         "playouts": 1,
         "playout_weight": 0.5,
         "expand_visits": 40,
+        "policy_temperature": 0.67,
+        "leaf_symmetry": "random",
     },
     # Silver et al. 2017: the same rule without playouts; its c is not published, 1 is the 7x7 system's
     "alphago-zero": {
@@ -48,33 +91,39 @@ PRESETS: dict[str, dict[str, Any]] = {
         "root_fpu_reduction": 0.5,
         "lcb_share": 0.1,
     },
-    # BakaGo 2016: UCT, three playouts a leaf, the network asked after 32 visits, its list cut at 0.80 of the mass (0.87
-    # and 0.95 later in the game, which this search does not follow) and an eighth of the board
-    "bakago": {
-        **_PLAIN,
-        "selection": "uct",
-        "uct_exploration": 2**0.5,
-        "playout": "bakago",
-        "playouts": 3,
-        "playout_weight": 1.0,
-        "playout_slope": 1.0,
-        "playout_decay": 0.98,
-        "expand_visits": 32,
-        "candidate_mass": 0.8,
-        "candidate_max": 45,
-        "candidate_min": 2,
+    # BakaGo 2016, as its code has it
+    "bakago": _BAKAGO,
+    # BakaGo 2016, as its report has it: other figures for playouts and visits
+    "bakago-report": {**_BAKAGO, "playouts": 10, "expand_visits": 16},
+    # Tian and Zhu 2015, open version of 2016; RAVE (rave_beta 100) and dynamic komi (dynamic_komi) are its options
+    "darkforest": _DARKFOREST,
+    # The same as it played in formal matches
+    "darkforest-formal": {
+        **_DARKFOREST,
+        "virtual_games": 5,
+        "candidate_mass": 1.0,
+        "candidate_max": 7,
+        "candidate_min": 1,
+        "playout_temperature": 0.5,
     },
-    # Tian and Zhu 2015, open version of 2016
-    "darkforest": {
+    # ELF OpenGo: its flags for play, and those of its self-play
+    "elf": {**_ELF, "c_puct": 1.5, "virtual_loss": 1.0},
+    "elf-selfplay": {
+        **_ELF,
+        **_SELF_PLAY_NOISE,
+        "c_puct": 0.85,
+        "virtual_loss": 5.0,
+        "temperature": 1.0,
+    },
+    # The tournament of mobile networks (Cazenave 2020): PUCT, and the second move half of the time where it has more
+    # than half of the visits of the best one. Its constant is not published; 1 is ours.
+    "mobile": {
         **_PLAIN,
-        "selection": "puct-darkforest",
-        "c_puct": 10.0,
-        "puct_noise": 0.2,
-        "candidate_mass": 0.8,
-        "candidate_max": 20,
-        "playouts": 1,
-        "playout_weight": 1.0,
-        "playout_slope": 1.0,
+        "selection": "puct-alphago",
+        "c_puct": 1.0,
+        "fpu": "absolute",
+        "root_fpu": "absolute",
+        "diversity": 0.5,
     },
     # KataGo's settings in play that this search knows, and those of its self-play
     "katago": {

@@ -244,10 +244,10 @@ class TreeSearch(SearchView):
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
-        rows = self.gather(self._inputs, self.batch if limit is None else min(limit, self.batch))
-        if rows:
+        inputs = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
+        if rows := len(inputs):
             try:
-                self.scatter(self._chosen.infer(self._inputs[:rows]))
+                self.scatter(self._chosen.infer(inputs))
             except BaseException:
                 self.forget_waiting()
                 raise

@@ -72,7 +72,8 @@ class InputBatch:
 
     def gather(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, *limits: Any) -> InputBatch:
         """Let a native search write the positions that it needs evaluated; returns the rows that it wrote, as views."""
-        return self[: find_plane_set(self.plane_set).gather(native, *self.arrays, *limits)]
+        count = find_plane_set(self.plane_set).gather(native, self.planes, self.scalars, self.mask, *limits)
+        return self if count == len(self.mask) else self[:count]
 
 
 @dataclass(frozen=True, eq=False)

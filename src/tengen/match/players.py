@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.engine import Engine, Limits, SearchResult
+from tengen.engine import Engine, Limits
 from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
 from tengen.engine.params import PassPolicy
@@ -255,12 +255,6 @@ class SearchPlayer(_EvaluatorPlayer):
         return Choice(turn.game.size**2 if point is None else point, comment=comment, visits=view.visits)
 
 
-@dataclass
-class _EngineGame:
-    engine: Engine
-    random: np.random.Generator
-
-
 class EnginePlayer(_EvaluatorPlayer):
     """Searches with an Engine of its own for each game: time limits, early stopping, passing and resigning.
 
@@ -270,7 +264,7 @@ class EnginePlayer(_EvaluatorPlayer):
     def __init__(self, spec: PlayerSpec, evaluator: Evaluator) -> None:
         super().__init__(spec.name, evaluator, spec.params.asks_network)
         self._spec = spec
-        self._games: dict[int, _EngineGame] = {}
+        self._engines: dict[int, Engine] = {}
         self._warm: set[int] = set()  # board sizes
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
@@ -284,53 +278,34 @@ class EnginePlayer(_EvaluatorPlayer):
             engine.warm_up(game.size)
             self._warm.add(game.size)
         engine.set_position(game)
-        self._games[id] = _EngineGame(engine, np.random.default_rng(seed))
+        self._engines[id] = engine
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         return [self._choose(turn) for turn in turns]
 
     def dead(self, id: int, game: Game) -> frozenset[int]:
-        return frozenset(self._games[id].engine.count(game).dead)
+        return frozenset(self._engines[id].count(game).dead)
 
     def end_game(self, id: int) -> None:
-        if (found := self._games.pop(id, None)) is not None:
-            found.engine.close()
+        if (found := self._engines.pop(id, None)) is not None:
+            found.close()
 
     def close(self) -> None:
-        for id in list(self._games):
+        for id in list(self._engines):
             self.end_game(id)
 
     def _choose(self, turn: Turn) -> Choice:
-        started, playing = time.perf_counter(), self._games[turn.id]
-        playing.engine.set_position(turn.game)
-        result = playing.engine.think(self._limits(turn.clock))
+        started, engine = time.perf_counter(), self._engines[turn.id]
+        engine.set_position(turn.game)
+        result = engine.think(self._limits(turn.clock))
         self.evaluations += result.evaluations
-        point = result.move
-        if self._spec.diversity and not result.resign:
-            point = varied_move(result, turn.game.size, playing.random)
         comment = comment_of(result.to_play, result.winrate, result.score, result.visits)
-        return Choice(point, result.resign, comment, result.visits, time.perf_counter() - started)
+        return Choice(result.move, result.resign, comment, result.visits, time.perf_counter() - started)
 
     def _limits(self, clock: Clock | None) -> Limits:
         spec = self._spec
         visits = 1 if spec.kind == "policy" else spec.visits
-        # A search that stops early leaves the second move fewer visits than the rule of diversity compares.
-        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=not spec.diversity)
-
-
-def varied_move(result: SearchResult, size: int, random: np.random.Generator) -> int:
-    """The best move, or half of the time the second one where it has more than half of the best one's visits."""
-    best, second = second_best(result)
-    if second is None or result.move != best or size**2 in (best, second):
-        return result.move
-    return second if random.random() < 0.5 else best
-
-
-def second_best(result: SearchResult) -> tuple[int, int | None]:
-    """The move with most visits, and the next one if it has more than half as many."""
-    ranked = sorted(result.candidates, key=lambda candidate: -candidate.visits)
-    near = len(ranked) > 1 and 2 * ranked[1].visits > ranked[0].visits
-    return ranked[0].point, ranked[1].point if near else None
+        return Limits(visits=visits, seconds=spec.seconds, clock=clock)
 
 
 class _Draws:

@@ -168,7 +168,8 @@ class PlayerSpec(BaseModel):
             params = SearchParams.preset(self.preset)
         else:
             params = playout_params(self.subject) if self.kind == "playouts" else SearchParams()
-        return set_params(params, {name: str(value) for name, value in self.search.items()})
+        changed = {"diversity": "0.5"} if self.diversity else {}
+        return set_params(params, {**changed, **{name: str(value) for name, value in self.search.items()}})
 
     @field_validator("player")
     @classmethod

@@ -67,7 +67,15 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
     card = data.get("card")
     if isinstance(card, dict) and any(setting.startswith("data.store=") for setting in settings):
         card.pop("data", None)  # it describes other games
-    return settled(data, settings, model, f"{path}: ")
+    config = settled(data, settings, model, f"{path}: ")
+    if advice := getattr(getattr(config, "card", None), "search", None):
+        from tengen.engine.params import SearchParams
+
+        try:
+            SearchParams().advised(advice)
+        except RecipeError as error:
+            raise RecipeError(f"{path}: card.search: {error}") from error
+    return config
 
 
 def _as_typed(setting: str) -> str:
@@ -102,8 +110,7 @@ def network_fields(network: Mapping[str, Any]) -> "NetConfig":
     try:
         return parse_config(network)
     except ValidationError as error:
-        known = list(FAMILIES[family].config.model_fields)
-        raise RecipeError(_explain(error.errors()[0], "network", known)) from error
+        raise RecipeError(_explain(error.errors()[0], "network", model=FAMILIES[family].config)) from error
 
 
 def network_cost(network: "NetConfig") -> tuple[int, int]:
@@ -175,13 +182,11 @@ def _apply(data: dict[str, Any], setting: str) -> None:
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 
 
-def _explain(
-    error: ErrorDetails, prefix: str = "", known: Sequence[str] | None = None, model: type[BaseModel] = RunConfig
-) -> str:
+def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = RunConfig) -> str:
     """One line about a validation error: where, what was found, what would be right."""
     where = ".".join(part for part in (prefix, *map(str, error["loc"])) if part)
     if error["type"] == "extra_forbidden":
-        return unknown_name("key", where, known if known is not None else _siblings(error["loc"], model))
+        return unknown_name("key", where, _siblings(error["loc"], model))
     if error["type"] == "missing":
         return f"{where} is missing; put it into the recipe or give --set {where}=..."
     reason = error["msg"].removeprefix("Value error, ")
@@ -192,13 +197,20 @@ def _explain(
 
 def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     """The known keys of the model that has an unknown one."""
+    models = [model]
     for part in location[:-1]:
-        annotation = model.model_fields[str(part)].annotation
-        inner = [kind for kind in (annotation, *get_args(annotation)) if _is_model(kind)]
-        if not inner:
+        if len(models) > 1:  # of a union the location has the `kind`
+            models = [kind for kind in models if kind.model_fields["kind"].default == part]
+        else:
+            models = _models(models[0].model_fields[str(part)].annotation)
+        if not models:
             return []
-        model = inner[0]
-    return list(model.model_fields)
+    return list(models[0].model_fields)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models within an annotation."""
+    return [annotation] if _is_model(annotation) else [kind for part in get_args(annotation) for kind in _models(part)]
 
 
 def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:

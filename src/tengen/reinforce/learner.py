@@ -101,10 +101,9 @@ class Learner:
         for first in range(0, len(steps), learn.batch_size):
             part = steps.rows(torch.arange(first, min(first + learn.batch_size, len(steps))))
             output = self.trainer.forward(part)
-            assert output.value is not None
             allowed = part.allowed.to(self.trainer.device)
             logs.append(log_policy(output, allowed, self.config.temperature).cpu())
-            values.append(output.value.float().cpu())
+            values.append(torch.zeros(len(part.outcome)) if output.value is None else output.value.float().cpu())
         advantage = advantages(steps.outcome, steps.black, torch.cat(values), learn.baseline)
         error = advantages(steps.outcome, steps.black, torch.cat(values), "value")
         variance = float(steps.outcome.var())

@@ -23,6 +23,7 @@ import tengen
 from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord
 from tengen.disk import write_text
+from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
@@ -32,6 +33,7 @@ from tengen.match.game import Conditions
 from tengen.match.players import PolicyPlayer
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
+from tengen.networks import parse_config
 from tengen.networks.export import export
 from tengen.networks.load import load_module
 from tengen.reinforce.config import PolicyGradientConfig
@@ -77,14 +79,17 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
     """Carry out a run in `folder`, or resume the one that it holds; return the network file.
 
     Raises RecipeError for losses that a policy gradient does not have, when the folder holds another run or another
-    process works on it, NetworkError when the parent cannot be trained on. A finished run returns its file at once.
+    process works on it, and for a parent of another board size or without the value that is the baseline; NetworkError
+    when the parent cannot be trained on. A finished run returns its file at once.
     """
     PolicyGradientLoss(config)  # checks the losses before the folder is touched
     if config.learn.threads:
         torch.set_num_threads(config.learn.threads)
     files = PolicyGradientFolder(folder, config.name)
+    start = find_network(config.start)
+    _check_parent(config, start)
     with files.lead():
-        files.prepare(config, find_network(config.start))
+        files.prepare(config, start)
         learner = Learner(load_module(files.parent), read_card(files.parent).plane_set, config)
         saved, hours = files.load(), 0.0
         if saved is not None:
@@ -92,6 +97,13 @@ def run_policy_gradient(config: PolicyGradientConfig, folder: Path, progress: bo
             hours = float(saved["hours"])
         with files.log(learner.updates) as log:
             return _Run(config, files, learner, log, hours).go(progress)
+
+
+def _check_parent(config: PolicyGradientConfig, start: Path) -> None:
+    network = parse_config(read_card(start).config)
+    network.check_sizes([config.game.size], "game.size asks for")
+    if config.learn.baseline == "value" and network.heads.value is None:
+        raise RecipeError(f"learn.baseline = value, but {start} has no value head: give mean or none")
 
 
 class _Judged(NamedTuple):
