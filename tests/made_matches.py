@@ -33,7 +33,7 @@ def game(index: int, black: str, white: str, winner: str | None, **more: Any) ->
 
 
 def series(one: str, other: str, wins: int, losses: int, draws: int = 0, start: int = 0) -> list[Outcome]:
-    """Games of two players who swap colours, first those that `one` wins, then those it loses, then the draws."""
+    """Games of two players who swap colors, first those that `one` wins, then those it loses, then the draws."""
     winners = [one] * wins + [other] * losses + [None] * draws
     return [
         game(start + i, *((one, other) if i % 2 == 0 else (other, one)), winner) for i, winner in enumerate(winners)

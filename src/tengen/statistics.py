@@ -49,8 +49,8 @@ class Tally:
 def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple[float, float]:
     """Wilson score interval (Wilson 1927) of a share `points / games`; 95% unless `z` says otherwise.
 
-    `draws` games gave half a point each. A game that may be drawn says more about the share than one that is won or
-    lost: it counts as `1 / noise` games. The interval is (0, 1) without games.
+    `draws` games gave half a point each. Draws reduce the variance, so that a game counts as `1 / noise` games. The
+    interval is (0, 1) without games.
     """
     if games == 0:
         return 0.0, 1.0
@@ -74,7 +74,7 @@ def noise(draws: float, variance: float) -> float:
 
 
 def elo(score: float) -> float:
-    """Elo difference that a score in 0..1 stands for; infinite at the ends."""
+    """The Elo difference of a score in 0..1; infinite at the ends."""
     if score <= 0:
         return -math.inf
     if score >= 1:

@@ -103,7 +103,7 @@ def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsy
         (["random", "random", "--workers", "0"], "workers must be 1 or more"),
         (["random", "defualt"], "no network 'defualt'"),
         (["random", "random", "--set", "defaults.vists=3"], "did you mean visits"),
-        (["random", "default@fast"], "'fast' is no limit"),
+        (["random", "default@fast"], "'fast' is not a limit"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_writes_nothing(

@@ -132,7 +132,7 @@ def test_a_report_of_one_size_says_nothing_of_the_others(tmp_path: Path) -> None
         (["match", "--size", "9"], "there are no games on 9x9; there are 5x5"),
         (["match", "--anchor", "gnugo"], "'gnugo' cannot be the anchor: it has no games; there are a; b"),
         (["match", "--same", "a"], "--same takes NAME=OTHER, not 'a'"),
-        (["match", "--same", "x=y"], "nobody is called 'x'; there are a; b"),
+        (["match", "--same", "x=y"], "there is no player 'x'; there are a; b"),
         (["old"], "match.json has version 1; this Tengen knows"),
     ],
 )

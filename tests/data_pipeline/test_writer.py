@@ -184,12 +184,12 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
         command = [sys.executable, "-c", CHILD, str(path), str(GAMES)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
             assert child.stdout is not None
-            told = [int(child.stdout.readline())]
+            written = [int(child.stdout.readline())]
             time.sleep(rng.uniform(0, 0.05))
             child.kill()
-            told += map(int, child.stdout.read().split())
+            written += map(int, child.stdout.read().split())
         store = Store.open(path)
-        assert known < told[-1] <= len(store) <= told[-1] + GAMES
+        assert known < written[-1] <= len(store) <= written[-1] + GAMES
         assert sources(path) == named(len(store))
         known = len(store)
 

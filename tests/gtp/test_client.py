@@ -1,4 +1,4 @@
-"""The client against programs that misbehave: it says why, in time, and leaves no process behind."""
+"""The client against programs that misbehave: an error with the reason, in time, and no process left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command_line(kind: str, move: int = 3) -> str:
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_left(offspring: Offspring) -> Iterator[None]:
+def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     """Whatever a program did, its client has ended it and its children when the test is over."""
     yield
     assert offspring.gone(0.2)
@@ -51,14 +51,14 @@ def test_a_slow_start_is_waited_for() -> None:
         ("dies", 20, "crash", "ended with status 1 during 'genmove b'"),
         ("kills-itself", 20, "crash", "killed by signal 9 .Killed. during 'genmove b'"),
         ("dies-and-leaves-a-child", 20, "crash", "ended with status 1 during 'genmove b'"),
-        ("closes-stdout", 20, "crash", "closed its output, but lives on, during 'genmove b'"),
+        ("closes-stdout", 20, "crash", "closed its output, but still runs, during 'genmove b'"),
         ("refuses-to-move", 20, "refused", "'genmove b' was answered with '[?] cannot think'"),
         ("nonsense", 0.3, "timeout", "no answer to 'genmove b' in time"),
-        ("floods-stdout", 60, "invalid answer", "talked without end at 'genmove b'"),
-        ("floods-stdout-in-one-line", 60, "invalid answer", "talked without end at 'genmove b'"),
+        ("floods-stdout", 60, "invalid answer", "too much output at 'genmove b'"),
+        ("floods-stdout-in-one-line", 60, "invalid answer", "too much output at 'genmove b'"),
         ("floods-stderr-for-ever", 0.5, "timeout", "no answer to 'genmove b' in time"),
         ("never-ends", 0.3, "timeout", "the answer to 'genmove b' has no empty line at its end in time"),
-        ("never-stops", 60, "invalid answer", "talked without end at 'genmove b'"),
+        ("never-stops", 60, "invalid answer", "too much output at 'genmove b'"),
         ("ignores-sigterm", 0.3, "timeout", "no answer"),
     ],
 )
@@ -91,13 +91,13 @@ def test_a_failure_has_a_reason_and_last_words(kind: str, seconds: float, reason
     ("kind", "reason", "says"),
     [
         ("hangs-at-start", "timeout", "no answer to 'name'"),
-        ("dies-at-start", "crash", "status 1 during 'name'; it said: out of memory, goodbye"),
-        ("kills-itself-at-start", "crash", "signal 9 .*; it said: something is wrong"),
-        ("garbage-at-start", "invalid answer", "without end"),
+        ("dies-at-start", "crash", "status 1 during 'name'; its output: out of memory, goodbye"),
+        ("kills-itself-at-start", "crash", "signal 9 .*; its output: something is wrong"),
+        ("garbage-at-start", "invalid answer", "too much output"),
         ("ignores-sigterm-at-start", "timeout", "no answer"),
     ],
 )
-def test_a_program_that_does_not_come_up(kind: str, reason: str, says: str) -> None:
+def test_a_program_that_does_not_start(kind: str, reason: str, says: str) -> None:
     patience = 0.5 if reason == "timeout" else 60.0
     with pytest.raises(ProgramError, match=says) as caught:
         GtpClient(command_line(kind), startup_seconds=patience)
@@ -122,7 +122,7 @@ def test_no_process_outlives_the_client(kind: str, offspring: Offspring) -> None
     assert time.monotonic() - begun < 10
 
 
-def test_a_polite_program_is_not_waited_for() -> None:
+def test_closing_a_program_that_quits_is_fast() -> None:
     client = GtpClient(command_line("polite"))
     begun = time.monotonic()
     client.close()
@@ -145,7 +145,7 @@ def test_remarks_are_of_the_last_command_alone() -> None:
         assert client.remarks == ()
 
 
-def test_what_was_not_asked_for_answers_nothing() -> None:
+def test_output_between_commands_is_not_an_answer() -> None:
     with GtpClient(command_line("twice", 1)) as client:
         assert client.ask("genmove b") == "pass"
         time.sleep(0.2)

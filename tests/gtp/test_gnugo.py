@@ -1,4 +1,4 @@
-"""GNU Go as the judge of whole games: it accepts every move, and it counts finished games as we do."""
+"""GNU Go accepts every move of whole games and counts finished games as we do."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def changed(**fields: Any) -> Conditions:
     return SMALL.model_copy(update=fields)
 
 
-def test_who_plays_beats_who_passes_with_both_colours() -> None:
+def test_a_player_that_plays_beats_one_that_passes() -> None:
     plays, passes = raw(Checksum(), pass_policy="no-useful-move"), raw(Passer())
     won = play(plays, passes, changed(opening=1), 6)
     assert by_color(won) == (Tally(wins=3), Tally(wins=3))
@@ -60,7 +60,7 @@ def test_who_plays_beats_who_passes_with_both_colours() -> None:
     assert by_color(lost) == (Tally(losses=4), Tally(losses=3))
 
 
-def test_two_who_pass_share_the_points_by_komi() -> None:
+def test_two_players_that_pass_are_scored_by_komi() -> None:
     passes = raw(Passer())
     played = play(passes, passes, SMALL, 4)
     assert by_color(played) == (Tally(losses=2), Tally(wins=2))
@@ -85,7 +85,7 @@ def test_two_who_pass_share_the_points_by_komi() -> None:
     ],
     ids=["argmax", "temperatures", "search against policy", "searches", "playouts"],
 )
-def test_each_game_goes_as_it_goes_alone(a: Side, b: Side, opening: dict[str, Any]) -> None:
+def test_each_game_is_the_one_played_alone(a: Side, b: Side, opening: dict[str, Any]) -> None:
     conditions = changed(**opening)
     together = moves(play(a, b, conditions, 5))
     assert len({tuple(line) for line in together}) == 5
@@ -136,7 +136,7 @@ def test_the_limit_of_moves_ends_a_game() -> None:
     assert all(record.score == record.game().score() for record in records(played))
 
 
-def test_who_passes_last_plays_on_until_nothing_is_left() -> None:
+def test_no_useful_move_passes_only_at_the_end() -> None:
     lazy = raw(Checksum("b", passing=5.0))
     eager = raw(Checksum("a", passing=5.0), pass_policy="no-useful-move")
     searching = search(Checksum("a", passing=5.0), 4, "no-useful-move")
@@ -147,7 +147,7 @@ def test_who_passes_last_plays_on_until_nothing_is_left() -> None:
 
 
 @pytest.mark.parametrize("visits", [1, 4])
-def test_where_the_board_counts_as_it_stands_dead_stones_are_taken(visits: int) -> None:
+def test_dead_stones_are_captured_where_no_stone_counts_as_dead(visits: int) -> None:
     conditions = changed(settle=False, max_moves=200, opening=6)
     left = {}
     for dead_stones in ("pass-alive", "none"):
@@ -220,7 +220,7 @@ def test_a_player_never_has_more_games_than_it_can_play() -> None:
     assert recorder.most == 3 and not recorder.playing
 
 
-def test_what_cannot_work_is_refused() -> None:
+def test_impossible_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="0 games at once"):
         play(raw(Passer()), raw(Passer()), SMALL, 2, at_once=0)
     with pytest.raises(RecipeError, match="2 visits or more"):
@@ -253,7 +253,7 @@ needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed 
 
 
 @pytest.fixture
-def nobody_is_left(offspring: Offspring) -> Iterator[None]:
+def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     """No copy of a program is left when the test is over."""
     yield
     assert offspring.gone(0.5)
@@ -287,7 +287,7 @@ def test_the_games_are_those_played_one_by_one_and_in_workers(tmp_path: Path) ->
     assert records[0] == records[1]
 
 
-@pytest.mark.usefixtures("nobody_is_left")
+@pytest.mark.usefixtures("no_process_is_left")
 def test_searches_do_not_depend_on_how_many_games_go_on_together() -> None:
     searching = {"player": "uniform", "visits": 8, "pass_policy": "free", "name": "network"}
     settings = against(program("polite"), 4, searching)
@@ -295,7 +295,7 @@ def test_searches_do_not_depend_on_how_many_games_go_on_together() -> None:
     assert found[0] == found[1] and found[0][0].visits == {"network": 8.0}
 
 
-@pytest.mark.usefixtures("nobody_is_left")
+@pytest.mark.usefixtures("no_process_is_left")
 def test_a_program_that_dies_loses_and_the_next_game_has_a_fresh_copy() -> None:
     outcomes = played_outcomes(against(program("dies"), 6), 3)
     dead = [outcome for outcome in outcomes if outcome.reason == "crash"]
@@ -304,20 +304,21 @@ def test_a_program_that_dies_loses_and_the_next_game_has_a_fresh_copy() -> None:
     assert dead[0].last_words[-1] == "out of memory, goodbye"
 
 
-@pytest.mark.usefixtures("nobody_is_left")
+@pytest.mark.usefixtures("no_process_is_left")
 def test_a_program_that_is_gone_ends_the_match_with_what_was_played(tmp_path: Path) -> None:
     once = tmp_path / "once.py"
     once.write_text(
         f"import os, sys\nos.remove(__file__)\nsys.argv[1:] = ['dies']\nexec(open({str(HOSTILE)!r}).read())\n"
     )
     settings = against("program=gtp:" + shlex.join([sys.executable, str(once)]), 20)
-    with pytest.raises(TengenError, match="could not begin 3 games one after the other"):
+    with pytest.raises(TengenError, match="failed to start 3 games in a row"):
         play_match(settings, tmp_path / "match", InBatch(at_once=1))
     outcomes = read_folder(tmp_path / "match")[1]
     assert 1 <= len(outcomes) < 20 and outcomes[-1].reason in FAILURES
+    assert [outcome.moves for outcome in outcomes[-2:]] == [0, 0], "the third failure is not counted"
 
 
-@pytest.mark.usefixtures("nobody_is_left")
+@pytest.mark.usefixtures("no_process_is_left")
 @pytest.mark.parametrize(("word", "says"), [("only-9x9", "unacceptable size"), ("", "no-such-program")])
 def test_a_program_that_cannot_play_is_named_before_the_first_game(word: str, says: str, tmp_path: Path) -> None:
     settings = against(program(word) if word else "ghost=gtp:no-such-program --here", 4)

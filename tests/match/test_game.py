@@ -80,7 +80,7 @@ def test_two_passes_are_counted() -> None:
     assert outcome.visits == {"A": 10.0, "B": 10.0}
 
 
-def test_colours_change_with_every_game() -> None:
+def test_colors_change_with_every_game() -> None:
     outcome = contest(Scripted([]), Scripted(["C3"]), index=1)
     assert (outcome.black, outcome.white, outcome.winner, outcome.result) == ("B", "A", "B", "B+24.5")
 
@@ -110,7 +110,7 @@ def test_a_game_of_given_turns_ends_with_them_and_is_counted_as_it_stands() -> N
     assert [contest(RandomPlayer(), RandomPlayer(), i, long).moves for i in range(3)] == [80, 80, 80]
 
 
-def test_numbered_games_tell_the_players_the_number_of_their_pair() -> None:
+def test_numbered_games_have_the_number_of_their_round_as_seed() -> None:
     assert [changed(numbered=True).player_seed(game(index)) for index in range(5)] == [1, 1, 2, 2, 3]
     assert len({SMALL.player_seed(game(index)) for index in range(5)}) == 5
 
@@ -134,16 +134,16 @@ def test_the_lag_of_the_machine_is_not_charged() -> None:
     assert clock is not None and clock.main == 1 and played.clocks[1] is None
 
 
-def test_each_player_is_told_its_own_clock() -> None:
+def test_each_player_gets_its_own_clock() -> None:
     class Asking(Scripted):
         def choose(self, turns: Sequence[Turn]) -> list[Reply]:
-            told.append(None if turns[0].clock is None else turns[0].clock.control)
+            given.append(None if turns[0].clock is None else turns[0].clock.control)
             return super().choose(turns)
 
-    told: list[TimeControl | None] = []
+    given: list[TimeControl | None] = []
     controls = {"A": TimeControl.absolute(60)}
     MatchGame(SMALL, game(0), {"A": Asking(["C3"]), "B": Asking([])}, controls).play()
-    assert told == [controls["A"], None, controls["A"]]
+    assert given == [controls["A"], None, controls["A"]]
 
 
 def test_random_games_end() -> None:
@@ -178,14 +178,14 @@ def test_a_settled_board_counts_by_area() -> None:
     assert set(verdict.counts) == {"A", "B"}
 
 
-def test_one_opinion_is_enough_and_none_is_mended_by_playouts() -> None:
+def test_one_opinion_is_enough_and_playouts_replace_none() -> None:
     game = finished()
     assert count(game, {"A": None, "B": frozenset()}).counts == {"B": 3.5}
     verdict = count(game, {"A": None, "B": None})
     assert set(verdict.counts) == {"playouts"}
 
 
-def test_a_score_without_dead_stones_is_not_taken_on_trust() -> None:
+def test_a_score_without_dead_stones_needs_a_second_opinion() -> None:
     game = finished()
     assert count(game, {"A": 3.5, "B": frozenset()}).counts == {"A": 3.5, "B": 3.5}
     assert set(count(game, {"A": -200.0, "B": None}).counts) == {"A", "playouts"}
@@ -212,11 +212,11 @@ def test_playouts_decide_where_the_players_disagree() -> None:
         (9.5, 15 - 10 - 9.5),  # White's 10 against all the rest
     ],
 )
-def test_a_win_is_sure_when_living_points_alone_make_it(komi: float, margin: float | None) -> None:
+def test_a_majority_of_pass_alive_points_wins(komi: float, margin: float | None) -> None:
     assert finished(komi=komi)._native.sure_margin() == margin
 
 
-def test_nothing_is_sure_on_an_open_board_or_under_territory_rules() -> None:
+def test_no_majority_on_an_open_board_or_under_territory_rules() -> None:
     assert Game(9)._native.sure_margin() is None
     assert Game.from_diagram(FINISHED, "japanese", 0.5)._native.sure_margin() is None
 
@@ -269,7 +269,7 @@ def test_a_whole_komi_can_make_a_draw() -> None:
     assert game._native.sure_margin() is None
 
 
-def test_dame_are_nobodys_under_both_ways_of_counting() -> None:
+def test_dame_count_for_neither_side() -> None:
     # 14 - 10 of area; under territory rules the eyes alone: A5, A3, B1 against E5, E3, E1. C5 counts for nobody.
     assert agreed(finished(komi=0.5)) == 3.5
     assert agreed(Game.from_diagram(FINISHED, "japanese", 0.5)) == 3 - 3 - 0.5
@@ -287,7 +287,7 @@ def test_prisoners_count_under_territory_rules_alone() -> None:
     assert agreed(game["japanese"]) == 3 - (5 - 1 + 1) - 1 - 0.5  # E3 is filled, D3 is free, one prisoner
 
 
-def test_stones_in_seki_live_and_what_they_share_is_nobodys() -> None:
+def test_stones_in_seki_live_and_shared_liberties_are_neutral() -> None:
     # Area: Black's 26 stones and the eyes F9, F7; White's 43 and 8 eyes; C9 and C8 are shared. Territory: the eyes of
     # those outside the seki alone.
     assert agreed(Game.from_diagram(SEKI, "chinese", 7.5)) == 28 - 51 - 7.5

@@ -31,7 +31,7 @@ def test_an_eye_has_its_own_stones_around_it_and_few_of_the_opponent_at_its_corn
     assert eyes == [{"D4", "E5", "pass"}, {"A3", "C3", "D4", "E5", "pass"}]
 
 
-def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
+def test_moves_in_pass_alive_area_are_not_useful() -> None:
     # Black lives at the bottom with the eyes A1 and C1. E5 is White's only eye: Black may want it, White does not.
     game = Game.from_diagram(". . . O .\n. . O O O\n. . . . .\nX X X X .\n. X . X .", to_play=WHITE)
     open_points = {"A5", "B5", "C5", "A4", "B4", "A3", "B3", "C3", "D3", "E3", "E2", "E1"}
@@ -42,14 +42,14 @@ def test_nobody_needs_to_play_in_area_that_is_settled() -> None:
     assert named(allowed_moves([game._native], "no-useful-move", "pass-alive")[0]) == open_points
 
 
-def test_until_the_board_is_filled_dead_stones_are_taken_and_eyes_are_kept() -> None:
+def test_without_dead_stones_captures_stay_useful() -> None:
     # White's E3 is dead in Black's area, which counts for White where the board counts as it stands.
     game = Game.from_diagram(". X . X .\nX X X X X\n. X . . O\nX X X X .\n. X . X .", to_play=BLACK)._native
     assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
     assert named(allowed_moves([game], "no-useful-move", "none")[0]) == {"C3", "D3", "E1", "E2"}
 
 
-def test_to_pass_is_sensible_when_nothing_else_is() -> None:
+def test_pass_is_allowed_when_nothing_else_is_useful() -> None:
     game = Game.from_diagram("X X X X X\nX . X . X\nX X X X X\nO O O O O\n. O . O .", to_play=BLACK)._native
     assert named(allowed_moves([game], "no-useful-move", "pass-alive")[0]) == {"pass"}
     assert named(allowed_moves([game], "no-legal-move", "pass-alive")[0]) == {"B4", "D4"}

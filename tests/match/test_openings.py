@@ -17,7 +17,7 @@ from tengen.match.player import Player
 from tengen.match.players import open_player
 from tengen.sgf import write_game
 
-NOBODY = (Scripted([]), Scripted([]))
+NO_POLICY = (Scripted([]), Scripted([]))
 
 
 def openings_of(conditions: Conditions) -> Openings:
@@ -44,10 +44,10 @@ def test_the_opening_follows_a_policy_where_there_is_one() -> None:
     assert len(drawn(Conditions(size=5), players)) == 4
 
 
-def test_a_network_may_open_for_all() -> None:
+def test_openings_of_a_network() -> None:
     conditions = Conditions(size=9, openings="policy:default")
     players: list[Player] = [Scripted([], weights={12: 1.0, 7: 1.0})]
-    assert drawn(conditions, players) == drawn(conditions, NOBODY)
+    assert drawn(conditions, players) == drawn(conditions, NO_POLICY)
     with pytest.raises(TengenError, match="no-such-network"):
         openings_of(Conditions(openings="policy:no-such-network"))
 
@@ -59,14 +59,14 @@ def test_a_list_is_dealt_in_a_seeded_order_and_comes_again(tmp_path: Path) -> No
     for seed in range(8):
         openings = openings_of(Conditions(openings=str(path), seed=seed))
         assert isinstance(openings, Listed) and len(openings) == 3
-        dealt[seed] = [openings.moves([Pair(number, NOBODY)])[0] for number in range(6)]
+        dealt[seed] = [openings.moves([Pair(number, NO_POLICY)])[0] for number in range(6)]
         assert dealt[seed][:3] == dealt[seed][3:]
     game = Game(19)
     expected = [[game.point(word) for word in line.split()] for line in ("D4 Q16 Q4", "Q16 D4", "K10")]
     assert all(sorted(moves[:3]) == sorted(expected) for moves in dealt.values())
     assert len({str(moves) for moves in dealt.values()}) > 1
     shorter = openings_of(Conditions(openings=str(path), opening=1))
-    assert sorted(shorter.moves([Pair(number, NOBODY)])[0][0] for number in range(3)) == sorted(
+    assert sorted(shorter.moves([Pair(number, NO_POLICY)])[0][0] for number in range(3)) == sorted(
         line[0] for line in expected
     )
 
@@ -78,10 +78,10 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
             game.play(word)
         (tmp_path / f"{i}.sgf").write_bytes(write_game(game))
     openings = openings_of(Conditions(size=9, openings=str(tmp_path)))
-    assert {len(openings.moves([Pair(number, NOBODY)])[0]) for number in (0, 1)} == {2, 3}
+    assert {len(openings.moves([Pair(number, NO_POLICY)])[0]) for number in (0, 1)} == {2, 3}
     both = tmp_path / "both.sgf"
     both.write_bytes((tmp_path / "0.sgf").read_bytes() + (tmp_path / "1.sgf").read_bytes())
-    assert openings_of(Conditions(size=9, openings=str(both))).moves([Pair(0, NOBODY)])[0]
+    assert openings_of(Conditions(size=9, openings=str(both))).moves([Pair(0, NO_POLICY)])[0]
     with pytest.raises(TengenError, match=r"game 1 is of 9x9, the match of 13x13"):
         openings_of(Conditions(size=13, openings=str(tmp_path)))
 
@@ -95,7 +95,7 @@ def test_a_folder_of_records_is_a_list(tmp_path: Path) -> None:
         ("# nothing\n", "holds no opening"),
     ],
 )
-def test_an_opening_that_cannot_be_is_named(text: str, says: str, tmp_path: Path) -> None:
+def test_bad_openings_are_named(text: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "openings.txt"
     path.write_text(text)
     with pytest.raises(TengenError, match=says):
@@ -111,12 +111,12 @@ def test_a_record_with_handicap_is_no_opening(tmp_path: Path) -> None:
         openings_of(Conditions(openings=str(path)))
 
 
-def test_a_list_that_is_not_there() -> None:
+def test_a_missing_list() -> None:
     with pytest.raises(TengenError, match=r"'nowhere.txt' do not exist: give policy"):
         openings_of(Conditions(openings="nowhere.txt"))
 
 
-def test_both_players_open_by_turns() -> None:
+def test_players_open_in_turn() -> None:
     """Black's moves are the first player's in even rounds and the second one's in odd ones."""
     first, second = (Scripted([], weights={point: 1.0, 24 - point: 1.0}) for point in (6, 8))
     conditions = Conditions(size=5, openings="players", opening=2)

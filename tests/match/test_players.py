@@ -1,4 +1,4 @@
-"""Players that live in this process: what they play follows from the game and its seed."""
+"""Players in this process: moves depend on the game and its seed alone."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scripted import ScriptedEvaluator
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
 from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
-from tengen.match.players import EnginePlayer, PolicyPlayer, open_player
+from tengen.match.players import EnginePlayer, PolicyPlayer, evaluator_player, open_player
 from tengen.match.spec import PlayerSpec
 
 
@@ -66,7 +67,7 @@ def test_a_raw_policy_draws_its_first_move_and_then_plays_the_likeliest() -> Non
     assert choose(player, Game(5)).point == first
 
 
-def test_a_raw_policy_passes_where_it_says_so_but_never_at_once() -> None:
+def test_a_raw_policy_passes_but_not_at_its_first_move() -> None:
     fixed = Fixed()
     fixed.passing = 0.9
     player = raw(fixed)
@@ -81,7 +82,7 @@ def test_a_policy_that_knows_no_pass_passes_where_no_point_is_legal() -> None:
     assert [choose(player, full).point for _ in range(2)] == [25, 25]
 
 
-def test_comments_tell_winrate_and_score_of_the_side_that_moved() -> None:
+def test_comments_have_winrate_and_score_of_the_side_that_moved() -> None:
     choice = choose(raw(Fixed()), Game(5).play(24))
     assert choice.comment == "White wins 75.0%, score -2.0"
     assert comment_of(0, 0.5, None, 12) == "Black wins 50.0%, 12 visits"
@@ -135,10 +136,10 @@ def test_dead_stones_are_captured_only_where_they_count(player: str) -> None:
 def test_a_clock_bounds_the_search() -> None:
     player = open_player(PlayerSpec.parse("playouts@0+1x0.4s"))
     player.start_game(0, Game(9), 1)
-    hurried = choose(player, Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
-    leisurely = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
+    short = choose(player, Game(9), TimeControl.byoyomi(0, 0.3, 1).start()).visits
+    long = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
     player.close()
-    assert 0 < 2 * hurried < leisurely
+    assert 0 < 2 * short < long
 
 
 def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
@@ -152,7 +153,7 @@ def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
         player.start_game(0, Game(19), 1)
 
 
-def test_a_network_that_is_not_there_is_named() -> None:
+def test_a_missing_network_is_named() -> None:
     with pytest.raises(TengenError, match="no-such-network"):
         open_player(PlayerSpec(player="no-such-network"))
 
@@ -178,3 +179,19 @@ def test_a_player_with_a_clock_is_warm_before_its_first_move(monkeypatch: pytest
         player.start_game(9, Game(7), 9)
         player.close()
     assert warmed == [5, 7, 5, 7], "once a board size, and not where visits alone count"
+
+
+def test_the_search_of_a_card_leaves_the_raw_policy_alone() -> None:
+    """A1 beside White's B1 is a self-atari, which the search of BakaGo never plays."""
+    evaluator = ScriptedEvaluator({20: 50.0})
+    evaluator.advice = {"preset": "bakago"}
+    game = Game.from_diagram(". . . . .\n. . . . .\n. . . . .\n. . . . .\n. O . . .")
+    chosen = {}
+    for word in ("policy:default", "default@8"):
+        player = evaluator_player(PlayerSpec.parse(word), evaluator)
+        player.start_game(0, game, 1)
+        (reply,) = player.choose([Turn(0, game)])
+        assert isinstance(reply, Choice)
+        chosen[word] = reply.point
+        player.close()
+    assert chosen["policy:default"] == 20 != chosen["default@8"]

@@ -38,7 +38,7 @@ needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed 
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_left(offspring: Offspring) -> Iterator[None]:
+def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     """Whatever a program did, it and its children are gone when the test is over."""
     yield
     assert offspring.gone(0.2)
@@ -69,12 +69,12 @@ BOARD = ["A1", "B2", "C3", "D4", "E5"]
         ("dies-and-leaves-a-child", "crash", "B+F", "ended with status 1"),
         ("closes-stdout", "crash", "B+F", "closed its output"),
         ("stone-on-stone", "illegal", "B+F", "A1"),
-        ("off-the-board", "invalid answer", "B+F", "'t19' is no move"),
+        ("off-the-board", "invalid answer", "B+F", "'t19' is not a move"),
         ("nonsense-move", "invalid answer", "B+F", "the one beside my cat"),
-        ("empty-move", "invalid answer", "B+F", "'' is no move"),
-        ("garbage", "invalid answer", "B+F", "is no move"),
-        ("floods-stdout", "invalid answer", "B+F", "talked without end"),
-        ("never-stops", "invalid answer", "B+F", "talked without end"),
+        ("empty-move", "invalid answer", "B+F", "'' is not a move"),
+        ("garbage", "invalid answer", "B+F", "is not a move"),
+        ("floods-stdout", "invalid answer", "B+F", "too much output"),
+        ("never-stops", "invalid answer", "B+F", "too much output"),
         ("refuses-to-move", "refused", "B+F", "cannot think"),
         ("resigns", "resign", "B+R", ""),
         ("leaves-a-child", "count", "B+24.5", ""),
@@ -104,7 +104,7 @@ def test_a_program_that_hangs_far_into_a_game_loses_on_time() -> None:
     assert (outcome.winner, outcome.reason, outcome.moves) == ("A", "timeout", 59)
 
 
-def test_a_program_that_hangs_when_it_is_told_a_move_loses_on_time() -> None:
+def test_a_program_that_hangs_at_play_loses_on_time() -> None:
     assert against("hangs-at-play", BOARD, move_seconds=0.3).reason == "timeout"
 
 
@@ -140,7 +140,7 @@ def test_a_program_that_retakes_a_ko_at_once_loses() -> None:
         ("refuses:time_settings", "the program: 'time_settings 300 3 1'"),
     ],
 )
-def test_what_a_program_refuses_is_said_before_its_first_move(kind: str, says: str) -> None:
+def test_a_refused_setup_command_is_an_error_before_the_first_move(kind: str, says: str) -> None:
     player = ProgramPlayer(hostile(kind, time="5m+3s"))
     with pytest.raises(ProgramError, match=says) as caught:
         player.start_game(0, SMALL.new_game(), 1)
@@ -148,7 +148,7 @@ def test_what_a_program_refuses_is_said_before_its_first_move(kind: str, says: s
     player.close()
 
 
-def test_without_komi_a_program_need_not_know_it() -> None:
+def test_komi_0_needs_no_komi_command() -> None:
     player = ProgramPlayer(hostile("lacks:komi"))
     player.start_game(0, Game(5, "chinese", 0.0), 1)
     player.close()
@@ -173,8 +173,8 @@ def test_a_program_that_failed_is_started_afresh_for_the_next_game() -> None:
         ("dies-at-count", "ended with status 1", None),
         ("hangs-at-count", "in time", None),
         ("names-no-stones", "'E5' cannot be dead", None),
-        ("names-nonsense", "'all' is no move", None),
-        ("counts-nonsense", None, "'a good game' is no score"),
+        ("names-nonsense", "'all' is not a move", None),
+        ("counts-nonsense", None, "'a good game' is not a score"),
     ],
 )
 def test_opinions_of_a_finished_game(kind: str, dead: object, score: object) -> None:
@@ -197,7 +197,7 @@ def test_a_program_that_cannot_name_dead_stones_leaves_the_count_to_the_other() 
     assert (outcome.reason, outcome.counts) == ("count", {"A": 24.5})
 
 
-def test_what_a_program_says_of_its_moves_is_in_the_record() -> None:
+def test_engine_info_is_in_the_record() -> None:
     program = ProgramPlayer(hostile("thinks-aloud"))
     contest = MatchGame(SMALL, fixture([("A", "B")], 0), {"A": Scripted(["C3"]), "B": program})
     outcome = contest.play()
@@ -222,7 +222,7 @@ def test_gnugo_beats_random_moves_and_agrees_with_the_count() -> None:
 
 @needs_gnugo
 @pytest.mark.parametrize("time", ["3s+0", "2s+1s", "1s+0.1s", "0+3x1s", "0+1x0.5s", "2s+5/5s"])
-def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
+def test_gnugo_understands_its_clock_commands(time: str) -> None:
     spec = PlayerSpec.parse(f"gtp:gnugo --mode gtp --level 1 --chinese-rules@{time}")
     program, game = ProgramPlayer(spec), Game(7)
     assert spec.control is not None
@@ -232,7 +232,7 @@ def test_gnugo_understands_what_it_is_told_of_its_clock(time: str) -> None:
     program.close()
 
 
-def test_the_clock_of_the_match_bounds_what_a_program_may_take() -> None:
+def test_the_clock_of_the_match_limits_a_program() -> None:
     control = TimeControl.parse("0.5s+0")
     for kind, reason in (("late", "time"), ("hangs", "timeout")):
         program = ProgramPlayer(hostile(kind, 2, time=str(control)))

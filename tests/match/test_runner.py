@@ -90,7 +90,7 @@ def test_both_games_of_a_pair_begin_alike_and_all_pairings_play_the_same_opening
     assert len(set(begun[:6])) == len(set(begun[6:])) == 1 and begun[0] != begun[6]
 
 
-def test_a_second_run_goes_on_and_a_longer_one_adds(tmp_path: Path) -> None:
+def test_a_match_continues_and_can_be_extended(tmp_path: Path) -> None:
     play(match("a=random", "b=random"), tmp_path)
     first = (tmp_path / "games.jsonl").read_bytes()
     with (tmp_path / "games.jsonl").open("ab") as file:
@@ -101,7 +101,7 @@ def test_a_second_run_goes_on_and_a_longer_one_adds(tmp_path: Path) -> None:
     assert play(match("a=random", "b=random"), tmp_path)["games"] == 2, "a shorter match of the same is a part of it"
 
 
-def test_another_match_does_not_mix_in(tmp_path: Path) -> None:
+def test_a_folder_of_another_match_is_refused(tmp_path: Path) -> None:
     play(match("a=random", "b=random"), tmp_path)
     for other, says in (
         (match("a=random", "b=playouts"), r"players\[1\]\.player = random, not playouts"),
@@ -152,24 +152,6 @@ def test_a_player_that_cannot_play_is_named_before_the_first_game(word: str, say
     assert not (tmp_path / "match").exists()
 
 
-def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None:
-    figures = play(match("random", program("dies", "mortal"), games=4), tmp_path)
-    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by crash": 4}
-    assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
-
-
-def test_a_program_that_is_gone_for_good_ends_the_match_with_what_was_played(tmp_path: Path) -> None:
-    once = tmp_path / "once.py"
-    kind = f"sys.argv[1:] = ['dies']; exec(open({str(HOSTILE)!r}).read())"
-    once.write_text(f"import os, sys\nos.remove(__file__)\n{kind}\n")
-    word = "mortal=gtp:" + shlex.join([sys.executable, str(once)])
-    with pytest.raises(TengenError, match="mortal could not begin 3 games one after the other"):
-        play(match("random", word, games=20), tmp_path / "match")
-    rows = lines(tmp_path / "match")
-    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
-    assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
-
-
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
     kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
     settings = match(*(program(kind, kind) for kind in kinds), games=2)
@@ -200,32 +182,32 @@ def test_a_pairing_whose_score_is_known_well_enough_plays_no_more(tmp_path: Path
     assert (tmp_path / "games.jsonl").read_bytes() == before
 
 
-def test_killed_again_and_again_a_match_is_the_unbroken_one(tmp_path: Path, offspring: Offspring) -> None:
-    words = ["a=random", "b=random", "--games", "1000", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
+def test_a_match_killed_several_times_equals_an_uninterrupted_one(tmp_path: Path, offspring: Offspring) -> None:
+    words = ["a=random", "b=random", "--games", "600", "--workers", "2", "--quiet", *FAST_WORDS, "--out"]
     broken = tmp_path / "broken"
-    for share in (0.2, 0.5, 0.8):
+    for share in (0.3, 0.7):
         child = start(*words, str(broken))
         deadline = time.monotonic() + 120
-        while lines_so_far(broken) < 1000 * share:
+        while lines_so_far(broken) < 600 * share:
             assert time.monotonic() < deadline and child.poll() is None
             time.sleep(0.03)
         os.kill(child.pid, signal.SIGKILL)
         child.communicate()
-        assert lines_so_far(broken) < 1000, "the match must not have ended before it was killed"
+        assert lines_so_far(broken) < 600, "the match must not have ended before it was killed"
         assert offspring.gone(15), "the workers end with the match"
     last = start(*words, str(broken))
     report, errors = last.communicate(timeout=120)
     assert (last.returncode, errors) == (0, "") and "by limit" in report
-    assert Counter(row["index"] for row in lines(broken)) == Counter(range(1000))
-    play(match("a=random", "b=random", games=1000, conditions=FAST), tmp_path / "whole", workers=2)
-    assert told(broken) == told(tmp_path / "whole")
-    for name in ("00000", "00499", "00999"):
+    assert Counter(row["index"] for row in lines(broken)) == Counter(range(600))
+    play(match("a=random", "b=random", games=600, conditions=FAST), tmp_path / "whole", workers=2)
+    assert without_times(broken) == without_times(tmp_path / "whole")
+    for name in ("00000", "00299", "00599"):
         records = [(folder / "games" / f"{name}.sgf").read_bytes() for folder in (broken, tmp_path / "whole")]
         assert records[0] == records[1]
 
 
-def told(folder: Path) -> list[Outcome]:
-    """The games without what they took."""
+def without_times(folder: Path) -> list[Outcome]:
+    """The games without their seconds."""
     return [Outcome(**{**asdict(outcome), "seconds": {}}) for outcome in read_folder(folder)[1]]
 
 
@@ -251,7 +233,7 @@ class Killer:
             process.join()
 
 
-def test_a_worker_that_dies_between_two_games_is_told(tmp_path: Path) -> None:
+def test_the_end_of_a_worker_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TengenError, match="a worker of the match died"):
         play(match("a=random", "b=random", games=20, conditions=FAST), tmp_path, 1, Killer())
 
@@ -324,5 +306,5 @@ def test_a_folder_without_a_match_we_know_is_named(tmp_path: Path) -> None:
         read_folder(tmp_path)
     for text in ("[", "[]", "3", f'{{"version": {VERSION}}}'):
         (tmp_path / "match.json").write_text(text)
-        with pytest.raises(TengenError, match="not what a match writes"):
+        with pytest.raises(TengenError, match="not the file of a match"):
             read_folder(tmp_path)

@@ -1,4 +1,4 @@
-"""Schedules: who meets whom, evenly in colours and openings, whatever the number of games."""
+"""Schedules: pairings, balanced in colors and openings for any number of games."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pairings(kind: Kind, players: list[str], **more: int) -> list[str]:
     return ["".join(pairing) for pairing in Schedule(kind=kind, **more).pairings(players)]
 
 
-def test_who_meets_whom() -> None:
+def test_pairings() -> None:
     assert pairings("head-to-head", ["a", "b"]) == ["ab"]
     assert pairings("round-robin", FIVE[:4]) == ["ab", "ac", "ad", "bc", "bd", "cd"]
     assert pairings("gauntlet", FIVE, anchors=2) == ["ad", "ae", "bd", "be", "cd", "ce"]
@@ -33,14 +33,14 @@ def test_who_meets_whom() -> None:
         ("gauntlet", "a b", "one must be left"),
     ],
 )
-def test_players_who_do_not_fit_a_schedule(kind: Kind, players: str, says: str) -> None:
+def test_wrong_numbers_of_players(kind: Kind, players: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Schedule(kind=kind, anchors=2).pairings(players.split() if " " in players else list(players))
 
 
 @pytest.mark.parametrize("kind", ["round-robin", "gauntlet", "ladder"])
 @pytest.mark.parametrize("games", [2, 6])
-def test_every_pairing_has_both_colours_equally_in_paired_openings(kind: Kind, games: int) -> None:
+def test_every_pairing_has_both_colors_equally_in_paired_openings(kind: Kind, games: int) -> None:
     settings = MatchSettings.of(*(f"{name}=random" for name in FIVE), schedule=kind, games=games)
     games_of = [fixture(settings.pairings, index) for index in settings.indices()]
     assert len(games_of) == games * len(settings.pairings)

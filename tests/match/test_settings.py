@@ -124,7 +124,7 @@ def read(**fields: object) -> MatchSettings:
         ({"players": ["random"]}, "two players or more"),
         ({"players": "random"}, "two players or more"),
         ({"players": ["random", 7]}, "player 2 is 7"),
-        ({"players": ["random", "default@x"]}, "'x' is no limit"),
+        ({"players": ["random", "default@x"]}, "'x' is not a limit"),
         ({"players": ["random", {"player": "default", "visit": 3}]}, "did you mean visits"),
         ({"players": ["x=random", "x=random"]}, "two players are called 'x'"),
         ({"players": ["random", "random"], "games": 3}, "even number, not 3"),
@@ -143,13 +143,13 @@ def read(**fields: object) -> MatchSettings:
         ({"players": ["random"] * 3, "schedule": "swiss"}, "schedule.kind"),
     ],
 )
-def test_settings_that_cannot_be_are_named_in_one_line(fields: dict[str, object], says: str) -> None:
+def test_bad_settings_are_errors_of_one_line(fields: dict[str, object], says: str) -> None:
     with pytest.raises(TengenError, match=says) as caught:
         read(**fields)
     assert "\n" not in str(caught.value)
 
 
-def test_defaults_are_for_players_who_do_not_say_otherwise() -> None:
+def test_defaults_apply_to_fields_that_are_not_given() -> None:
     settings = read(players=["default", "playouts@3", {"player": "random"}], defaults={"visits": 50})
     assert [spec.visits for spec in settings.players] == [50, 3, None]
     assert not settings.timed and read(players=["random", "default@2s"]).timed

@@ -1,4 +1,4 @@
-"""Words and lines of YAML become players; what cannot be is refused with the word and what would be right."""
+"""Words and lines of YAML become players; errors name the bad value and what would be right."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
     [
         ("", "names no player"),
         ("gtp:", "names no program"),
-        ("gtp:'open", "no command line"),
+        ("gtp:'open", "not a command line"),
         ("playouts:clever", "clever"),
         ("playouts:uniform:300", "playouts@300"),
         ("policy:", "names no player"),
@@ -80,15 +80,15 @@ def test_programs(word: str, name: str, command: str | None, limits: tuple[Any, 
         ("default@0", "greater than or equal to 1"),
         ("default@0s", "greater than 0"),
         ("default@10m+5", "10m\\+5x30s"),
-        ("random@100", "no use for visits; it takes time"),
-        ("policy:default@2s", "no use for seconds"),
-        ("gtp:gnugo --mode gtp@400", "no use for visits"),
-        ("gtp:gnugo --mode gtp@5mm", "no limit"),
+        ("random@100", "does not take visits; it takes time"),
+        ("policy:default@2s", "does not take seconds"),
+        ("gtp:gnugo --mode gtp@400", "does not take visits"),
+        ("gtp:gnugo --mode gtp@5mm", "not a limit"),
         (" =default", "name"),
-        ("playouts=random", "no player can be called 'playouts'"),
+        ("playouts=random", "the name 'playouts' is reserved"),
     ],
 )
-def test_words_that_name_nobody(word: str, says: str) -> None:
+def test_bad_words(word: str, says: str) -> None:
     with pytest.raises(RecipeError, match=says) as caught:
         PlayerSpec.parse(word)
     assert str(caught.value).startswith(f"player {word!r}: ") and "\n" not in str(caught.value)
@@ -118,21 +118,21 @@ def test_a_line_of_yaml_is_a_word_or_a_mapping() -> None:
     [
         ({"visits": 3}, "needs the field player"),
         ({"player": "default", "visit": 3}, "unknown field 'visit'; did you mean visits"),
-        ({"player": "default@400"}, "limits are visits, seconds or time"),
+        ({"player": "default@400"}, "contains a limit: .* visits, seconds or time"),
         ({"player": "default", "search": {"cpuct": 1}}, "did you mean c_puct"),
         ({"player": "default", "preset": "best"}, "unknown search preset 'best'"),
         ({"player": "default", "threads": 0}, "threads: .*found 0"),
-        ({"player": "random", "diversity": True}, "no use for diversity"),
+        ({"player": "random", "diversity": True}, "does not take diversity"),
         ({"player": "default", "seconds": float("inf")}, "seconds"),
         ({"player": "default", "name": "a\nb"}, "cannot be a player's name"),
     ],
 )
-def test_mappings_that_cannot_be(line: dict[str, Any], says: str) -> None:
+def test_bad_mappings(line: dict[str, Any], says: str) -> None:
     with pytest.raises(RecipeError, match=says):
         PlayerSpec.of(line)
 
 
-def test_defaults_go_to_those_who_can_use_them() -> None:
+def test_defaults_go_to_the_players_that_take_them() -> None:
     defaults = {"visits": 50, "move_seconds": 9, "symmetries": True}
     words = ["random", "default", "default@2s", "playouts", "gtp:gnugo --mode gtp"]
     random, plain, timed, playouts, gnugo = (PlayerSpec.parse(word, defaults) for word in words)

@@ -1,4 +1,4 @@
-"""Figures and lines of a match, counted by hand."""
+"""Figures and lines of a match, checked by hand; its display."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_lines() -> None:
     assert pairing_line("one", "two", tally(GAMES, "one")).endswith("stronger with probability 68.8%")  # 11 of 16
     assert game_line(GAMES[0]) == "game 0: B+R (resign), one - two, 101 moves, 7 s"
     assert "differ" in game_line(GAMES[1])
-    told = report(summarize(TWO, GAMES))
-    assert "as Black 1.5 of 2, as White 1 of 2" in told
-    assert "\n2 games were counted; " in told
+    text = report(summarize(TWO, GAMES))
+    assert "as Black 1.5 of 2, as White 1 of 2" in text
+    assert "\n2 games were counted; " in text
     assert "\n1 game was counted; " in report(summarize(TWO, GAMES[:2]))
-    assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in told
+    assert "different scores in 1 (game 1), to different winners in 1 (game 1)" in text
 
 
 def shown(settings: MatchSettings, games: list[Outcome], terminal: bool) -> str:
@@ -68,7 +68,7 @@ def shown(settings: MatchSettings, games: list[Outcome], terminal: bool) -> str:
 def test_the_display_shows_the_standing_on_a_terminal_and_is_quiet_elsewhere() -> None:
     quiet = shown(TWO, GAMES, terminal=False).splitlines()
     assert quiet[0] == "4 games, 2 at once: head-to-head, one - two"
-    assert len(quiet) == 2 and quiet[1].startswith("game 1: W+2.5") and "name different winners" in quiet[1]
+    assert len(quiet) == 2 and quiet[1].startswith("game 1: W+2.5") and "with different winners" in quiet[1]
     live = shown(TWO, GAMES[:3], terminal=True)
     assert "3 of 4 games, 0 left" in live and "one - two: 2.5 - 0.5, 83.3%" in live and "game 2: Draw" in live
 
@@ -80,8 +80,10 @@ def test_the_display_of_a_tournament_is_a_table() -> None:
     assert [row[0] for row in rows if row and row[0] in ("one", "two", "three")][-3:] == ["two", "three", "one"]
 
 
-def test_what_is_not_known_within_the_points_asked_for_is_told() -> None:
+def test_pairings_that_are_not_known_within_the_points_are_listed() -> None:
     settings = MatchSettings.of("one=random", "two=random", games=60, within=20)
-    assert "known within 20 points: 1 of 1 pairings" in report(summarize(settings, GAMES * 10))
+    assert "score known within 20 points: 1 of 1 pairings" in report(summarize(settings, GAMES * 10))
     few = report(summarize(settings, GAMES))
-    assert "known within 20 points: 0 of 1 pairings; one - two within " in few and f"after {len(GAMES)} games" in few
+    assert (
+        "score known within 20 points: 0 of 1 pairings; one - two within " in few and f"after {len(GAMES)} games" in few
+    )

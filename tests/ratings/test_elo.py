@@ -105,7 +105,7 @@ def test_the_first_move_is_disambiguated_from_strength() -> None:
     assert ratings.first_move.low < ratings.first_move.elo < ratings.first_move.high
 
 
-def test_who_always_had_the_same_colour_is_rated_less_surely() -> None:
+def test_who_always_had_the_same_color_is_rated_less_surely() -> None:
     # Nothing in the games tells White's strength from the loss of the first move; 300 Elo of it are one deviation.
     games = [Score("a", "b", 50, 0, 50), Score("a", "c", 50, 0, 50), Score("c", "a", 50, 0, 50)]
     without, with_ = fit(games, "a"), fit(games, "a", first_move=True)
@@ -129,7 +129,7 @@ def test_who_never_lost_stays_finite_and_is_told() -> None:
     assert (loser["c"].open_low, loser["c"].open_high) == (True, False)
 
 
-def test_who_is_joined_by_points_that_go_neither_way_is_a_guess() -> None:
+def test_a_rating_without_a_chain_of_points_is_a_guess() -> None:
     # Both beat the same third player: nothing says who of them is the better one.
     ratings = fit([Score("a", "c", 9), Score("b", "c", 9)], "a")
     assert (ratings["b"].open_low, ratings["b"].open_high) == (True, True)
@@ -139,7 +139,7 @@ def test_who_is_joined_by_points_that_go_neither_way_is_a_guess() -> None:
     assert (joined["b"].open_low, joined["b"].open_high) == (False, False)
 
 
-def test_players_without_games_to_the_anchor_are_left_out_in_words() -> None:
+def test_players_without_a_chain_of_games_to_the_anchor_are_left_out() -> None:
     ratings = fit([Score("a", "b", 3, 0, 4), Score("x", "y", 3, 0, 4)], "a")
     assert "x" not in ratings and "b" in ratings
     assert ratings.warnings == ("x; y: no chain of games leads to a, not rated",)
@@ -152,18 +152,18 @@ def test_impossible_input_is_named() -> None:
         fit([Score("a", "b", 1, 0, 1)], "gnugo")
     with pytest.raises(RecipeError, match="against itself"):
         fit([Score("a", "a", 1, 0, 1)], "a")
-    with pytest.raises(RecipeError, match="fewer than no games"):
+    with pytest.raises(RecipeError, match="negative number of games"):
         fit([Score("a", "b", -1, 0, 1)], "a")
 
 
 @pytest.mark.parametrize("drawn", [0.0, 0.5, 1.0])
 def test_intervals_cover_the_truth_about_as_often_as_they_say(drawn: float) -> None:
-    """Four players, both colours, 15 games each; of those between equals the share `drawn` / 2 is a draw."""
+    """Four players, both colors, 15 games each; of those between equals the share `drawn` / 2 is a draw."""
     rng = np.random.default_rng(11)
     truth = {"anchor": 0.0, "b": -150.0, "c": 120.0, "d": 350.0}
     names, first = list(truth), 40.0
     inside = {name: 0 for name in (*names[1:], "first move")}
-    pools = 160
+    pools = 100
     for _ in range(pools):
         scores = []
         for one in names:

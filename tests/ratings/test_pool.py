@@ -1,4 +1,4 @@
-"""Which games are rated together, and who is one player and who two."""
+"""The games that are rated together, and the identity of players."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tengen.selfplay.anchors import RunPlayers
 from tengen.sgf import Result, SgfInfo, write_game
 
 
-def test_every_game_of_a_match_is_a_score_for_the_right_colour(tmp_path: Path) -> None:
+def test_every_game_of_a_match_is_a_score_for_the_right_color(tmp_path: Path) -> None:
     outcomes = [game(0, "a", "b", "a"), game(1, "b", "a", "a"), game(2, "a", "b", None), game(3, "b", "a", "b")]
     outcomes.append(game(4, "a", "b", None, reason="cycle", result="Void"))
     game_set = match_games(write_match(tmp_path / "m", outcomes, komi=6.5))
@@ -33,7 +33,7 @@ def test_every_game_of_a_match_is_a_score_for_the_right_colour(tmp_path: Path) -
     assert [outcome.index for outcome in game_set.outcomes] == [0, 1, 2, 3, 4]
 
 
-def test_a_winner_who_did_not_play_is_an_error(tmp_path: Path) -> None:
+def test_a_winner_that_did_not_play_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TengenError, match="game 7 was won by 'c'"):
         match_games(write_match(tmp_path / "m", [game(7, "a", "b", "c")]))
 
@@ -103,7 +103,7 @@ def test_a_player_spelled_in_two_ways_is_one(tmp_path: Path) -> None:
     assert Pool.of(matches_in(tmp_path)).players == ["GNU Go level 10", "net"]
 
 
-def test_what_a_name_stands_for_may_depend_on_the_board(tmp_path: Path) -> None:
+def test_a_name_may_stand_for_a_network_of_each_board_size(tmp_path: Path) -> None:
     for size, digest in ((7, "aa"), (9, "bb")):
         fields = {"default": {"player": "default"}}
         games = series("default", "x", 1, 1)
@@ -127,7 +127,7 @@ def test_a_player_under_two_names_can_be_made_one(tmp_path: Path) -> None:
     write_match(tmp_path / "2", series("b", "GNU Go level 10", 1, 1))
     game_sets = matches_in(tmp_path)
     assert Pool.of(game_sets, {"gnugo": "GNU Go level 10"}).players == ["GNU Go level 10", "a", "b"]
-    with pytest.raises(RecipeError, match="nobody is called 'pachi'; there are GNU Go level 10; a; b; gnugo"):
+    with pytest.raises(RecipeError, match="there is no player 'pachi'; there are GNU Go level 10; a; b; gnugo"):
         Pool.of(game_sets, {"pachi": "x"})
 
 
@@ -171,11 +171,11 @@ def test_copies_of_records_are_those_with_moves_and_the_same_result(tmp_path: Pa
     for name in "abcdef":
         write(name, 0, 3)
         write(name, 0, 3)
-    told = duplicate_games(Pool.of(sgf_games(tmp_path)[0]))
-    assert told[0].startswith(
+    warnings = duplicate_games(Pool.of(sgf_games(tmp_path)[0]))
+    assert warnings[0].startswith(
         "only 2 of 4 games between Fuego and Pachi differ: their interval is too narrow (the same"
     )
-    assert len(told) == 6 and told[-1] == "2 more pairings have games that are copies of others"
+    assert len(warnings) == 6 and warnings[-1] == "2 more pairings have duplicate games"
 
 
 def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_folder_without_games_is_an_error(tmp_path: Path) -> None:
         sgf_games(tmp_path)
 
 
-def test_renaming_a_lot_changes_it_everywhere() -> None:
+def test_renaming_changes_the_whole_game_set() -> None:
     outcome = game(0, "a", "b", "a", counts={"a": 1.5, "b": 0.5, "playouts": 1.5}, visits={"b": 9.0})
     game_set = GameSet(Path("x"), Terms(9, "chinese", 7.5), (Score("a", "b", 1),), {"a": "?"}, None, (outcome,))
     new = game_set.renamed({"a": "c"})

@@ -1,4 +1,4 @@
-"""The page of a match: whole, honest about what went wrong, and nobody's name is markup."""
+"""The report of a match: complete, with all failures, and names are never markup."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_the_same_games_give_the_same_page(folder: Path) -> None:
     assert ((folder / "report.html").read_bytes(), (folder / "report.png").read_bytes()) == before
 
 
-def test_copies_of_games_are_told(tmp_path: Path) -> None:
+def test_duplicate_games_are_a_warning(tmp_path: Path) -> None:
     outcomes = series("a", "b", 3, 3)
     folder = write_match(tmp_path / "m", outcomes)
     for i in range(4):
@@ -141,7 +141,7 @@ def test_copies_of_games_are_told(tmp_path: Path) -> None:
     assert "only 2 of 6 games between a and b differ" in Page(path.read_text(encoding="utf-8")).text
 
 
-def test_a_match_of_two_says_who_is_stronger(tmp_path: Path) -> None:
+def test_a_match_of_two_shows_the_stronger_player(tmp_path: Path) -> None:
     path = write_report(write_match(tmp_path / "m", series("new", "old", 30, 10), games=100, kind="head-to-head"))
     assert path is not None
     text = Page(path.read_text(encoding="utf-8")).text

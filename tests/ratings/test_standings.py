@@ -1,4 +1,4 @@
-"""What the ratings of a pool say beside the ratings."""
+"""Standings: the anchor, results by player and pairing, warnings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pool(*scores: Score, komi: float = 7.5) -> Pool:
     return Pool((GameSet(Path("made"), Terms(9, "chinese", komi), scores),))
 
 
-def test_gnu_go_10_is_the_anchor_where_it_took_part_else_who_played_most() -> None:
+def test_the_anchor_is_gnu_go_10_or_the_player_with_most_games() -> None:
     with_gnu = pool(Score("a", "b", 5, 0, 5), Score("b", "a", 5, 0, 5), Score("a", "GNU Go level 10", 1, 0, 1))
     assert standings(with_gnu, 9).ratings.anchor == "GNU Go level 10"
     assert standings(with_gnu, 9, "b").ratings.anchor == "b"
@@ -30,7 +30,7 @@ def test_gnu_go_10_is_the_anchor_where_it_took_part_else_who_played_most() -> No
     assert standings(robin, 9).ratings.anchor == "b"
 
 
-def test_games_are_counted_by_player_colour_and_pairing() -> None:
+def test_games_are_counted_by_player_color_and_pairing() -> None:
     found = standings(pool(Score("a", "b", 6, 1, 3), Score("b", "a", 4, 0, 6), Score("c", "b", 1, 0, 9)), 9, "b")
     assert found.players == ["a", "b", "c"]
     assert found.games == 30
@@ -47,7 +47,7 @@ def test_games_are_counted_by_player_colour_and_pairing() -> None:
 
 
 def test_ratings_expect_the_scores_that_they_were_made_of() -> None:
-    # A chain has no pairing that contradicts another; both colours equally, the first move is seen too.
+    # A chain has no pairing that contradicts another; both colors equally, the first move is seen too.
     chain = pool(
         Score("a", "b", 14, 0, 6), Score("b", "a", 8, 0, 12), Score("b", "c", 15, 0, 5), Score("c", "b", 9, 0, 11)
     )  # fmt: skip
@@ -63,7 +63,7 @@ def test_two_players_have_the_elo_of_their_score() -> None:
     assert even.ratings["a"].elo == pytest.approx(elo(0.6), abs=0.5)
 
 
-def test_what_is_mixed_or_left_out_is_said(tmp_path: Path) -> None:
+def test_mixed_terms_and_unrated_players_are_warnings(tmp_path: Path) -> None:
     write_match(tmp_path / "1", series("a", "b", 3, 1))
     write_match(tmp_path / "2", series("a", "b", 1, 1, start=4), komi=6.5, rules="japanese")
     write_match(tmp_path / "3", series("x", "y", 1, 2))
@@ -75,7 +75,7 @@ def test_what_is_mixed_or_left_out_is_said(tmp_path: Path) -> None:
     assert [pair.expected is None for pair in found.pairs] == [False, True]
 
 
-def test_who_had_one_colour_only_is_named() -> None:
+def test_players_with_one_color_are_named() -> None:
     unfair = pool(
         Score("a", "b", 5, 0, 5), Score("b", "a", 1, 0, 1), Score("a", "c", 5, 0, 5), Score("c", "b", 9, 0, 9)
     )

@@ -43,7 +43,7 @@ def unbroken(parent: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(folder: Path) -> list[dict[str, object]]:
+def logged(folder: Path) -> list[dict[str, object]]:
     """The log without its clocks."""
     return [_without_clocks(entry) for entry in read_events(folder)]
 
@@ -80,8 +80,8 @@ def test_a_run_leaves_a_network_its_pool_its_ratings_and_its_report(unbroken: Pa
     assert (unbroken / "pool" / "00000.onnx").read_bytes() == parent.read_bytes()
     ratings = json.loads((unbroken / "ratings.json").read_text())
     assert [point["step"] for point in ratings["points"]] == [3, 6]
-    for told_of in (*ratings["points"], *(point["drawn"] for point in ratings["points"])):
-        assert told_of["wins"] + told_of["draws"] + told_of["losses"] == 10
+    for point in (*ratings["points"], *(point["drawn"] for point in ratings["points"])):
+        assert point["wins"] + point["draws"] + point["losses"] == 10
     assert read_game((unbroken / "games" / "00006-a.sgf").read_bytes())[0].moves
     assert "Score against the parent" in (unbroken / "report.html").read_text()
     load_evaluator(unbroken / "nets" / "small.onnx")
@@ -101,15 +101,15 @@ def test_a_run_that_was_begun_when_only_best_moves_were_played_has_its_report(
 
 
 def test_opponents_are_earlier_selves(unbroken: Path) -> None:
-    drawn = [int(str(entry["opponent"])) for entry in told(unbroken) if entry["event"] == "train"]
+    drawn = [int(str(entry["opponent"])) for entry in logged(unbroken) if entry["event"] == "train"]
     assert all(number % 2 == 0 and number <= update for update, number in enumerate(drawn))
     assert len(set(drawn)) > 1
 
 
 def test_a_finished_run_returns_its_network_at_once(unbroken: Path, parent: Path) -> None:
-    before = told(unbroken)
+    before = logged(unbroken)
     assert run_policy_gradient(small_config(parent), unbroken, progress=False) == unbroken / "nets" / "small.onnx"
-    assert told(unbroken) == before
+    assert logged(unbroken) == before
 
 
 def test_losses_that_a_policy_gradient_has_not_are_refused(parent: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_stopped_anywhere_a_run_goes_on_as_the_unbroken_one(
 
 
 def same_run(found: Path, expected: Path) -> None:
-    assert told(found) == told(expected)
+    assert logged(found) == logged(expected)
     for name in ("pool/00004.onnx", "pool/00006.onnx", "nets/small.onnx"):
         assert weights(found / name) == weights(expected / name), name
     one, two = (torch.load(folder / "checkpoint.pt", weights_only=True)["learner"] for folder in (found, expected))

@@ -70,9 +70,9 @@ def test_more_games_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     config = SelfPlayConfig.model_validate({**BASE, "games_at_once": 100_000})
     with pytest.raises(
         RecipeError, match=r"games_at_once = 100000 .* 1\.0 GiB are free: give games_at_once = (\d+)"
-    ) as told:
+    ) as error:
         check(config)
-    match = re.search(r"give games_at_once = (\d+)", str(told.value))
+    match = re.search(r"give games_at_once = (\d+)", str(error.value))
     assert match
     check(config.model_copy(update={"games_at_once": int(match[1])}))
 

@@ -1,4 +1,4 @@
-"""Each disease is told by its name in a sick history, and a healthy one raises no warning at all."""
+"""Every warning is raised by a history with its failure, and none by a healthy history."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_a_healthy_run_raises_no_warning() -> None:
         ("normalisation mode", {"normalisation": {"batch": None, "training": 0.5}}),
         ("resign false positives", {"statistics__resign__false_positives": 0.15}),
         ("move limit", {"statistics__endings": {"count": 20, "move limit": 180}}),
-        ("one colour wins", {"statistics__fair__7__black_share": 0.97}),
-        ("one colour wins", {"statistics__fair__7__black_share": 0.0}),
+        ("one color wins", {"statistics__fair__7__black_share": 0.97}),
+        ("one color wins", {"statistics__fair__7__black_share": 0.0}),
     ],
 )
 def test_each_disease_has_its_warning_and_no_other(kind: str, changes: dict[str, Any]) -> None:
@@ -135,7 +135,7 @@ def test_one_bad_cycle_is_no_collapse() -> None:
     assert kinds(events) == []
 
 
-def test_values_that_rightly_favour_one_colour_are_no_collapse() -> None:
+def test_values_that_rightly_favour_one_color_are_no_collapse() -> None:
     """At komi 0 on 7x7 Black wins nearly all games, and a good network says so: komi is the trouble then."""
     certain = {
         "statistics__values__black_ahead": 0.99,
@@ -143,7 +143,7 @@ def test_values_that_rightly_favour_one_colour_are_no_collapse() -> None:
         "statistics__black_share": 0.98,
         "statistics__fair__7": {"komi": 0.0, "games": 150, "black_share": 0.98},
     }
-    assert kinds(history(**certain)) == ["one colour wins"]
+    assert kinds(history(**certain)) == ["one color wins"]
 
 
 def test_a_few_false_positives_may_be_chance() -> None:
@@ -193,4 +193,4 @@ def test_diseases_are_seen_in_games(tmp_path: Path) -> None:
     assert found_in(tmp_path / "hopeful", hopeful) == ["value collapse"]
     assert found_in(tmp_path / "same", sound[:20] * 3) == ["duplicate openings"]
     won = [replace(g, komi=0.5, winner=0, root_values=np.where(g.colors == 0, 0.6, -0.6)) for g in sound]
-    assert found_in(tmp_path / "won", won) == ["one colour wins"]
+    assert found_in(tmp_path / "won", won) == ["one color wins"]

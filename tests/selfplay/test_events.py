@@ -25,5 +25,5 @@ def test_the_age_of_the_window_in_cycles() -> None:
 def test_logs_that_do_not_say_who_played_a_cycle_are_those_of_one_process() -> None:
     assert played_here({"evaluations": 7}, 20) == timed_games({"evaluations": 7}, 20) == 20
     assert played_here({"evaluations": 0}, 20) == timed_games({"evaluations": 0}, 20) == 0
-    told = {"evaluations": 7, "played_here": 5, "played_before": 12}
-    assert (played_here(told, 20), timed_games(told, 20)) == (5, 8)
+    event = {"evaluations": 7, "played_here": 5, "played_before": 12}
+    assert (played_here(event, 20), timed_games(event, 20)) == (5, 8)

@@ -1,4 +1,4 @@
-"""Games of a cycle: the same whoever plays them, all of them, and an end that is clean."""
+"""Games of a cycle: the same for any number of processes, complete, and ended cleanly."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.loop import SelfPlayRun, hours_of, kept_networks
 from tengen.selfplay.network_checks import draw_probe, judge
-from tengen.selfplay.progress import NullObserver
+from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.transport import FolderGames
 
@@ -98,7 +98,7 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=SelfPlayConfig)
     with ShutdownFlag() as stop:
-        return SelfPlayRun(config, out, NullObserver(), stop).go()
+        return SelfPlayRun(config, out, Observer(), stop).go()
 
 
 def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
@@ -346,7 +346,7 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
     config = load_recipe(str(recipe), ["rating={every: 1, games: 2, anchors: [random]}"], model=SelfPlayConfig)
     with ShutdownFlag() as stop:
-        loop.help_rate(config, out, NullObserver(), stop)
+        loop.help_rate(config, out, Observer(), stop)
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))

@@ -125,7 +125,7 @@ def test_the_figures_of_a_network_tell_new_games_from_learnt_ones(store: Store) 
     assert figures["seen"] == judge(Fake(), draw_probe(Fake(), store, 5, 15, seed=1, edge=7))
     assert figures["seen"] != figures["fresh"]
     assert figures["agreement"] == figures["fresh"]["agreement"]
-    assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5), "training": None}
+    assert figures["normalisation"] == {"batch": pytest.approx(0, abs=1e-5)}
     assert network_figures(Fake(), store, range(20), range(0))["seen"]["policy"] is None
 
 

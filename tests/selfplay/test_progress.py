@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tengen.selfplay.diagnose import RunWarning
-from tengen.selfplay.progress import Display, RunClock, cycle_line
+from tengen.selfplay.progress import RunClock, TerminalObserver, cycle_line
 
 GAMES, SLOTS = 200, 64
 EVALUATIONS_A_MOVE = 20
@@ -31,7 +30,7 @@ class Machine:
     random: random.Random = field(default_factory=lambda: random.Random(1))
 
     def run(self, clock: RunClock) -> Iterator[tuple[int, str]]:
-        """Advances time and tells the clock; yields (cycle, part) after every second or so."""
+        """Advances the time and updates the clock; yields (cycle, part) after every second or so."""
         for cycle, moves in enumerate(self.moves):
             began = self.now
             clock.begin(cycle, "generate")
@@ -236,14 +235,14 @@ EVENT: dict[str, Any] = {
     "agreement": 0.612,
     "statistics": {"games": 200, "length": {"mean": 38.2}, "black_share": 0.52},
 }
-WARNING = RunWarning("overfit", "It knows its games by heart.", "Play more.")
+WARNING = {"kind": "overfit", "text": "New games are predicted worse.", "remedy": "Play more."}
 
 
-def display(terminal: bool) -> tuple[Display, RunClock, io.StringIO]:
+def observer(terminal: bool) -> tuple[TerminalObserver, io.StringIO]:
     out = io.StringIO()
     clock = RunClock(80, 200, (), [EVENT] * 11, now=lambda: 0.0)
     clock.begin(11, "generate")
-    return Display("zero-7x7", clock, Console(file=out, force_terminal=terminal, width=100)), clock, out
+    return TerminalObserver("zero-7x7", clock, 40, Console(file=out, force_terminal=terminal, width=150)), out
 
 
 def test_a_cycle_in_one_line() -> None:
@@ -253,39 +252,31 @@ def test_a_cycle_in_one_line() -> None:
     assert cycle_line({"cycle": 0}, 3) == "cycle 1 of 3: "
 
 
-def test_without_a_terminal_there_is_a_line_a_cycle_and_each_warning_once() -> None:
-    shown, clock, out = display(False)
+def test_without_a_terminal_each_cycle_and_each_new_warning_is_one_line() -> None:
+    shown, out = observer(False)
     with shown:
-        clock.end(EVENT)
-        shown.cycle(EVENT)
+        for cycle, warnings in enumerate(([WARNING], [WARNING], [], [WARNING]), 11):
+            shown.cycle_done({**EVENT, "cycle": cycle, "warnings": warnings})
         shown.rated("+120 Elo")
-        shown.warn([WARNING])
-        shown.warn([WARNING])
-    lines = out.getvalue()
-    assert lines.count("cycle 12 of 80: 200 games") == 1
-    assert lines.count("It knows its games by heart. Play more.") == 1
-    assert "rating: +120 Elo" in lines
-    assert "\x1b" not in lines
+    lines = out.getvalue().splitlines()
+    assert sum(line.startswith("cycle 12 of 80: 200 games") for line in lines) == 1
+    assert [i for i, line in enumerate(lines) if line == "warning: New games are predicted worse. Play more."] == [1, 5]
+    assert lines[-1] == "rating: +120 Elo"
+    assert "\x1b" not in out.getvalue()
 
 
-def test_a_warning_that_comes_back_is_told_again() -> None:
-    shown, _, out = display(False)
-    for held in ([WARNING], [], [WARNING]):
-        shown.warn(held)
-    assert out.getvalue().count("by heart") == 2
-
-
-def test_the_panel_says_how_far_it_is_when_it_ends_and_what_ails_it() -> None:
-    shown, clock, out = display(True)
+def test_the_panel_shows_progress_estimates_and_warnings() -> None:
+    shown, out = observer(True)
     shown.rated("+120 Elo")
-    shown.warn([WARNING])
-    clock.playing(50, 60_000, 40)
+    shown.cycle_done({**EVENT, "warnings": [WARNING]})
+    shown.playing(12, 0, 200, 0)
+    shown.playing(12, 50, 200, 60_000)
     with shown:
         pass
-    console = Console(file=io.StringIO(), width=110)
+    console = Console(file=io.StringIO(), width=150)
     console.print(shown.panel())
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
-    for part in ("zero-7x7", "playing: 50 of 200 games", "cycle 12 of 80", clock.words(), "+120 Elo", "by heart"):
+    for part in ("zero-7x7", "playing: 50 of 200 games", "cycle 13 of 80", shown.clock.words(), "+120 Elo", "worse"):
         assert part in text
     assert "zero-7x7" in out.getvalue()  # a terminal saw it live

@@ -73,7 +73,7 @@ def without_times(book: RatingBook) -> dict[str, object]:
     return book.model_copy(update={"events": tuple(events)}).model_dump()
 
 
-def test_a_network_meets_its_anchors_with_both_colours(tmp_path: Path) -> None:
+def test_a_network_meets_its_anchors_with_both_colors(tmp_path: Path) -> None:
     config = recipe("random", "playouts@20", "early", "past", program("polite"))
     rate(tmp_path, config, 2, NETWORKS, 0.5, load=load)
     event = rate(tmp_path, config, 8, NETWORKS, 0.5, games=32, hours=0.1, load=load)

@@ -39,7 +39,7 @@ BOOK = RatingBook(
 )
 
 
-def test_the_fit_is_that_of_all_games_of_both_colours() -> None:
+def test_the_fit_is_that_of_all_games_of_both_colors() -> None:
     book = BOOK.fitted()
     ratings = fit([score for e in BOOK.events for p in e.pairings for score in p.scores()], "random")
     assert book.anchor == "random"

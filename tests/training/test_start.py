@@ -16,6 +16,7 @@ from tengen.data.store import Store  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
+from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.start import start_from, with_network  # noqa: E402
@@ -156,6 +157,10 @@ def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path:
     assert first["step"] == 0
     card = read_card(folder / "nets" / "fine-tune.onnx")
     assert card.data == "the games of random, begun with tygem-b8c64" and card.board_sizes == [7]
+    # Another start is another run.
+    other = RunConfig.model_validate({**(RunFolder(folder, "supervised").saved_recipe() or {}), "start": str(folder)})
+    with pytest.raises(RecipeError, match="start = tygem-b8c64, not"):
+        train(other, folder, show_progress=False)
     # Two small steps: the predictions are still those of the shipped network.
     final = read_events(folder, "final")[-1]
     assert final["cross_entropy"] == pytest.approx(first["cross_entropy"], rel=0.3)

@@ -70,7 +70,7 @@ def finished_game(network: str) -> bytes:
 
 
 def play_on(session: GameSession, network: str, moves: int, limits: Limits) -> None:
-    """Let the engine play both colours for so many moves, or to the end."""
+    """Let the engine play both colors for so many moves, or to the end."""
     engine = Engines(network)()
     engine.style = Style(resign=False)
     for _ in range(moves):
@@ -145,7 +145,7 @@ def pause(seconds: float) -> None:
 
 
 def shrink(picture: Path) -> int:
-    """As few colours as it takes for the picture to fit; its size in bytes."""
+    """As few colors as it takes for the picture to fit; its size in bytes."""
     from PIL import Image
 
     original = Image.open(picture).convert("RGB")

@@ -57,7 +57,7 @@ def upload(tab: Tab, path: Path) -> None:
 
 
 def analyze(tab: Tab) -> None:
-    """Start a 9x9 game in which both colours are a person's."""
+    """Start a 9x9 game in which both colors are a person's."""
     # By script: the dialog still moves in, and a mouse that misses it closes it.
     press = """
     const dialog = document.querySelector("[data-testid=new-game-dialog]");

@@ -156,7 +156,7 @@ def test_after_two_passes_dead_stones_are_marked_and_corrected() -> None:
     assert session.score == 21 - 28 - 2.5
     assert session.view().territory[stone] == "b" and session.view().dead == (stone,)
     session.toggle_dead(stone)
-    # The White stone lives again: it is a point for White, and the empty points around it touch both colours.
+    # The White stone lives again: it is a point for White, and the empty points around it touch both colors.
     assert session.score == 7 - 29 - 2.5
     assert session.status() == "White wins by 24.5 as counted"
     session.toggle_dead(stone)

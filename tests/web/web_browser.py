@@ -125,7 +125,7 @@ class Tab:
         self.script(TAP, point, size)
 
     def stones(self) -> dict[int, str]:
-        """Point to colour, B or W, of every stone drawn."""
+        """Point to color, B or W, of every stone drawn."""
         drawn = "[...document.querySelectorAll('.tg-stone')].map(s => [+s.dataset.point, +s.dataset.color ? 'W' : 'B'])"
         code = f"return {drawn}"
         return dict(self.script(code))  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ _PLAYOUTS_A_CALL = 50
 def rate(work: Callable[[], int], seconds: float) -> float:
     """Units a second: calls `work`, which returns how many units it did, for `seconds` of wall time, at least once.
 
-    One call before, which is not counted, fills caches and compiles models.
+    An uncounted first call fills caches and compiles models.
     """
     work()
     done, start = 0, time.perf_counter()

@@ -78,7 +78,7 @@ def _processor() -> str:
 
 @dataclass
 class Figures:
-    """What was measured; `missing` says in a line each what could not be."""
+    """What was measured; `missing` has a line for each figure that could not be."""
 
     machine: Machine
     evaluations: list[Evaluations] = field(default_factory=list)

@@ -41,8 +41,8 @@ class Encoding:
 class Estimate:
     """How long a recipe will take, from the steps that were measured.
 
-    `positions` a second are those of training steps alone; `judging` is the share of the time that goes into judging
-    the network on the way. `seconds` count from the first step to the end of the last, with the judging between.
+    `positions` a second are those of training steps alone; `judging` is the share of the time that
+    validation takes. `seconds` count from the first step to the end of the last, with the validations between.
     """
 
     recipe: str
@@ -71,7 +71,7 @@ def random_games(size: int) -> Iterator[Store]:
 
 
 def encoding(runs: Sequence[RunConfig], seconds: float) -> Encoding:
-    """From the first store of the recipes that is here, else from random games of 19x19."""
+    """From the first of the recipes' stores that exists, else from random games of 19x19."""
     for run in runs:
         if (store := _store_of(run)) is not None:
             return _encoding(store, run.data.store, seconds)
@@ -82,7 +82,7 @@ def encoding(runs: Sequence[RunConfig], seconds: float) -> Encoding:
 def estimate(run: RunConfig, seconds: float) -> Estimate:
     """Train a little by a recipe, in memory, and work out the rest. Needs the extra [train].
 
-    Positions come from the recipe's stores, or from random games where these are not here.
+    Positions come from the recipe's stores, or from random games where these do not exist.
     """
     from tengen.networks import parse_config
     from tengen.training.start import with_network
@@ -96,7 +96,7 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
         run = run.model_copy(update={"training": run.training.with_epoch(samplers.train.positions)})
         return _estimate(run, name, run.data.store, measure_pace(run, samplers, seconds), samplers.validation.positions)
     if run.training.with_epoch(1) != run.training:
-        raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} is not here")
+        raise StoreError(f"the length of {run.name} depends on its games, and {run.data.store} does not exist")
     with random_games(max(run.card.board_sizes or config.board_sizes or (19,))) as store:
         train = Sampler(
             store, "all", config.plane_set, run.training.batch_size, threads=run.data.threads,
@@ -108,9 +108,9 @@ def estimate(run: RunConfig, seconds: float) -> Estimate:
 
 
 def plan(config: TrainConfig, pace: Pace, judged: int) -> tuple[int, float, float, str]:
-    """(steps, seconds, share of judging, what ends the run) of a run that goes on as it was measured.
+    """(steps, seconds, share of validation, what ends the run) of a run at the measured pace.
 
-    `judged` positions are judged at a time, at the interval of the recipe and at the end.
+    Each validation takes `judged` positions, at the interval of the recipe and at the end.
     """
     a_judging = judged * pace.validation_seconds
     interval = config.steps_between_validations
@@ -146,7 +146,7 @@ def _estimate(run: RunConfig, network: str, source: str, pace: Pace, judged: int
 
 
 def _store_of(run: RunConfig) -> Store | None:
-    """The recipe's store if all its stores are here."""
+    """The recipe's store if all its stores exist."""
     try:
         if run.data.validation_store is not None:
             Store.open(Path(run.data.validation_store))

@@ -147,6 +147,6 @@ def _shown(key: str, estimate: Estimate) -> tuple[str, str]:
     if not estimate.count:
         return "unknown", ""
     form = "{:.3f}" if key in ("cross_entropy", "value_mse", "value_mse_01") else "{:.1%}"
-    if not math.isfinite(estimate.high):  # a single position tells no spread
+    if not math.isfinite(estimate.high):  # the spread of a single position is unknown
         return form.format(estimate.mean), "unknown"
     return form.format(estimate.mean), f"{form.format(estimate.low)} to {form.format(estimate.high)}"

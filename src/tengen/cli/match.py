@@ -25,7 +25,7 @@ _PLAYER = (
 def command(
     players: Annotated[list[str], typer.Argument(help=_PLAYER, show_default=False)],
     games: Annotated[
-        int | None, typer.Option(help="games of each pairing, half with each colour [60, or what --within needs]")
+        int | None, typer.Option(help="games of each pairing, half with each color [60, or what --within needs]")
     ] = None,
     schedule: Annotated[
         str | None,
@@ -74,7 +74,7 @@ def command(
 ) -> None:
     """Play games between two players or more under equal conditions, and report who is stronger and how sure that is.
 
-    Every opening is played with both colours. Our own rules decide what is legal and count, with the dead stones on
+    Every opening is played with both colors. Our own rules decide what is legal and count, with the dead stones on
     which the players agree. The folder keeps every game; the same command goes on after an interruption.
     """
     given = {

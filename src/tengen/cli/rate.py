@@ -143,7 +143,7 @@ def _print(one: Standings, console: Console) -> None:
     if len(one.pairs) <= _MOST_PAIRS:
         console.print(_pairs(one))
     else:
-        console.print(f"{len(one.pairs)} pairings: --json or --report tell them")
+        console.print(f"{len(one.pairs)} pairings: --json and --report list them")
     for warning in one.warnings:
         console.print(f"[yellow]note:[/yellow] {escape(warning)}", highlight=False)
 

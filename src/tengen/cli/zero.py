@@ -45,12 +45,12 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import SelfPlayConfig
     from tengen.selfplay.loop import SelfPlayRun, help_generate, help_rate
-    from tengen.selfplay.progress import NullObserver, TerminalObserver
+    from tengen.selfplay.progress import Observer, TerminalObserver
 
     config = load_recipe(recipe, settings, model=SelfPlayConfig)
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
-    shown = nullcontext(NullObserver()) if quiet else TerminalObserver(config, folder)
+    shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
     with report_interruption(folder), ShutdownFlag() as stop, shown as observer:
         if role == "lead":
             return SelfPlayRun(config, folder, observer, stop).go()

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
-from tengen.data.batch import Batch, Rows
+from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.errors import NetworkError
 from tengen.game import Game
 from tengen.plugins import Registry
 from tengen.sgf.values import rank, rank_strength
 
-Floats = npt.NDArray[np.float32]
+AnyGame = Game | _native.Game
+Shards = Sequence[_native.GameColumns]
 Encoded = tuple[Floats, Floats, Floats]
 """Planes, scalars and mask."""
 Ranks = tuple[str, str]
@@ -43,19 +44,16 @@ class PlaneSet(ABC):
     scalars: tuple[str, ...]
 
     def encode_game(
-        self, game: Game | _native.Game, symmetry: int = 0, edge: int | None = None, ranks: Ranks = UNRANKED
+        self, game: AnyGame, symmetry: int = 0, edge: int | None = None, ranks: Ranks = UNRANKED
     ) -> Encoded:
         """Encode the position of one game: planes [C, edge, edge], scalars [S], mask [edge, edge]. See encode_games."""
         planes, scalars, mask = self.encode_games([game], edge, [symmetry], [ranks])
         return planes[0], scalars[0], mask[0]
 
     def encode_games(
-        self,
-        games: Sequence[Game | _native.Game],
-        edge: int | None = None,
-        symmetries: Sequence[int] | None = None,
+        self, games: Sequence[AnyGame], edge: int | None = None, symmetries: Sequence[int] | None = None,
         ranks: Sequence[Ranks] | None = None,
-    ) -> Encoded:
+    ) -> Encoded:  # fmt: skip
         """Encode the positions of games for their sides to move.
 
         Returns float32 planes [B, C, edge, edge], scalars [B, S] and mask [B, edge, edge], which is 1 on the board.
@@ -75,13 +73,7 @@ class PlaneSet(ABC):
 
     @abstractmethod
     def write_game(
-        self,
-        game: Game | _native.Game,
-        planes: Floats,
-        scalars: Floats,
-        mask: Floats,
-        symmetry: int = 0,
-        ranks: Ranks = UNRANKED,
+        self, game: AnyGame, planes: Floats, scalars: Floats, mask: Floats, symmetry: int = 0, ranks: Ranks = UNRANKED
     ) -> None:
         """Write the position of one game into planes [C, edge, edge], scalars [S] and mask [edge, edge].
 
@@ -97,15 +89,7 @@ class PlaneSet(ABC):
         """
 
     @abstractmethod
-    def encode_rows(
-        self,
-        shards: Sequence[_native.GameColumns],
-        shard: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        rows: Rows,
-        batch: Batch,
-        threads: int,
-    ) -> None:
+    def encode_rows(self, shards: Shards, shard: Ints, row: Ints, rows: Rows, batch: Batch, threads: int) -> None:
         """Fill a batch with the positions and targets of `rows`, each at (shard, row), both int64 [B].
 
         Raises ValueError for what is no position of a game.
@@ -124,15 +108,7 @@ class NativePlaneSet(PlaneSet):
             raise NetworkError(str(error)) from None
         return cls(name, tuple(planes), tuple(scalars))
 
-    def encode_rows(
-        self,
-        shards: Sequence[_native.GameColumns],
-        shard: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        rows: Rows,
-        batch: Batch,
-        threads: int,
-    ) -> None:
+    def encode_rows(self, shards: Shards, shard: Ints, row: Ints, rows: Rows, batch: Batch, threads: int) -> None:
         """Fill a batch in native threads."""
         _native.encode_rows(
             self.name, shards, shard, row, rows.ply, rows.symmetry, rows.other_scoring, rows.komi_shift,
@@ -141,13 +117,7 @@ class NativePlaneSet(PlaneSet):
         )  # fmt: skip
 
     def write_game(
-        self,
-        game: Game | _native.Game,
-        planes: Floats,
-        scalars: Floats,
-        mask: Floats,
-        symmetry: int = 0,
-        ranks: Ranks = UNRANKED,
+        self, game: AnyGame, planes: Floats, scalars: Floats, mask: Floats, symmetry: int = 0, ranks: Ranks = UNRANKED
     ) -> None:
         """Write one position."""
         edge = mask.shape[-1]
@@ -170,15 +140,7 @@ class PythonPlaneSet(PlaneSet):
 
     features: Callable[[FeatureContext], tuple[npt.ArrayLike, npt.ArrayLike]] = field(repr=False)
 
-    def encode_rows(
-        self,
-        shards: Sequence[_native.GameColumns],
-        shard: npt.NDArray[np.int64],
-        row: npt.NDArray[np.int64],
-        rows: Rows,
-        batch: Batch,
-        threads: int,
-    ) -> None:
+    def encode_rows(self, shards: Shards, shard: Ints, row: Ints, rows: Rows, batch: Batch, threads: int) -> None:
         """Fill the targets natively, then the planes and scalars position by position."""
         count, edge = len(rows.ply), batch.mask.shape[-1]
         points = np.empty((count, 1, edge, edge), np.float32)
@@ -192,13 +154,7 @@ class PythonPlaneSet(PlaneSet):
             self._write(context, points[i, 0], batch.mask[i], batch.planes[i], batch.scalars[i])
 
     def write_game(
-        self,
-        game: Game | _native.Game,
-        planes: Floats,
-        scalars: Floats,
-        mask: Floats,
-        symmetry: int = 0,
-        ranks: Ranks = UNRANKED,
+        self, game: AnyGame, planes: Floats, scalars: Floats, mask: Floats, symmetry: int = 0, ranks: Ranks = UNRANKED
     ) -> None:
         """Write one position."""
         edge, native = mask.shape[-1], _native_game(game)
@@ -283,5 +239,5 @@ def rank_codes(ranks: Ranks) -> tuple[int, int]:
     return rank_strength(ranks[0]), rank_strength(ranks[1])
 
 
-def _native_game(game: Game | _native.Game) -> _native.Game:
+def _native_game(game: AnyGame) -> _native.Game:
     return game._native if isinstance(game, Game) else game

@@ -26,7 +26,7 @@ def _no_stones() -> npt.NDArray[np.uint16]:
 
 
 def pack_moves(colors: npt.ArrayLike, points: npt.ArrayLike) -> npt.NDArray[np.uint16]:
-    """Join colours (0 black, 1 white) and points into stored moves, uint16 [n]."""
+    """Join colors (0 black, 1 white) and points into stored moves, uint16 [n]."""
     return np.asarray(points, np.uint16) | np.left_shift(np.asarray(colors, np.uint16), 15, dtype=np.uint16)
 
 
@@ -53,7 +53,7 @@ class GameRecord:
     white_stones: npt.NDArray[np.uint16] = field(default_factory=_no_stones)
     """Points of White's setup stones."""
     first: int = 0
-    """Colour to play first: 0 black, 1 white."""
+    """Color to play first: 0 black, 1 white."""
     winner: int | None = None
     """0 black, 1 white, 2 draw, None unknown."""
     score: float | None = None
@@ -88,7 +88,7 @@ class GameRecord:
 
     @property
     def colors(self) -> npt.NDArray[np.uint8]:
-        """Colour of every move, uint8 [n]: 0 black, 1 white."""
+        """Color of every move, uint8 [n]: 0 black, 1 white."""
         return (self.moves >> 15).astype(np.uint8)
 
     @property

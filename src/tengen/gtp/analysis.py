@@ -99,7 +99,7 @@ MAX_INTERVAL = 360_000  # centiseconds
 
 
 def analyze(form: Format) -> Callable[[GtpSession, Arguments], Stream]:
-    """[COLOUR] [CENTISECONDS] KEY VALUE ...: search until the next input line, with an output line each interval."""
+    """[COLOR] [CENTISECONDS] KEY VALUE ...: search until the next input line, with an output line each interval."""
 
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options = read_options(args, session.game.size, session.game.to_play)
@@ -154,7 +154,7 @@ lz_genmove_analyze, kata_genmove_analyze = genmove_analyze(leela_line), genmove_
 
 
 def read_options(args: Arguments, size: int, to_play: int) -> tuple[int, AnalyzeOptions]:
-    """The colour to search for and the options. Raises GtpError for an unknown key or a bad value."""
+    """The color to search for and the options. Raises GtpError for an unknown key or a bad value."""
     words = list(args.words)
     color = parse_color(words.pop(0)) if words and is_color(words[0]) else to_play
     if words and words[0][:1].isdigit():
@@ -201,8 +201,8 @@ class _Reader:
                 raise GtpError(f"unknown key {key} of the analysis")
 
     def _read_points(self, key: str) -> None:
-        """COLOUR VERTEX,VERTEX... DEPTH: applies to the first move, so only for the colour to move."""
-        color = parse_color(self._next(f"the colour of {key}"))
+        """COLOR VERTEX,VERTEX... DEPTH: applies to the first move, so only for the color to move."""
+        color = parse_color(self._next(f"the color of {key}"))
         words = self._next(f"the moves of {key}").split(",")
         points = frozenset(parse_vertex(word, self.size) for word in words if word)
         self._integer(f"the depth of {key}", 1_000_000)

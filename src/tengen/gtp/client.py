@@ -14,21 +14,21 @@ from tengen.gtp.process import Child, ProcessOutput
 
 Reason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
 
-_LAST_WORDS = 20  # lines that are kept of what it said besides its answers
+_LAST_WORDS = 20  # lines kept of the output that answers no command
 _REMARKS = 1000  # lines of stderr that are kept of one command
 _LONGEST_LINE = 1 << 16  # a longer one is read in pieces
 _SHOWN = 500  # characters of a line that are kept
 _LONGEST_ANSWER = 1 << 20
-_MOST_CHATTER = 1 << 24  # bytes on stdout that answer nothing, in one command
-_UNASKED = 64  # reads of what it wrote between two commands
-_TICK = 0.25  # seconds between two looks at whether it lives
+_MAX_CHATTER = 1 << 24  # bytes on stdout outside of answers, in one command
+_UNASKED = 64  # reads of the output between two commands
+_TICK = 0.25  # seconds between two checks that the program is alive
 
-# `=` or `?`, an id, and the text; some programs forget the space. A banner of `=====` is no answer.
+# `=` or `?`, an id, and the text; some programs forget the space. A banner of `=====` is not an answer.
 _ANSWER = re.compile(r"([=?])\d*(?:\s+(.*)|([A-Za-z].*))?")
 
 
 class ProgramError(TengenError):
-    """A GTP program failed: `reason` says how, `last_words` are the last lines that it said besides its answers."""
+    """A GTP program failed: `last_words` are the last lines of output that answer no command."""
 
     def __init__(self, program: str, reason: Reason, detail: str, last_words: tuple[str, ...] = ()) -> None:
         super().__init__(f"{program}: {detail}")
@@ -40,10 +40,10 @@ class ProgramError(TengenError):
 class GtpClient:
     """Speaks GTP 2 with a program started from a command line, in a process group of its own.
 
-    Every call has a deadline. A program that dies, is late, answers `?` or talks nonsense raises ProgramError;
-    after any of these but `?` it is `broken`, and each further call raises the same error. `name` is what the program
-    calls itself, `called` what errors call it (the command line unless given). `close` ends the program and all that it
-    has started, whatever they do.
+    Every call has a deadline. A program that dies, is late, answers `?` or gives no valid answer raises ProgramError;
+    after any of these but `?` it is `broken`, and each further call raises the same error. `name` is the name that
+    the program gives, `called` the one in errors (the command line unless given). `close` ends the program and all its
+    children.
     """
 
     def __init__(self, command_line: str, startup_seconds: float = 60.0, called: str = "") -> None:
@@ -52,7 +52,7 @@ class GtpClient:
             raise TengenError("an empty GTP command line: give a program and its arguments")
         self.called = called or command_line
         self.broken: ProgramError | None = None
-        self._said: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._remarks: deque[str] = deque(maxlen=_REMARKS)
         self._lines, self._stderr_lines = _Lines(), _Lines()
         self._child = self._start(words)
@@ -61,8 +61,8 @@ class GtpClient:
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
         except ProgramError as error:
             self.close()
-            said = f"; it said: {' | '.join(self.last_words[-3:])}" if self.last_words else ""
-            raise self.error(error.reason, f"does not come up: {error.detail}{said}") from error
+            output = f"; its output: {' | '.join(self.last_words[-3:])}" if self.last_words else ""
+            raise self.error(error.reason, f"does not start: {error.detail}{output}") from error
         except BaseException:
             self.close()
             raise
@@ -81,7 +81,7 @@ class GtpClient:
     @property
     def last_words(self) -> tuple[str, ...]:
         """The last lines that the program wrote to stderr, or to stdout without answering anything, oldest first."""
-        return tuple(self._said)
+        return tuple(self._last_words)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class GtpClient:
         """Ask the program to quit, then end it and all its children; returns within a few seconds. May be repeated."""
         with contextlib.suppress(OSError, ValueError):
             self._child.write("quit")
-        self._child.end(hopeless=self.broken is not None)
+        self._child.end(at_once=self.broken is not None)
 
     def error(self, reason: Reason, detail: str) -> ProgramError:
         """What to raise about this program."""
@@ -117,7 +117,7 @@ class GtpClient:
         try:
             return Child(words)
         except FileNotFoundError:
-            raise ProgramError(self.called, "not found", f"no program {words[0]!r} that could be run here") from None
+            raise ProgramError(self.called, "not found", f"no program {words[0]!r} that can be run") from None
         except OSError as error:
             raise ProgramError(self.called, "not found", f"cannot be started: {error.strerror}") from error
 
@@ -132,7 +132,7 @@ class GtpClient:
 
     def _ask(self, command: str, seconds: float) -> str:
         deadline = time.monotonic() + seconds
-        self._forget_unasked()
+        self._discard_unasked()
         try:
             self._child.write(command)
         except (OSError, ValueError):
@@ -143,17 +143,17 @@ class GtpClient:
             chatter += len(output.stdout) * (not answer.begun)
             for line in self._lines.feed(output.stdout):
                 if not answer.take(line) and line.strip():
-                    self._said.append(_shown(line))
+                    self._last_words.append(_shown(line))
             if output.closed and not answer.complete:
                 raise self._lost(f"during '{command}'")
-            if chatter > _MOST_CHATTER or answer.length > _LONGEST_ANSWER:
-                raise self.error("invalid answer", f"talked without end at '{command}'")
+            if chatter > _MAX_CHATTER or answer.length > _LONGEST_ANSWER:
+                raise self.error("invalid answer", f"too much output at '{command}'")
         if answer.refused:
             raise self.error("refused", f"'{command}' was answered with '? {answer.text}'")
         return answer.text
 
     def _read_output(self, deadline: float, command: str, begun: bool) -> ProcessOutput:
-        """Something that it wrote; raises ProgramError when its time is up, or when it has gone."""
+        """Some output; raises ProgramError when the time is up or the program has ended."""
         while (left := deadline - time.monotonic()) > 0:
             exit_status = self._child.exit_status
             output = self._child.read(min(left, _TICK))
@@ -166,7 +166,7 @@ class GtpClient:
         raise self.error("timeout", f"{how} in time")
 
     def _lost(self, when: str) -> ProgramError:
-        """It cannot answer any more: how it ended, and what it said while dying."""
+        """The error of a program that cannot answer any more: how it ended, and its last output."""
         deadline = time.monotonic() + 1
         while time.monotonic() < deadline:
             exit_status = self._child.exit_status
@@ -174,21 +174,21 @@ class GtpClient:
             self._note(output)
             if exit_status is not None and not output.stderr:
                 break
-        return self.error("crash", f"{self._child.exit_status or 'closed its output, but lives on,'} {when}")
+        return self.error("crash", f"{self._child.exit_status or 'closed its output, but still runs,'} {when}")
 
     def _note(self, output: ProcessOutput) -> None:
         for line in self._stderr_lines.feed(output.stderr):
             self._remarks.append(line)
             if line.strip():
-                self._said.append(_shown(line))
+                self._last_words.append(_shown(line))
 
-    def _forget_unasked(self) -> None:
-        """What it wrote between two commands is no answer to the next."""
+    def _discard_unasked(self) -> None:
+        """Discard the output between two commands, which must not count as an answer to the next."""
         self._remarks.clear()
         for _ in range(_UNASKED):
             output = self._child.read(0)
             self._note(output)
-            self._said.extend(_shown(line) for line in self._lines.feed(output.stdout) if line.strip())
+            self._last_words.extend(_shown(line) for line in self._lines.feed(output.stdout) if line.strip())
             if not output.stdout and not output.stderr:
                 break
         self._remarks.clear()

@@ -23,7 +23,7 @@ from tengen.gtp.session import GtpSession
 
 
 def play(session: GtpSession, args: Arguments) -> str:
-    """COLOUR VERTEX."""
+    """COLOR VERTEX."""
     args.expect(2)
     color = args.color(0)
     point = args.vertex(1, session.game.size)
@@ -35,20 +35,20 @@ def play(session: GtpSession, args: Arguments) -> str:
 
 
 def genmove(session: GtpSession, args: Arguments) -> str:
-    """COLOUR: search, play the move and answer it, or `resign`."""
+    """COLOR: search, play the move and answer it, or `resign`."""
     args.expect(1)
     color = args.color(0)
     return play_result(session, color, session.search(color))
 
 
 def reg_genmove(session: GtpSession, args: Arguments) -> str:
-    """COLOUR: the move that the engine would play."""
+    """COLOR: the move that the engine would play."""
     args.expect(1)
     return name_of(session.search(args.color(0)), session.game.size)
 
 
 def genmove_cleanup(session: GtpSession, args: Arguments) -> str:
-    """COLOUR: like `genmove`, but the engine captures dead stones before it passes."""
+    """COLOR: like `genmove`, but the engine captures dead stones before it passes."""
     args.expect(1)
     color = args.color(0)
     return play_result(session, color, session.search(color, cleanup=True))
@@ -112,7 +112,7 @@ def list_time_settings(session: GtpSession, args: Arguments) -> str:
 
 
 def time_left(session: GtpSession, args: Arguments) -> str:
-    """COLOUR SECONDS STONES: main time left if STONES is 0, else the period with the stones or periods left."""
+    """COLOR SECONDS STONES: main time left if STONES is 0, else the period with the stones or periods left."""
     args.expect(3)
     color, seconds, stones = args.color(0), args.number(1), args.integer(2)
     _check_times(seconds, 0, stones)

@@ -22,7 +22,7 @@ _MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a
 
 @dataclass(frozen=True)
 class ProcessOutput:
-    """What a child wrote since the last read; `closed` when its stdout has ended."""
+    """The output of a child since the last read; `closed` when its stdout has ended."""
 
     stdout: bytes = b""
     stderr: bytes = b""
@@ -74,12 +74,12 @@ class Child:
         return f"was killed by signal {-status} ({signal.strsignal(-status)})"
 
     def write(self, line: str) -> None:
-        """Send a line to its stdin. Raises OSError (or ValueError, once closed) when nobody can read it."""
+        """Send a line to its stdin. Raises OSError (or ValueError, once closed) when the pipe is closed."""
         self._stdin.write(line.encode() + b"\n")
         self._stdin.flush()
 
     def read(self, seconds: float) -> ProcessOutput:
-        """Wait up to `seconds` for output. What it wrote to stderr is never older than what it wrote to stdout."""
+        """Wait up to `seconds` for output. All output to stderr before that to stdout is included."""
         if not self._open.get_map():
             time.sleep(min(max(seconds, 0.0), 0.01))
         else:
@@ -90,16 +90,16 @@ class Child:
             stdout, stderr, closed=self._stdout not in {key.fileobj for key in self._open.get_map().values()}
         )
 
-    def end(self, grace: float = 1.0, hopeless: bool = False) -> None:
+    def end(self, grace: float = 1.0, at_once: bool = False) -> None:
         """Close its stdin, then end it and everything that it has started; returns in a few seconds. May be repeated.
 
-        It has `grace` seconds to end by itself, unless that is `hopeless`, and as many after SIGTERM.
+        It has `grace` seconds to end by itself, unless `at_once`, and as many after SIGTERM.
         """
         if self._ended:
             return
         with contextlib.suppress(OSError):
             self._stdin.close()
-        if not self._gone(0 if hopeless else grace):
+        if not self._gone(0 if at_once else grace):
             self._end_all(psutil.Process.terminate)
             self._gone(grace)
         deadline = time.monotonic() + grace

@@ -101,7 +101,7 @@ class GtpSession:
         self.set_time(self.control)
 
     def limits_for(self, color: int) -> Limits:
-        """The limits of a move of this colour: those of the command line, and its clock."""
+        """The limits of a move of this color: those of the command line, and its clock."""
         clock = self.clocks.get(color)
         limits = replace(self.options.limits, clock=clock, early_stop=True)
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
@@ -116,7 +116,7 @@ class GtpSession:
         cleanup: bool = False,
         restricted: Restriction = ((), ()),
     ) -> SearchResult:
-        """Search a move of this colour within its limits, and charge its clock."""
+        """Search a move of this color within its limits, and charge its clock."""
         started = self.now()
         self.lines.search_begins()
         self.engine.set_position(with_turn(self.game, color), *restricted)

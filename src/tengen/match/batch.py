@@ -53,8 +53,8 @@ def go_on() -> None:
 class BatchMatch:
     """Plays the games of a match by their numbers, up to `at_once` of them side by side.
 
-    Each game is a function of the conditions, its number and the players, whatever is played beside it. Players are
-    opened by `open_player` when they are first needed. `threads` are those of searches, and copies of a program that
+    Each game depends on the conditions, its number and the players alone. Players are opened by `open_player` when they
+    are first needed. `threads` are those of searches, and copies of a program that
     compute at once. `check` is called before each step and may raise, to stop. Raises TengenError where openings do not
     exist.
     """
@@ -97,7 +97,7 @@ class BatchMatch:
 
     @property
     def at_once(self) -> int:
-        """Games that go on side by side: no more than the players that are open can play."""
+        """Games that are played side by side, limited by the `max_games` of the open players."""
         limits = (player.max_games for player in self.players.values())
         return min([self._at_once, *(limit for limit in limits if limit is not None)])
 
@@ -191,7 +191,7 @@ class BatchMatch:
             by_player[game.to_move].append(game)
         outside = {name: games for name, games in by_player.items() if self.players[name].external}
         if len(by_player) == 1:
-            outside = {}  # nothing would compute beside it
+            outside = {}  # no other player would compute at the same time
         # Programs think in threads while the players of this process compute.
         answers = {name: self._outside.submit(self._ask, name, games) for name, games in outside.items()}
         done: list[Played] = []
@@ -223,6 +223,6 @@ class BatchMatch:
         self._failed[outcome.loser] += 1
         if self._failed[outcome.loser] >= _PATIENCE:
             raise TengenError(
-                f"{outcome.loser} could not begin {_PATIENCE} games one after the other: {outcome.detail}; the same "
-                "command goes on with the games left"
+                f"{outcome.loser} failed to start {_PATIENCE} games in a row: {outcome.detail}; the same "
+                "command continues the match"
             )

@@ -29,7 +29,7 @@ class Display(LiveDisplay):
         self._settings = settings
         self._outcomes: list[Outcome] = []
         self._all = len(settings.indices())
-        self._at_most = "at most " if settings.sprt or settings.within else ""
+        self._up_to = "up to " if settings.sprt or settings.within else ""
         self._eta = Eta(self._all)
         self._printed = time.monotonic()
         self._test: Progress | None = None
@@ -42,14 +42,14 @@ class Display(LiveDisplay):
         self._eta = Eta(self._all, len(earlier))
         self._printed = time.monotonic()
         there = f", {len(earlier)} of them played before" if earlier else ""
-        self.print(f"{self._at_most}{self._all} games{there}, {at_once} at once: {self._who()}")
+        self.print(f"{self._up_to}{self._all} games{there}, {at_once} at once: {self._who()}")
         self.show()
 
     def played(self, outcome: Outcome, test: Progress | None) -> None:
         self._outcomes.append(outcome)
         self._test = test
         if outcome.disputed:
-            self.print(f"{game_line(outcome)}, and name different winners: {outcome.counts}")
+            self.print(f"{game_line(outcome)}, with different winners: {outcome.counts}")
         if not self.console.is_terminal and time.monotonic() > self._printed + _QUIET_SECONDS:
             self._printed = time.monotonic()
             self.print(f"{self._progress()}: {self._standing()}")
@@ -78,7 +78,7 @@ class Display(LiveDisplay):
         done = len(self._outcomes)
         progress = f"{done} of {self._all} games"
         if (left := self._eta.seconds(done)) is not None:
-            progress += f", {self._at_most}{show_seconds(round(left))} left"
+            progress += f", {self._up_to}{show_seconds(round(left))} left"
         return progress
 
     def _standing(self) -> str:

@@ -1,7 +1,7 @@
 """The folder of a match: its settings, a line of JSON a finished game, and every game as SGF.
 
-A match that was interrupted at any moment goes on where it stopped: a game counts once its line is complete, and its
-SGF is written before the line.
+An interrupted match continues where it stopped: a game counts once its line is complete, and its SGF is written before
+the line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tengen.runs.folder import difference
 
 VERSION = 2
 
-# A match may be made longer and the folder moved; all else must stay as it was.
+# A match may be made longer; all else must stay as it was.
 _MAY_CHANGE = frozenset({"games"})
 _RENAMED = {"sure": "majority", "died": "crash", "nonsense": "invalid answer"}  # reasons in older folders
 
@@ -59,9 +59,9 @@ def read_folder(folder: Path) -> tuple[About, list[Outcome]]:
         )
         about = About(schedule, tuple(players), conditions, games, fields)
     except FileNotFoundError:
-        raise TengenError(f"{folder} holds no match: there is no {path.name}") from None
+        raise TengenError(f"{folder} holds no match: {path.name} is missing") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TengenError(f"{path} is not what a match writes: {error!r}") from error
+        raise TengenError(f"{path} is not the file of a match: {error!r}") from error
     outcomes = _read_lines(folder / "games.jsonl")
     return about, [outcomes[i] for i in sorted(outcomes)]
 
@@ -102,7 +102,7 @@ class MatchFolder:
         if found := difference(saved, {**saved, **about}, _MAY_CHANGE):
             raise OtherMatchError(
                 f"{self.folder} holds a match with {found}; choose another folder with --out, or the same settings to "
-                "go on"
+                "continue"
             )
 
     def begin(self, about: Mapping[str, Any]) -> None:
@@ -161,7 +161,7 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
             outcomes[row["index"]] = Outcome(**row)
         except (ValueError, KeyError, TypeError) as error:
             raise TengenError(
-                f"{path}, line {number} is not what a match writes ({error!r}): remove it, and the game is played again"
+                f"{path}, line {number} is not a game of a match ({error!r}): remove it, and the game is played again"
             ) from error
     return outcomes
 

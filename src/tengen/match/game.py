@@ -177,7 +177,7 @@ class MatchGame:
     game: Game = field(init=False)
     comments: list[str] = field(default_factory=list)  # one a move
     end: _native.GameEnd | None = None  # where the rules alone ended the game
-    _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by colour
+    _seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])  # by color
     _visits: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
     def __post_init__(self) -> None:

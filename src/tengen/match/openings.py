@@ -64,8 +64,8 @@ class Drawn:
     """Openings drawn from a policy by the seed of the match, all pairs at once. Nobody passes in an opening.
 
     The policy is that of the `opener` if there is one. Otherwise, for `policy`, that of the first player of the pair
-    that has one; for `players`, the first player's for Black and the second one's for White, and the other way round in
-    every other round. Without a policy, and for `random`, the moves are random points off the edge.
+    that has one; for `players`, the first player's for Black and the second one's for White, and swapped in every
+    other round. Without a policy, and for `random`, the moves are random points off the edge.
     """
 
     def __init__(self, conditions: Conditions, opener: Player | None = None) -> None:
@@ -153,7 +153,7 @@ def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise RecipeError(f"{path} is no text: a list of openings has a line of moves for each") from error
+            raise RecipeError(f"{path} is not a text file: a list of openings has a line of moves for each") from error
         for i, line in enumerate(text.splitlines()):
             if words := line.partition("#")[0].split():
                 yield f"{path}, line {i + 1}", tuple(words)

@@ -70,7 +70,7 @@ class Player:
         """
 
     def choose(self, turns: Sequence[Turn]) -> Sequence[Reply]:
-        """A reply for each of these turns, at least one, of different games on boards of one size."""
+        """A reply for each of these turns (one or more), of different games on boards of one size."""
         raise NotImplementedError
 
     def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
@@ -93,7 +93,7 @@ class Player:
 
 
 def comment_of(color: int, winrate: float, score: float | None, visits: int | None) -> str:
-    """The comment on a move: winrate (0..1) and score (points) of this colour, and visits."""
+    """The comment on a move: winrate (0..1) and score (points) of this color, and visits."""
     parts = [f"{COLOR_NAMES[color]} wins {winrate:.1%}"]
     if score is not None:
         parts.append(f"score {score:+.1f}")

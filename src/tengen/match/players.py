@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tengen.engine import Engine, Limits
 from tengen.engine.clock import Clock
 from tengen.engine.count import Counter
-from tengen.engine.params import PassPolicy
+from tengen.engine.params import PassPolicy, SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import TengenError
@@ -273,7 +273,10 @@ class EnginePlayer(_EvaluatorPlayer):
         evaluator = self._evaluator
         if spec.symmetries:
             evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode="random", seed=seed))
-        engine = Engine(evaluator, spec.params, seed=seed, style=spec.style, threads=spec.threads)
+        params = spec.params
+        if spec.kind == "policy" and "preset" in self._evaluator.on(game.size).advice:
+            params = SearchParams(**params.model_dump())  # the published search would prune moves of the policy
+        engine = Engine(evaluator, params, seed=seed, style=spec.style, threads=spec.threads)
         if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
             engine.warm_up(game.size)
             self._warm.add(game.size)

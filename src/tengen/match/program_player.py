@@ -1,4 +1,4 @@
-"""GTP programs as players: the commands that they are sent, and what they write about their moves."""
+"""GTP programs as players: the commands sent to them, and the engine information that they write."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _Copy:
         words = self._count(game, "final_status_list dead").split()
         points = frozenset(self._point(word, game.size) for word in words)
         if empty := [word for word in words if not _is_stone(game, self._point(word, game.size))]:
-            raise self._client.error("invalid answer", f"'{' '.join(empty)}' cannot be dead: no stones")
+            raise self._client.error("invalid answer", f"'{' '.join(empty)}' cannot be dead: there are no stones")
         return points
 
     def score(self, game: Game) -> float | None:
@@ -148,7 +148,7 @@ class _Copy:
             return 0.0
         found = _SCORE.fullmatch(answer)
         if found is None:
-            raise self._client.error("invalid answer", f"'{answer}' is no score")
+            raise self._client.error("invalid answer", f"'{answer}' is not a score")
         return float(found[2]) if found[1].upper() == "B" else -float(found[2])
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ class _Copy:
         try:
             return coords.from_gtp(word, size)
         except TengenError as error:
-            raise self._client.error("invalid answer", f"'{word}' is no move") from error
+            raise self._client.error("invalid answer", f"'{word}' is not a move") from error
 
 
 def _is_stone(game: Game, point: int) -> bool:
@@ -258,7 +258,7 @@ def time_commands(control: TimeControl | None, knows: Knows) -> list[str]:
 
 
 def time_left(clock: Clock, color: str, knows: Knows) -> str:
-    """The command that sets the time left of this colour, in terms of the control that the program was sent."""
+    """The command that sets the time left of this color, in terms of the control that the program was sent."""
     if not clock.in_overtime:
         return f"time_left {color} {_whole(clock.main)} 0"
     periods = clock.control.overtime is Overtime.BYOYOMI and not knows("kgs-time_settings")

@@ -1,4 +1,4 @@
-"""A match from its settings to its figures, whether it goes on from before, ends early or is stopped."""
+"""Plays a match from its settings to its figures. An interrupted match continues from its folder."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NullObserver:
 
 @dataclass(frozen=True)
 class InWorkers:
-    """Plays a match in `workers` processes, a game at a time in each: as many as the cores bear unless given."""
+    """Plays a match in `workers` processes, one game at a time in each; by default as many as there are cores for."""
 
     workers: int | None = None
 
@@ -98,17 +98,17 @@ def play_match(
 
 
 def games_at_once(settings: MatchSettings, workers: int | None = None, cores: int | None = None) -> int:
-    """The number of worker processes: as many as the cores bear, unless `workers` is given.
+    """The number of worker processes: `workers`, or as many as there are cores for.
 
-    Players under a time limit never get more than that, or they would take time from each other. Raises RecipeError for
-    less than one.
+    Players under a time limit never get more workers than cores, which would cost them thinking time. Raises
+    RecipeError for less than one.
     """
     if workers is not None and workers < 1:
         raise RecipeError(f"workers must be 1 or more, not {workers}")
-    bearable = max(1, (cores or core_count()) // settings.threads)
+    limit = max(1, (cores or core_count()) // settings.threads)
     if workers is None:
-        return bearable
-    return min(workers, bearable) if settings.timed else workers
+        return limit
+    return min(workers, limit) if settings.timed else workers
 
 
 class _Play(Protocol):

@@ -1,7 +1,7 @@
 """Who plays whom in which game: a pure function of the players and the number of the game.
 
-The pairings meet in turn, a pair of games each time, in which they swap colours, without end. So more games may be
-asked for at any time, and every beginning of a schedule is nearly even.
+The pairings meet in turn, for a pair of games with colors swapped each time, without end. So a match can be extended
+at any time, and every prefix of a schedule is nearly balanced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["head-to-head", "round-robin", "gauntlet", "ladder"]
 
 @dataclass(frozen=True)
 class Fixture:
-    """One game of a schedule. The games of a `pair` share their opening; the players swap colours between them.
+    """One game of a schedule. The games of a `pair` share their opening; the players swap colors between them.
 
     `round` counts how often all pairings of the schedule have met before; it is the number of the opening as well, so
     that every pairing plays the same ones.
@@ -34,7 +34,7 @@ class Fixture:
 
     @property
     def pairing(self) -> tuple[str, str]:
-        """The two players, the one first who has Black in the first game of the pair."""
+        """The two players, first the one that has Black in the first game of the pair."""
         return (self.white, self.black) if self.index % 2 else (self.black, self.white)
 
 
@@ -60,7 +60,7 @@ class Schedule(BaseModel):
     back: int = Field(1, ge=1)
 
     def pairings(self, players: Sequence[str]) -> list[tuple[str, str]]:
-        """Who meets whom. Raises RecipeError where the players are too few, or too many."""
+        """The pairings. Raises RecipeError for too few or too many players."""
         if len(players) < 2:
             raise RecipeError(f"a match needs two players or more, not {len(players)}")
         match self.kind:

@@ -21,7 +21,7 @@ from tengen.match.spec import PlayerSpec, distinct
 from tengen.match.sprt import Sprt
 from tengen.statistics import Z95, Tally, wilson
 
-_GAMES = 60  # of a pairing, where nothing else is said
+_GAMES = 60  # of a pairing, by default
 _NETWORKS = frozenset({"network", "policy", "raw"})
 
 Pairing: TypeAlias = tuple[str, str]
@@ -29,14 +29,13 @@ FindNetwork: TypeAlias = Callable[[str], Path]
 
 
 class MatchSettings(BaseModel):
-    """Who plays whom, how often and how.
+    """The players, schedule, conditions and length of a match.
 
     `players` are words or mappings as `PlayerSpec.of` reads them, and `defaults` are the fields of those that do not
-    say otherwise. `games` are those of each pairing, half of them with each colour. Two players meet head to head and
+    say otherwise. `games` are those of each pairing, half of them with each color. Two players meet head to head and
     more in a round robin unless `schedule` says otherwise. With `sprt` a match of two ends as soon as the test is
-    decided, or after all games; with `within` a pairing ends as soon as the 95% interval of its score reaches no
-    further than so many percentage points to either side, or after all its games. `name` is
-    what the folder of the match is called where nothing else is said.
+    decided, or after all games. With `within` a pairing ends as soon as both ends of the 95% interval of its score lie
+    within so many percentage points of the score, or after all its games. `name` is the default name of the folder.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
@@ -92,7 +91,7 @@ class MatchSettings(BaseModel):
     @field_validator("games", mode="before")
     @classmethod
     def _enough(cls, games: Any, info: ValidationInfo) -> Any:
-        """Where nothing is said, as many as `within` may need."""
+        """By default as many as `within` may need."""
         if games is not None:
             return games
         within = info.data.get("within")
@@ -102,17 +101,17 @@ class MatchSettings(BaseModel):
     @classmethod
     def _even(cls, games: int) -> int:
         if games % 2:
-            raise RecipeError(f"games must be an even number, not {games}: every opening is played with both colours")
+            raise RecipeError(f"games must be an even number, not {games}: both players take each color")
         return games
 
     @field_validator("sprt", mode="before")
     @classmethod
     def _tests(cls, sprt: Any) -> Any:
-        """The chances of error alone are no test."""
+        """Error probabilities need the hypotheses of a test."""
         if isinstance(sprt, dict) and sprt and set(sprt) <= {"alpha", "beta"}:
-            told = " and ".join(f"{field} {value}" for field, value in sprt.items())
+            given = " and ".join(f"{field} {value}" for field, value in sprt.items())
             raise RecipeError(
-                f"{told} without a sequential test: alpha and beta need --sprt ELO0,ELO1, or elo0 and elo1"
+                f"{given} without a sequential test: alpha and beta need --sprt ELO0,ELO1, or elo0 and elo1"
             )
         return sprt
 
@@ -121,7 +120,7 @@ class MatchSettings(BaseModel):
         if len(self.pairings) > 1 and self.sprt is not None:
             raise RecipeError(f"a sequential test is for two players, not for a {self.schedule.kind} of more")
         if self.sprt is not None and self.within is not None:
-            raise RecipeError("a match ends by sprt (who is stronger?) or by within (by how much?), not by both")
+            raise RecipeError("a match ends by sprt (which player is stronger) or by within (by how much), not by both")
         self.conditions.check_opening()
         return self
 
@@ -189,9 +188,9 @@ def left(
 ) -> Iterator[int]:
     """The numbers of the games to play, in order; each pairing meets at most `games` times.
 
-    With `within`, in percentage points, a pairing ends as soon as the 95% interval of its score reaches no further
-    than that to either side; a pair of games that was begun is finished. `outcomes` are the games played so far; they
-    may grow meanwhile, and are read again for every number.
+    With `within`, in percentage points, a pairing ends as soon as both ends of the 95% interval of its score are that
+    close to the score; a pair of games that was begun is finished. `outcomes` are the games played so far; they
+    may grow, and are read again for every number.
     """
     begun = {outcome.pair for outcome in outcomes.values()}
     watches = [ScoreWatch(pairings, place, within, outcomes) for place in range(len(pairings))]

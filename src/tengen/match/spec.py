@@ -63,7 +63,7 @@ class PlayerSpec(BaseModel):
     than half of the best one's visits (the rule of the mobile networks' tournament, Cazenave 2020). With `symmetries` a
     network sees each position under a symmetry drawn from the seed of the game.
 
-    `pass_policy` says who decides when to pass and resign:
+    `pass_policy` decides when to pass and resign:
 
     - `engine`: the engine, by the rules of the game (docs/reference/rules.md). It also resigns, and stops a search when
       no other move can overtake. The default of networks, playouts and `policy`.
@@ -105,7 +105,7 @@ class PlayerSpec(BaseModel):
 
         LIMIT is `400` (visits), `2s` (a move) or a time control such as `10m+5x30s`. `defaults` are fields for a player
         that can use them and does not say otherwise: visits, seconds and time where it has no limit of its own (seconds
-        not for a program, whose strength is its own affair).
+        not for a program, which has settings of its own).
         """
         try:
             return cls.of(_fields(word), defaults)
@@ -180,9 +180,9 @@ class PlayerSpec(BaseModel):
         elif not subject and kind not in ("random", "plugin"):
             raise ValueError(f"{player!r} names no player")
         elif kind == "playouts" and (number := re.search(r"\d+$", subject)) and not subject.startswith("linear:"):
-            raise ValueError(f"{player!r} names no playouts: visits follow an @, as in playouts@{number[0]}")
+            raise ValueError(f"{player!r} is not a policy of playouts: visits follow an @, as in playouts@{number[0]}")
         elif "@" in player:
-            raise ValueError(f"{player!r} has a limit in it: beside other fields limits are visits, seconds or time")
+            raise ValueError(f"{player!r} contains a limit: with other fields write it as visits, seconds or time")
         return player
 
     @field_validator("time")
@@ -211,9 +211,9 @@ class PlayerSpec(BaseModel):
     def _named(cls, name: str, info: ValidationInfo) -> str:
         name = name.strip()
         if name == "playouts":
-            raise ValueError("no player can be called 'playouts': so the referee's count is called; write playouts@400")
+            raise ValueError("the name 'playouts' is reserved for the referee's count; write playouts@400")
         if not name.isprintable():
-            raise ValueError(f"{name!r} cannot be a player's name: choose another, of printable letters")
+            raise ValueError(f"{name!r} cannot be a player's name: use printable characters")
         whole = {"player", "seconds", "time", "visits", "pass_policy", "temperature"} <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")
 
@@ -223,7 +223,7 @@ class PlayerSpec(BaseModel):
         for field in sorted(frozenset().union(*_TAKES.values()) - _TAKES[self.kind]):
             if getattr(self, field) != fields[field].default:
                 raise ValueError(
-                    f"{self.player} has no use for {field}; it takes {', '.join(sorted(_TAKES[self.kind]))}"
+                    f"{self.player} does not take {field}; it takes {', '.join(sorted(_TAKES[self.kind]))}"
                 )
         if self.kind in VISITS:
             _ = self.params
@@ -279,7 +279,7 @@ def _limit(text: str) -> dict[str, Any]:
     if "+" in text:
         return {"time": text}
     if (seconds := parse_seconds(text)) is None:
-        raise RecipeError(f"{text!r} is no limit: write @400 (visits), @2s (a move) or a time such as @10m+5x30s")
+        raise RecipeError(f"{text!r} is not a limit: write @400 (visits), @2s (a move) or a time such as @10m+5x30s")
     return {"seconds": seconds}
 
 
@@ -301,7 +301,7 @@ def _words(command_line: str) -> list[str]:
     try:
         words = shlex.split(command_line)
     except ValueError as error:
-        raise ValueError(f"{command_line!r} is no command line: {error}") from error
+        raise ValueError(f"{command_line!r} is not a command line: {error}") from error
     if not words:
         raise ValueError("'gtp:' names no program: give its command line, such as gtp:gnugo --mode gtp")
     return words

@@ -29,9 +29,9 @@ _HALVINGS = 60  # of the interval of a multiplier: as exact as numbers are
 
 
 class Sprt(BaseModel):
-    """Hypotheses in Elo (logistic) of the first player over the second, and the chances of error that are allowed.
+    """Hypotheses in Elo (logistic) of the first player over the second, and the error probabilities.
 
-    `alpha` is the chance that elo1 is accepted where elo0 is true, `beta` the other way round; both in 0..0.5.
+    `alpha` is the probability of accepting elo1 where elo0 is true, `beta` that of the opposite error; both in 0..0.5.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,7 +55,7 @@ class Sprt(BaseModel):
     def judge(self, pairs: Iterable[float]) -> Progress:
         """The test after these pairs, in their order; each is the first player's score of a pair: 0, 1/4, ... 1.
 
-        Pairs after the one that decided it are not looked at, so games that end out of turn change nothing.
+        Pairs after the deciding one are ignored, so games that end out of order change nothing.
         """
         results = np.array([round(4 * score) for score in pairs], np.intp)
         if not len(results):

@@ -134,7 +134,7 @@ def report(figures: Mapping[str, Any]) -> str:
         lines.append(_within(figures["pairings"], figures["within"]))
     lines += [
         "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
-        f"{_counted(figures['counted'])}; the opinions about dead stones led to different scores in "
+        f"{_counted(figures['counted'])}; the players' dead stones gave different scores in "
         f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}",
     ]
     return "\n".join(lines)
@@ -145,14 +145,14 @@ def _counted(games: int) -> str:
 
 
 def _within(pairings: Sequence[Mapping[str, Any]], within: float) -> str:
-    """The pairings whose score is known as well as was asked."""
+    """The pairings whose score is known within so many percentage points."""
     reaches = [(pairing, reach(Tally(pairing["wins"], pairing["draws"], pairing["losses"]))) for pairing in pairings]
     wide = [
         f"{pairing['a']} - {pairing['b']} within {100 * there:.1f} after {pairing['games']} games"
         for pairing, there in reaches
         if there > within / 100
     ]
-    known = f"known within {within:g} points: {len(pairings) - len(wide)} of {len(pairings)} pairings"
+    known = f"score known within {within:g} points: {len(pairings) - len(wide)} of {len(pairings)} pairings"
     return f"{known}; {'; '.join(wide)}" if wide else known
 
 

@@ -104,7 +104,7 @@ class WorkerPool:
         process = self._processes[connection]
         process.join(5)
         return TengenError(
-            f"a worker of the match died (status {process.exitcode}); the same command goes on with the games left"
+            f"a worker of the match died (status {process.exitcode}); the same command continues the match"
         )
 
 

@@ -20,7 +20,7 @@ from tengen.runs.plots import ACCENT, FAINT, INK, PALETTE, PAPER, SECOND
 
 ENDINGS = {
     "counted": {"count", "limit"},
-    "decided for good": {"majority"},
+    "majority": {"majority"},
     "resigned": {"resign"},
     "time": {"time", "timeout"},
     "illegal move": {"illegal"},
@@ -33,7 +33,7 @@ LEGEND = 0.3
 """Inches below the axes that the legends of `by_color` and `endings` take."""
 
 _SCORES = LinearSegmentedColormap.from_list("scores", ["#f0a08c", PAPER, "#86c5da"])
-_MARGIN = 0.06  # of the span of the ratings, beside them
+_MARGIN = 0.06  # left and right of the ratings, as a share of their span
 _SPREAD = (10, 50, 90)  # percentiles of time and visits that are shown
 _BINS = 24
 _MARKED = 30  # pairs below which each is marked
@@ -121,7 +121,7 @@ def endings(axes: Axes, outcomes: Sequence[Outcome], names: Sequence[str]) -> No
 
 
 def ending(outcome: Outcome) -> str:
-    """The kind of ending that charts and tables call it by."""
+    """The kind of ending, as charts and tables name it."""
     return next((kind for kind, reasons in ENDINGS.items() if outcome.reason in reasons), "no winner")
 
 
@@ -131,7 +131,7 @@ def is_failure(outcome: Outcome) -> bool:
 
 
 def lengths(axes: Axes, outcomes: Sequence[Outcome]) -> None:
-    """How many games lasted how long, stacked by who won."""
+    """Histogram of the numbers of moves, stacked by the winner."""
     parts = {
         "Black won": [o.moves for o in outcomes if o.winner == o.black],
         "White won": [o.moves for o in outcomes if o.winner == o.white],
@@ -139,9 +139,9 @@ def lengths(axes: Axes, outcomes: Sequence[Outcome]) -> None:
     }
     shown = {label: moves for label, moves in parts.items() if moves}
     colors = dict(zip(parts, (ACCENT, SECOND, FAINT), strict=True))
-    most = max((o.moves for o in outcomes), default=0)
-    step = max(1, math.ceil((most + 1) / _BINS / 5) * 5)
-    edges = [float(edge) for edge in range(0, most + step + 1, step)]
+    longest = max((o.moves for o in outcomes), default=0)
+    step = max(1, math.ceil((longest + 1) / _BINS / 5) * 5)
+    edges = [float(edge) for edge in range(0, longest + step + 1, step)]
     axes.hist(list(shown.values()), edges, stacked=True, color=[colors[label] for label in shown], label=list(shown))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("games")
@@ -209,9 +209,9 @@ def sequential_test(axes: Axes, test: Sprt, scores: Sequence[float]) -> None:
     axes.legend(frameon=False, loc="center right")
 
 
-def shortened(name: str, most: int = 40) -> str:
-    """A name that fits beside a chart."""
-    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
+def shortened(name: str, limit: int = 40) -> str:
+    """A name that fits next to a chart."""
+    return name if len(name) <= limit else f"{name[: limit - 1].rstrip()}…"
 
 
 def _by_player(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:

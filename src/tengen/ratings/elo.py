@@ -1,11 +1,11 @@
-"""Elo ratings of all players of a pool at once, by maximum likelihood, with what the games do not tell said in words.
+"""Elo ratings of all players of a pool by maximum likelihood, with warnings about what the games leave open.
 
 Bradley and Terry's model: Black beats White with chance 1 / (1 + 10^(-d / 400)), where d is the difference of their
 ratings, plus what the first move is worth where that is asked for. A draw counts as half a win and half a loss
 (Glickman, 1999), which leaves the expected score what the formula says, and makes results less noisy than wins and
 losses alone are: the likelihood is a quasi-likelihood (Wedderburn, 1974), its scale the variance that the draws leave.
-A weak normal prior around the mean of the pool keeps those finite who never lost or never won. The intervals are of the
-profile likelihood, so that they are one-sided where the games are.
+A weak normal prior around the mean of the pool keeps the ratings of players that never lost or never won finite. The
+intervals are those of the profile likelihood, so that they are one-sided where the games are.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from tengen.statistics import Z95, noise
 
 Floats = NDArray[np.float64]
 ELO = 400 / math.log(10)  # points of Elo in one unit of the logarithm of the odds
-_FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond is no bound
+_FARTHEST = 40.0  # units of log odds, some 7,000 Elo: a bound beyond counts as infinite
 _EXACT = 1e-3  # of a bound, in units of log odds
-_LEVEL = 1e-9  # of the log likelihood: less is no progress
-_MOST_STEPS = 100
+_LEVEL = 1e-9  # of the log likelihood: a smaller gain ends the search
+_MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
 class Score:
-    """The games between two players with these colours; `wins` and `losses` are Black's."""
+    """The games between two players with these colors; `wins` and `losses` are Black's."""
 
     black: str
     white: str
@@ -81,7 +81,7 @@ class Ratings:
     warnings: tuple[str, ...]
 
     def __getitem__(self, player: str) -> Rating:
-        """Raises KeyError for a player whom no games connect with the anchor."""
+        """Raises KeyError for a player that no games connect with the anchor."""
         rating = self.get(player)
         if rating is None:
             raise KeyError(player)
@@ -107,7 +107,7 @@ def fit(
 
     `intervals` names the players whose intervals are wanted, since these take most of the time: all where it is None;
     the others' are infinite. The deviations of the priors are in Elo: that of players around the mean of the pool, and
-    that of the first move's worth around 0, without which nobody could be rated who always had the same colour.
+    that of the first move's worth around 0, without which a player that always has one color could not be rated.
     Players whom no chain of games joins to the anchor are left out with a warning. Raises RecipeError when the anchor
     has no games or a score is impossible.
     """
@@ -213,7 +213,7 @@ class _Likelihood:
         """
         free = np.setdiff1d(np.arange(self._n), [0, held])
         ratings, value = start.copy(), self.value(start)
-        for _ in range(_MOST_STEPS if len(free) else 0):
+        for _ in range(_MAX_STEPS if len(free) else 0):
             slope = self.gradient(ratings)[free]
             step = np.linalg.solve(self.curvature(ratings)[np.ix_(free, free)], slope)
             gain = float(slope @ step)
@@ -250,12 +250,12 @@ def _checked(score: Score) -> Score:
     if score.black == score.white:
         raise RecipeError(f"{score.black!r} cannot be rated by games against itself")
     if min(score.wins, score.draws, score.losses) < 0:
-        raise RecipeError(f"{score.black} against {score.white}: {score} counts fewer than no games")
+        raise RecipeError(f"{score.black} against {score.white}: {score} has a negative number of games")
     return score
 
 
 def _merged(scores: Iterable[Score]) -> list[Score]:
-    """One score for each pair and colours, without those of no games."""
+    """One score for each pair and colors; scores without games are dropped."""
     found: dict[tuple[str, str], Score] = {}
     for new in scores:
         old = found.get((new.black, new.white), Score(new.black, new.white))

@@ -22,14 +22,14 @@ from tengen.sgf import SgfInfo
 from tengen.sgf.grammar import first_tree
 from tengen.sgf.main_line import Moves, read_record
 
-# What makes two players of one name two players; threads and patience do not.
+# Fields that make two players of one name different players; threads and time limits for commands do not.
 _STRENGTH = (
     "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "pass_policy",
 )  # fmt: skip
 _SINCE = {"pass_policy": "engine"}  # values of fields that older folders do not have
 
 RUN_MATCHES = "matches/rating-*/match.json"
-"""The matches of a self-play run that count for ratings; its gates do not, whose players meet nobody else."""
+"""The matches of a self-play run that count for ratings. Gates do not: their players meet no other player."""
 
 
 @dataclass(frozen=True, order=True)
@@ -48,8 +48,8 @@ class Terms:
 class GameSet:
     """Games from one place under the same terms.
 
-    `identities` tells, for players of whom more than a name is known, who they are: two of one name but different
-    identities are two players. `match` and `outcomes` are those of a match folder. `moves` has, where the
+    `identities` has the identity of each player of which more than the name is known: two players of one name with
+    different identities are two players. `match` and `outcomes` are those of a match folder. `moves` has, where the
     records were read, a digest of the moves for each of the scores, which are of one game each then.
     """
 
@@ -76,7 +76,7 @@ class GameSet:
 
     @property
     def left(self) -> int:
-        """Games of the match that are not played yet; 0 where this is none. A sequential test is not looked at."""
+        """Games of the match that are not played yet; 0 for other sources. A sequential test is ignored."""
         if self.match is None or not self.match.players:
             return 0
         pairings = Schedule.model_validate(self.match.schedule).pairings(self.match.names)
@@ -96,14 +96,14 @@ class Pool:
         """Join game_sets. Players of one name are one player, unless more is known of them and differs.
 
         `same` gives players another name, so that one player under two names can be made one. Raises RecipeError for a
-        name there that nobody has.
+        name that no player has.
         """
-        told, apart = _disambiguated(tuple(game_sets))
-        pool = cls(apart, (*notes, *told))
+        renames, distinct = _disambiguated(tuple(game_sets))
+        pool = cls(distinct, (*notes, *renames))
         for name in same or {}:
             if name not in pool.players:
-                raise RecipeError(f"nobody is called {name!r}; there are {'; '.join(pool.players) or 'no games'}")
-        return replace(pool, game_sets=tuple(game_set.renamed(same) for game_set in apart)) if same else pool
+                raise RecipeError(f"there is no player {name!r}; there are {'; '.join(pool.players) or 'no games'}")
+        return replace(pool, game_sets=tuple(game_set.renamed(same) for game_set in distinct)) if same else pool
 
     @property
     def sizes(self) -> list[int]:
@@ -125,7 +125,7 @@ class Pool:
 
     @property
     def outcomes(self) -> list[tuple[GameSet, Outcome]]:
-        """The games that are known one by one, with the game_set that each is of."""
+        """The games with a known outcome, each with its game set."""
         return [(game_set, outcome) for game_set in self.game_sets for outcome in game_set.outcomes]
 
     @property
@@ -160,7 +160,7 @@ def matches_in(folder: Path) -> list[GameSet]:
 
 
 def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
-    """What of a player's fields decides how strong it is, as text; `files` are the digests of networks."""
+    """The fields of a player that decide its strength, as text; `files` are the digests of networks."""
     known = {name: player[name] for name in _STRENGTH if player.get(name) and player[name] != _SINCE.get(name)}
     if word := str(player.get("player", "")):
         known["player"] = spec.identity(word, files.get(word) or files.get(word.partition(":")[2]))
@@ -170,7 +170,8 @@ def identity(player: Mapping[str, Any], files: Mapping[str, str]) -> str:
 def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
     """The even games with a result under this path (files, folders, archives) by their terms, and notes.
 
-    Players are who PB and PW say. The notes count what was left out and why. Raises SgfError when there are no files.
+    PB and PW are the names of the players. The notes count the games that were left out, by reason. Raises SgfError
+    when there are no files.
     """
     games: dict[Terms, list[tuple[Score, bytes]]] = defaultdict(list)
     left_out: Counter[str] = Counter()
@@ -192,7 +193,7 @@ def sgf_games(path: Path) -> tuple[list[GameSet], list[str]]:
 
 
 def _score_of(info: SgfInfo, stones: bool) -> Score:
-    """Raises SgfError for a game that says nothing about strength."""
+    """Raises SgfError for a game that cannot be rated."""
     if info.handicap or stones:
         raise SgfError("games with handicap or set up stones")
     if not info.black or not info.white or info.black == info.white:
@@ -204,7 +205,7 @@ def _score_of(info: SgfInfo, stones: bool) -> Score:
 
 
 def digest(moves: Moves) -> bytes:
-    """What two games have in common when their moves are the same; nothing of a game without moves."""
+    """A hash of the moves; empty for a game without moves."""
     if not len(moves):
         return b""
     return hashlib.blake2b(moves.tobytes(), digest_size=8).digest()
@@ -215,7 +216,7 @@ def _score(outcome: Outcome) -> Score:
     if outcome.winner is None:
         return Score(outcome.black, outcome.white, draws=1)
     if outcome.winner not in (outcome.black, outcome.white):
-        raise TengenError(f"game {outcome.index} was won by {outcome.winner!r}, who did not play in it")
+        raise TengenError(f"game {outcome.index} was won by {outcome.winner!r}, which did not play in it")
     won = outcome.winner == outcome.black
     return Score(outcome.black, outcome.white, wins=float(won), losses=float(not won))
 
@@ -243,8 +244,8 @@ def _about_renamed(about: About, names: Mapping[str, str]) -> About:
 def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[GameSet, ...]]:
     """Notes, and the game sets in which different players of one name have different names.
 
-    Each name gets the folder where the player appears first. Every board size is looked at on its own: the network that
-    `default` stands for depends on it.
+    Each name gets the folder where the player appears first. Board sizes are separate: the network that
+    `default` stands for depends on the size.
     """
     known: dict[tuple[int, str], dict[str, str]] = defaultdict(dict)  # board size and name, identity, where first
     places = Counter(game_set.source.resolve().name for game_set in game_sets)
@@ -254,15 +255,15 @@ def _disambiguated(game_sets: tuple[GameSet, ...]) -> tuple[list[str], tuple[Gam
             known[game_set.terms.size, name].setdefault(who, place if places[place] == 1 else str(game_set.source))
     clashes = {key: found for key, found in sorted(known.items()) if len(found) > 1}
     notes = [
-        f"{name} is not the same player everywhere: the players of {', '.join(found.values())} are rated apart"
+        f"{name} is not the same player everywhere: those of {', '.join(found.values())} are rated separately"
         for (_, name), found in clashes.items()
     ]
-    apart = []
+    renamed = []
     for game_set in game_sets:
         found = {name: clashes.get((game_set.terms.size, name), {}) for name in game_set.identities}
-        apart.append(
+        renamed.append(
             game_set.renamed(
                 {name: f"{name} ({found[name][who]})" for name, who in game_set.identities.items() if found[name]}
             )
         )
-    return notes, tuple(apart)
+    return notes, tuple(renamed)

@@ -149,7 +149,7 @@ def _tiles(one: Standings, outcomes: Sequence[Outcome]) -> list[Tile]:
 
 
 def _duel(one: Standings) -> list[Tile]:
-    """Two players: what the match says of the better one."""
+    """The figures of a match of two players, for the better one."""
     pair = one.pairs[0]
     tally = pair.tally
     low, high = tally.interval()
@@ -169,7 +169,7 @@ def _wide(one: Standings) -> Markup:
 
 def _charts(one: Standings, outcomes: Sequence[Outcome]) -> list[Markup]:
     names = one.players[:_MAX_ROWS]
-    shown = [_plot("Score by colour", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
+    shown = [_plot("Score by color", partial(charts.by_color, standings=one), names, below=charts.LEGEND)]
     if not outcomes:
         return shown
     draw = partial(charts.endings, outcomes=outcomes, names=names)
@@ -207,7 +207,7 @@ def _picture(one: Standings, pool: Pool) -> tuple[list[Plot], float]:
     shown: list[Plot] = [
         (f"Elo; {charts.shortened(one.ratings.anchor)} is 0", "", partial(charts.ratings, standings=one)),
         ("Score of the row against the column, %", "", partial(charts.matrix, standings=one)),
-        ("Score by colour", "", partial(charts.by_color, standings=one)),
+        ("Score by color", "", partial(charts.by_color, standings=one)),
     ]
     if outcomes:
         shown.append(("Games won and lost", "", partial(charts.endings, outcomes=outcomes, names=names)))
@@ -221,8 +221,9 @@ def _about(pool: Pool) -> list[tuple[str, str]]:
         if game_set.match is None:
             continue
         for player in game_set.match.players:
-            said = {key: value for key, value in player.items() if key not in ("name", "player") and value}
-            limits = ", ".join(f"{key} {value}" for key, value in said.items())
+            limits = ", ".join(
+                f"{key} {value}" for key, value in player.items() if key not in ("name", "player") and value
+            )
             rows[player["name"]] = f"{player['player']}{f' ({limits})' if limits else ''}"
     for game_set in pool.game_sets:
         if game_set.match is not None:

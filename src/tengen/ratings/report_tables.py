@@ -92,7 +92,7 @@ def failures(games: Sequence[Played], out: Path) -> list[Row]:
     return [
         {
             **_record(game_set, outcome, out),
-            "loser": outcome.loser or "nobody",
+            "loser": outcome.loser or "none",
             "ending": ending(outcome),
             "detail": outcome.detail,
             "last_words": "\n".join(outcome.last_words),

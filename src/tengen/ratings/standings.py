@@ -1,4 +1,4 @@
-"""Who stands where on one board size: ratings, results by colour and by pairing, and what should be known of them."""
+"""The standings on one board size: ratings, results by color and by pairing, and warnings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tengen.ratings.pool import Pool, Terms
 from tengen.statistics import Tally
 
 ANCHOR = "GNU Go level 10"
-"""Whose rating is 0 where it took part."""
+"""The player with rating 0 where it took part."""
 
-_LEAST = 0.2  # of a player's games with each colour, of
-_MANY = 8  # games or more
+_MIN_SHARE = 0.2  # of a player's games with each color, below which there is a warning
+_MIN_GAMES = 8  # of a player with such a warning
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Standings:
         return total(black for black, _ in self.by_color.values())
 
     def whole(self, player: str) -> Tally:
-        """A player's games with both colours."""
+        """A player's games with both colors."""
         return total(self.by_color[player])
 
     def pair(self, one: str, other: str) -> Tally | None:
@@ -112,12 +112,12 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
     """Rate the players of a pool's games on boards of this size.
 
     `anchor` is 0; where it is None, GNU Go level 10 if it took part, else the player with most games, of equals the one
-    whose score is nearest to a half. Raises RecipeError when there are no games, or none of the anchor.
+    whose score is nearest to a half. Raises RecipeError without games, or without games of the anchor.
     """
     here = pool.at(size)
     scores = [score for score in here.scores if score.games]
     if not scores:
-        found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games at all"
+        found = ", ".join(f"{n}x{n}" for n in pool.sizes) or "no finished games"
         raise RecipeError(f"there are no games on {size}x{size}; there are {found}")
     by_color = _by_color(scores)
     chosen = anchor or (ANCHOR if ANCHOR in by_color else max(by_color, key=lambda name: _worth(total(by_color[name]))))
@@ -129,7 +129,7 @@ def standings(pool: Pool, size: int, anchor: str | None = None, *, first_move: b
 
 
 def elo_text(rating: Rating | None) -> tuple[str, str]:
-    """A rating and its interval as people read them; an end that no game bounds is `?`."""
+    """A rating and its interval as text; an end that no game bounds is `?`."""
     if rating is None:
         return "?", "not rated"
     low, high = (
@@ -168,7 +168,7 @@ def total(tallies: Iterable[Tally]) -> Tally:
 
 
 def _worth(tally: Tally) -> tuple[int, float]:
-    """Of an anchor: who lost every game bounds nobody's rating from above."""
+    """How suitable an anchor is: a player that lost every game bounds no rating from above."""
     return tally.games, -abs(tally.score - 0.5)
 
 
@@ -220,15 +220,15 @@ def _mixed(terms: dict[Terms, float]) -> list[str]:
 
 
 def _one_sided(by_color: dict[str, tuple[Tally, Tally]]) -> list[str]:
-    """Whose strength cannot well be told from what the first move is worth."""
+    """A warning about players whose strength is hard to separate from the worth of the first move."""
     found = [
         name
         for name, sides in by_color.items()
-        if total(sides).games >= _MANY and min(tally.games for tally in sides) < _LEAST * total(sides).games
+        if total(sides).games >= _MIN_GAMES and min(tally.games for tally in sides) < _MIN_SHARE * total(sides).games
     ]
     if not found:
         return []
-    return [f"{'; '.join(found)}: nearly always with the same colour, which cannot be told from strength"]
+    return [f"{'; '.join(found)}: nearly always the same color, so strength includes the worth of the first move"]
 
 
 def _elos(elo: float, low: float, high: float) -> dict[str, float | None]:

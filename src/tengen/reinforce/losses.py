@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,24 +18,16 @@ _HEADS = ("policy", "value", "score", "ownership")
 _EXCLUDED = -1e9  # log probability of a move that is not allowed: finite, so that 0 times it is 0
 
 
-class UpdateBatch(NamedTuple):
-    """B positions of an update, as `Trajectories`, with the log policy [B, A] and the advantage [B] before it."""
+@dataclass(eq=False)
+class UpdateBatch(Trajectories):
+    """Positions of an update, with the log policy [N, A] and the advantage [N] before it."""
 
-    planes: Tensor
-    scalars: Tensor
-    mask: Tensor
-    allowed: Tensor
-    move: Tensor
-    outcome: Tensor
-    score: Tensor
-    ownership: Tensor
     log_policy: Tensor
     advantage: Tensor
 
     @staticmethod
     def of(rows: Trajectories, log_policy: Tensor, advantage: Tensor) -> UpdateBatch:
-        fields = {name: getattr(rows, name) for name in UpdateBatch._fields[:-2]}
-        return UpdateBatch(**fields, log_policy=log_policy, advantage=advantage)
+        return UpdateBatch(**vars(rows), log_policy=log_policy, advantage=advantage)
 
 
 def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor:
@@ -51,7 +43,7 @@ def log_policy(output: NetOutput, allowed: Tensor, temperature: float) -> Tensor
 
 
 def advantages(outcome: Tensor, black: Tensor, output_value: Tensor, baseline: str) -> Tensor:
-    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the colour, or nothing."""
+    """Outcome [N] less the baseline: the value (as of NetOutput), the mean of the color, or nothing."""
     if baseline == "value":
         return outcome - expected_result(output_value)
     if baseline == "mean":

@@ -18,7 +18,7 @@ from tengen.game import EMPTY
 from tengen.match.moves import Bools, allowed_moves
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: Lightning Fabric copies it to the device field by field
 class Trajectories:
     """N positions of the player whose policy learns, in the order of the plies and within one of the games.
 

@@ -53,7 +53,7 @@ class ShutdownFlag:
 def interrupt_after(seconds: float | None) -> Iterator[threading.Event]:
     """Interrupt this process as Ctrl-C does after `seconds`, unless the block ends before; never for None.
 
-    The event is set when that has happened, so that the caller can tell the two apart.
+    The event is set when that has happened, so that the caller can distinguish the two.
     """
     happened = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Plots of reports: inline SVG in the colours of the page's theme, and PNG pictures. Needs no PyTorch."""
+"""Plots of reports: inline SVG in the colors of the page's theme, and PNG pictures. Needs no PyTorch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tengen.disk import write_text, write_whole
 
 INK, ACCENT, SECOND, FAINT, PAPER = "#2b2b2b", "#1f6f8b", "#c8553d", "#d9d4c7", "#fbf9f4"
 PALETTE = (ACCENT, SECOND, "#7d8f2e", "#8a5f9e", "#b98a1f", "#5b6770")
-"""Colours of plots. In the page they follow the reader's light or dark theme."""
+"""Colors of plots. In the page they follow the reader's light or dark theme."""
 
 Draw = Callable[[Axes], None]
 Plot = tuple[str, str, Draw]

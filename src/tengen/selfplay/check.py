@@ -28,10 +28,10 @@ def check(config: SelfPlayConfig) -> None:
             f"learn.window.max_positions = {learn.window.max_positions} is below learn.window.min_positions = "
             f"{learn.window.min_positions}: raise it"
         )
-    if learn.swa > (most := min(config.cycles, config.keep_networks)):
+    if learn.swa > (limit := min(config.cycles, config.keep_networks)):
         raise RecipeError(
             f"learn.swa = {learn.swa} networks cannot be averaged with cycles = {config.cycles} and keep_networks = "
-            f"{config.keep_networks}: give {most} or fewer"
+            f"{config.keep_networks}: give {limit} or fewer"
         )
     _check_network(config)
     check_networks(config.rating.anchors)
@@ -95,8 +95,8 @@ def _check_memory(config: SelfPlayConfig, edge: int) -> None:
     needed = config.games_at_once * (tree + _BYTES_PER_SLOT)
     there = available_memory()
     if needed > there:
-        most = max(1, there // (tree + _BYTES_PER_SLOT))
+        limit = max(1, there // (tree + _BYTES_PER_SLOT))
         raise RecipeError(
             f"games_at_once = {config.games_at_once} with search.visits = {visits} on {edge}x{edge} needs about "
-            f"{needed / 2**30:.1f} GiB, and {there / 2**30:.1f} GiB are free: give games_at_once = {most} or fewer"
+            f"{needed / 2**30:.1f} GiB, and {there / 2**30:.1f} GiB are free: give games_at_once = {limit} or fewer"
         )

@@ -26,7 +26,7 @@ _OVERFIT_POLICY = 0.3  # nats of surprise on new games above that on games train
 _BATCH, _MODE = 0.05, 0.1  # change of answers by batch or mode; bf16 of a sound network gives 0.002
 _RESIGN = 2.0  # times the false positives that were asked for
 _AT_LIMIT = 0.5  # share of the games
-_ONE_COLOUR = 0.9  # share of the games at the fair komi that one colour wins
+_ONE_COLOR = 0.9  # share of the games at the fair komi that one color wins
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ def _value_collapse(history: Sequence[Event], config: SelfPlayConfig) -> RunWarn
         return None
     movers = [number(event, 0.5, "statistics", "values", "mover_ahead") for event in recent]
     if min(movers) > _ONE_SIGN:
-        sign = "it gives the side to move a winrate above 50% at nearly every move, for both colours"
+        sign = "it gives the side to move a winrate above 50% at nearly every move, for both colors"
     elif max(movers) < 1 - _ONE_SIGN:
-        sign = "it gives the side to move a winrate below 50% at nearly every move, for both colours"
+        sign = "it gives the side to move a winrate below 50% at nearly every move, for both colors"
     elif all(_one_sided(e) for e in recent):
         ahead, won = (at(recent[-1], "statistics", *path) for path in (("values", "black_ahead"), ("black_share",)))
         sign = f"it has Black ahead at {ahead:.0%} of the moves, but Black won {won:.0%} of the games"
@@ -82,7 +82,7 @@ def _value_collapse(history: Sequence[Event], config: SelfPlayConfig) -> RunWarn
 
 
 def _one_sided(event: Event) -> bool:
-    """Whether nearly all values favour one colour although the other wins games too."""
+    """Whether nearly all values favour one color although the other wins games too."""
     ahead = number(event, 0.5, "statistics", "values", "black_ahead")
     won = number(event, 0.5, "statistics", "black_share")
     return (ahead > _ONE_SIGN and won < 0.7) or (ahead < 1 - _ONE_SIGN and won > 0.3)
@@ -214,7 +214,7 @@ def _move_limit(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning 
     )
 
 
-def _one_colour(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
+def _one_color(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning | None:
     recent = _recent(history)
     if len(history) < YOUNG or len(recent) < _LASTING:
         return None
@@ -222,7 +222,7 @@ def _one_colour(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning 
         parts = [at(event, "statistics", "fair", size) or {} for event in recent]
         played = sum(part.get("games") or 0 for part in parts)
         wins = sum((part.get("black_share") or 0.0) * (part.get("games") or 0) for part in parts)
-        if played < _MIN_GAMES or 1 - _ONE_COLOUR <= wins / played <= _ONE_COLOUR:
+        if played < _MIN_GAMES or 1 - _ONE_COLOR <= wins / played <= _ONE_COLOR:
             continue
         winner, share = ("Black", wins / played) if wins > played / 2 else ("White", 1 - wins / played)
         remedy = (
@@ -231,7 +231,7 @@ def _one_colour(history: Sequence[Event], config: SelfPlayConfig) -> RunWarning 
             else "Komi is fixed: turn game.komi.learn on, or give a game.komi.start that both sides can win at."
         )
         return RunWarning(
-            "one colour wins",
+            "one color wins",
             f"{winner} wins {share:.0%} of the {size}x{size} games at the estimated fair komi ({fair['komi']:g}), so "
             "results say little about moves.",
             remedy,
@@ -253,7 +253,7 @@ def _only_itself(sign: str | None) -> RunWarning | None:
 _Check = Callable[[Sequence[Event], SelfPlayConfig], RunWarning | None]
 _CHECKS: tuple[_Check, ...] = (
     _value_collapse,
-    _one_colour,
+    _one_color,
     _duplicate_openings,
     _starving_window,
     _overfit,

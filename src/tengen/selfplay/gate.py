@@ -42,7 +42,7 @@ class GateResult:
 def gate(
     folder: Path, config: SelfPlayConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
 ) -> GateResult:
-    """Play the gate of `cycle` on the most frequent board size, at fair komi, both colours equally.
+    """Play the gate of `cycle` on the most frequent board size, at fair komi, both colors equally.
 
     The games lie in `folder`/matches/gate-CYCLE.
     """

@@ -148,25 +148,23 @@ def training_mode_difference(evaluator: BatchEvaluator, module: nn.Module, probe
 
 
 def network_figures(
-    evaluator: BatchEvaluator, store: Store, fresh: range, seen: range, *, module: nn.Module | None = None,
-    seed: int = 0, edge: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    evaluator: BatchEvaluator, store: Store, fresh: range, seen: range, *, seed: int = 0, edge: int | None = None
+) -> dict[str, Any]:
     """All figures of the network that played the rows `fresh` of the store and was not trained on them yet.
 
     `fresh` are its errors on those games, `seen` on those it was trained on last, None for an empty range; `agreement`
-    is that of `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far answers depend on the batch
-    and, given the trained `module`, on its mode. All as the report and the warnings read them.
+    is that of `fresh`. `symmetry` comes from 64 positions; `normalisation` says how far evaluations depend on the
+    batch. All as the report and the warnings read them.
     """
     new, old = (draw_probe(evaluator, store, rows.start, rows.stop, seed=seed, edge=edge) for rows in (fresh, seen))
     few = new.head(_TURNED)
     judged = judge(evaluator, new)
-    training = None if module is None else training_mode_difference(evaluator, module, few)
     return {
         "agreement": judged["agreement"],
         "fresh": judged,
         "seen": judge(evaluator, old),
         "symmetry": symmetry_disagreement(evaluator, few),
-        "normalisation": {"batch": batch_dependence(evaluator, few), "training": training},
+        "normalisation": {"batch": batch_dependence(evaluator, few)},
     }
 
 

@@ -91,10 +91,10 @@ def draw_komi(config: KomiConfig, fair: float, size: int, tail: float, normal: f
     """
     deviation = config.tail_deviation if tail < config.tail else config.deviation
     drawn = fair + deviation * _STANDARD.inv_cdf(max(normal, 2.0**-54))
-    most = size * size
+    limit = size * size
     if config.whole:
-        return float(min(max(round(drawn), -most), most))
-    return float(min(max(round(2 * drawn) / 2, -most), most))
+        return float(min(max(round(drawn), -limit), limit))
+    return float(min(max(round(2 * drawn) / 2, -limit), limit))
 
 
 def _draw_size(shares: Mapping[int, float], drawn: float) -> int:

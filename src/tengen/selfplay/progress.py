@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -257,24 +257,28 @@ def _recent_mean(values: Sequence[float]) -> float | None:
     return float(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
 
 
-class Observer(Protocol):
-    """Receives events while a run goes on. Cycles count from 0. `clock`, if there is one, estimates when it ends."""
+class Observer:
+    """Receives events while a run goes on, and ignores them. Cycles count from 0.
 
-    @property
-    def clock(self) -> RunClock | None: ...
+    `clock`, if there is one, estimates when the run ends.
+    """
+
+    clock: RunClock | None = None
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         """`done` of `games` games of a cycle have ended, after so many evaluations in this process."""
 
-    def learning(self, cycle: int) -> None: ...
+    def learning(self, cycle: int) -> None:
+        """Training on the games of a cycle begins."""
 
     def progress(self, share: float) -> None:
-        """How much of the learning or rating is done, 0..1."""
+        """How much of the training or rating is done, 0..1."""
 
     def judging(self, cycle: int) -> None:
         """Statistics, gate and report are computed."""
 
-    def rating(self, cycle: int) -> None: ...
+    def rating(self, cycle: int) -> None:
+        """Rating of the network after a cycle begins."""
 
     def rated(self, text: str) -> None:
         """The result of a rating in one line."""
@@ -283,32 +287,28 @@ class Observer(Protocol):
         """The event of a cycle, as the log has it."""
 
 
-class NullObserver:
-    """Ignores all events."""
+class TerminalObserver(LiveDisplay, Observer):
+    """Shows a run on stderr while its block runs: a live panel on a terminal, one line a cycle elsewhere.
 
-    clock: RunClock | None = None
+    The panel reads `clock` twice a second. Lines of finished cycles, ratings and new warnings stay.
+    """
 
-    def _ignore(self, *_: object) -> None:
-        """Every event."""
+    clock: RunClock
 
-    playing = learning = progress = judging = rating = rated = cycle_done = _ignore
+    def __init__(self, name: str, clock: RunClock, in_flight: int = 0, console: Console | None = None) -> None:
+        super().__init__(console, refresh_per_second=2)
+        self.clock = clock
+        self._name = name
+        self._in_flight = in_flight
+        self._rating = ""
+        self._warnings: list[RunWarning] = []
 
-
-class TerminalObserver:
-    """Shows a run on stderr while its block runs: a live panel on a terminal, one line a cycle elsewhere."""
-
-    def __init__(self, config: SelfPlayConfig, folder: Path) -> None:
+    @classmethod
+    def of(cls, config: SelfPlayConfig, folder: Path) -> TerminalObserver:
+        """The observer of a new or resumed run in a folder."""
         rated = {cycle - 1 for cycle in config.rated_cycles()}
-        self._in_flight = config.games_at_once
-        self.clock = RunClock(config.cycles, config.games_per_cycle, rated, read_events(folder, "cycle"))
-        self._display = Display(config.name, self.clock)
-
-    def __enter__(self) -> Self:
-        self._display.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._display.__exit__(*error)
+        clock = RunClock(config.cycles, config.games_per_cycle, rated, read_events(folder, "cycle"))
+        return cls(config.name, clock, config.games_at_once)
 
     def playing(self, cycle: int, done: int, games: int, evaluations: int) -> None:
         if self.clock.part != "generate" or self.clock.cycle != cycle:
@@ -325,50 +325,26 @@ class TerminalObserver:
         self.clock.begin(cycle, "rate")
 
     def rated(self, text: str) -> None:
-        self._display.rated(text)
+        self._rating = text
+        self.print(f"rating: {text}")
 
     def judging(self, cycle: int) -> None:
         self.clock.begin(cycle, "other")
 
     def cycle_done(self, event: Mapping[str, Any]) -> None:
         self.clock.end(event)
-        self._display.cycle(event)
-        self._display.warn([RunWarning(**warning) for warning in event.get("warnings", [])])
-
-
-class Display(LiveDisplay):
-    """A live panel on a terminal, one line a cycle elsewhere.
-
-    The panel reads `clock` twice a second. Lines of finished cycles, ratings and new warnings stay.
-    """
-
-    def __init__(self, name: str, clock: RunClock, console: Console | None = None) -> None:
-        super().__init__(console, refresh_per_second=2)
-        self._name = name
-        self._clock = clock
-        self._rating = ""
-        self._warnings: list[RunWarning] = []
-
-    def cycle(self, event: Mapping[str, Any]) -> None:
-        """A cycle ended: its event as in the log."""
-        self.print(f"{cycle_line(event, self._clock.cycles)}; {self._clock.words()}")
-
-    def rated(self, text: str) -> None:
-        """A rating in one line."""
-        self._rating = text
-        self.print(f"rating: {text}")
-
-    def warn(self, warnings: Sequence[RunWarning]) -> None:
-        """Set the current warnings and print the new ones."""
-        held = {warning.kind for warning in self._warnings}
+        self.print(f"{cycle_line(event, self.clock.cycles)}; {self.clock.words()}")
+        # Each warning is printed when it appears.
+        warnings = [RunWarning(**warning) for warning in event.get("warnings", [])]
+        known = {warning.kind for warning in self._warnings}
         for warning in warnings:
-            if warning.kind not in held:
+            if warning.kind not in known:
                 self.print(f"warning: {warning}", style="yellow")
-        self._warnings = list(warnings)
+        self._warnings = warnings
 
     def panel(self) -> RenderableType:
         """What the terminal shows now."""
-        clock = self._clock
+        clock = self.clock
         rows = Table.grid(padding=(0, 1))
         rows.add_row(self._part(), ProgressBar(1.0, clock.share, width=40))
         rows.add_row(f"cycle {min(clock.cycle + 1, clock.cycles)} of {clock.cycles}", ProgressBar(1.0, self._run(), 40))
@@ -379,14 +355,14 @@ class Display(LiveDisplay):
         return Panel(Group(*lines), title=self._name, title_align="left")
 
     def _part(self) -> str:
-        clock = self._clock
+        clock = self.clock
         if clock.part == "generate":
             return f"playing: {clock.played:,} of {clock.games:,} games"
         return _DOING.get(clock.part or "", "between cycles")
 
     def _run(self) -> float:
         """Share of the run that is done, by time."""
-        clock = self._clock
+        clock = self.clock
         left, cycles = clock.cycle_ends().seconds, max(1, clock.cycles)
         whole = clock.run_ends().seconds / max(1, clock.cycles - clock.cycle)
         within = 1 - min(1.0, left / whole) if whole else 0.0

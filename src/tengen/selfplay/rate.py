@@ -57,7 +57,7 @@ class RatingMatch:
     threads: int = 2
 
     def settings(self, player: PlayerSpec, opponent: PlayerSpec, seed: int) -> MatchSettings:
-        """The match of a network against an anchor; games are rounded up to both colours equally."""
+        """The match of a network against an anchor; games are rounded up to both colors equally."""
         conditions, games = self.conditions, self.games
         if opponent.kind == "program":
             games = self.program_games or games

@@ -43,7 +43,7 @@ class Standing(_Row):
 
 
 class Pairing(_Row):
-    """The games of a network against an anchor. `black`, `white`: the network's wins, draws, losses as that colour.
+    """The games of a network against an anchor. `black`, `white`: the network's wins, draws, losses as that color.
 
     `own` says that the anchor is a network of the run too, the one of this `number`. `distinct` counts different games;
     `trouble` says in words what else should be known.
@@ -62,7 +62,7 @@ class Pairing(_Row):
 
     @property
     def tally(self) -> Tally:
-        """The network's wins, draws and losses with both colours."""
+        """The network's wins, draws and losses with both colors."""
         return Tally(*(one + other for one, other in zip(self.black, self.white, strict=True)))
 
     def scores(self) -> Iterator[Score]:
@@ -72,7 +72,7 @@ class Pairing(_Row):
         yield Score(self.anchor, self.player, losses, draws, wins)
 
     def figures(self) -> dict[str, Any]:
-        """Score with its 95% interval, and by colour."""
+        """Score with its 95% interval, and by color."""
         low, high = self.tally.interval()
         return {
             "score": round(self.tally.score, 4),

@@ -39,7 +39,7 @@ class SgfProblem(SgfError):
 class SgfRecord:
     """The main line of a game, not checked by the rules.
 
-    stones: the setup, colour by point. first: the colour to play first. problem: what ended the line early, or None.
+    stones: the setup, color by point. first: the color to play first. problem: what ended the line early, or None.
     """
 
     size: int
@@ -50,7 +50,7 @@ class SgfRecord:
     problem: SgfProblem | None = None
 
     def setup(self, color: int) -> list[int]:
-        """The points of one colour's setup stones, in order."""
+        """The points of one color's setup stones, in order."""
         return sorted(point for point, owner in self.stones.items() if owner == color)
 
 
@@ -85,7 +85,7 @@ def board_size(root: Properties) -> int:
 
 
 def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], int | None]:
-    """The stones that these nodes set up, colour by point, and the colour to play if given. Raises SgfProblem."""
+    """The stones that these nodes set up, color by point, and the color to play if given. Raises SgfProblem."""
     stones: dict[int, int] = {}
     to_play = None
     for node in nodes:
@@ -110,12 +110,12 @@ def setup_points(node: Properties, name: str, size: int) -> list[int]:
 
 
 def player(node: Properties, otherwise: int | None = None) -> int | None:
-    """The colour to play that a node gives (PL)."""
+    """The color to play that a node gives (PL)."""
     return int(node["PL"][0].strip()[:1].upper() == b"W") if "PL" in node else otherwise
 
 
 def move_of(node: Properties, size: int) -> tuple[int, int] | None:
-    """The (colour, point) that a node plays, None without a move. Raises SgfProblem for two different moves."""
+    """The (color, point) that a node plays, None without a move. Raises SgfProblem for two different moves."""
     played = {(color, value.strip()) for color, name in enumerate("BW") for value in node.get(name, ())}
     if len(played) > 1:
         raise SgfProblem("two moves in one node")

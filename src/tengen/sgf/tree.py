@@ -38,7 +38,7 @@ class GameNode:
     """A position in a game tree. `GameTree.add_move` and `add_node` create nodes.
 
     id: unique in the tree; the root's is 0. children: all that may follow; `children[0]` is the main line. properties:
-    raw SGF values by name, in the encoding of the tree. move: (colour, point), with `size * size` for pass, or None.
+    raw SGF values by name, in the encoding of the tree. move: (color, point), with `size * size` for pass, or None.
     problem: why the node cannot be shown; normally empty. analysis: the result of a search of the position.
     """
 
@@ -94,7 +94,7 @@ class GameNode:
 
     @property
     def color(self) -> int | None:
-        """The colour of the move, None without one."""
+        """The color of the move, None without one."""
         return None if self.move is None else self.move[0]
 
     @property
@@ -123,7 +123,7 @@ class GameNode:
 
     @property
     def to_play(self) -> int | None:
-        """The colour to play that the node names (PL); None where it names none."""
+        """The color to play that the node names (PL); None where it names none."""
         return player(self.properties)
 
     @to_play.setter
@@ -381,7 +381,7 @@ class GameTree:
             raise SgfError(f"the position at the root is illegal: {error}") from error
 
     def _first_to_play(self) -> int:
-        """Whose turn it is at the root: what the record says, or the colour of the main line's first move.
+        """Whose turn it is at the root: what the record says, or the color of the main line's first move.
 
         Handicap games seldom say it; with them it is White's.
         """

@@ -301,6 +301,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
     return {
         "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer"}),
         "network": dict(run.network),
+        "start": run.start,
         "data": {
             "store": data.store,
             # With another share, or none, games of the training would be used for validation.

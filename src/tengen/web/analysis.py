@@ -115,7 +115,7 @@ class MoveTable:
 
 
 def heat(rank: int, loss: float) -> str:
-    """The colour of a candidate as CSS, as on the board: teal for the best, then green to red at 12% winrate lost."""
+    """The color of a candidate as CSS, as on the board: teal for the best, then green to red at 12% winrate lost."""
     if rank == 0:
         return "hsl(176 72% 42%)"
     return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 46%)"

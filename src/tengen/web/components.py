@@ -41,7 +41,7 @@ class BoardElement(Drawing, component="static/board.js"):
         self.on("point", lambda event: on_point(_argument(event, "point")))
 
     def show(self, view: BoardView, hover: str, counting: bool) -> None:
-        """Draw a position; `hover` is the colour of the stone under the pointer, empty for none."""
+        """Draw a position; `hover` is the color of the stone under the pointer, empty for none."""
         label = f"Go board, {view.size} by {view.size}"
         self.set(**vars(view), hover=hover, counting=counting, label=label)
 

@@ -44,7 +44,7 @@ def region(start: int, inside: Collection[int], size: int) -> set[int]:
 
 
 def group_of(board: NDArray[np.int8], point: int) -> set[int]:
-    """The stones that live or die with the stone on `point`: those of its colour in the same region."""
+    """The stones that live or die with the stone on `point`: those of its color in the same region."""
     size, flat = len(board), board.ravel()
     color = int(flat[point])
     reach = region(point, set(np.flatnonzero(flat != 1 - color).tolist()), size)
@@ -52,7 +52,7 @@ def group_of(board: NDArray[np.int8], point: int) -> set[int]:
 
 
 def territory(game: Game, dead: Collection[int]) -> str:
-    """Who owns each empty point and each dead stone: `b`, `w`, or `.` for nobody and for living stones; row-major."""
+    """The owner of each empty point and dead stone: `b`, `w`, or `.` for neither and for living stones; row-major."""
     living = game.board.ravel() != EMPTY
     living[list(dead)] = False
     owners = game.owners(dead=sorted(dead)).ravel()
@@ -70,12 +70,12 @@ def in_words(result: str) -> str:
     """A result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
     if result in ("0", "Draw", "draw"):
         return "The game is a draw"
-    who = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
-    if who is None or result[1:2] != "+":
+    winner = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
+    if winner is None or result[1:2] != "+":
         return result
     how = result[2:]
     words = {"": "", "R": " by resignation", "T": " on time", "F": " by forfeit"}.get(how[:1], f" by {how}")
-    return f"{who} wins{words}"
+    return f"{winner} wins{words}"
 
 
 def check_point(point: object, size: int) -> int:

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 STATIC = Path(__file__).parent / "static"
 RECONNECT_SECONDS = 60.0
 MAX_SESSIONS = 100
-# Without this a file that is dropped beside the upload field replaces the page.
+# Without this a file that is dropped outside the upload field replaces the page.
 IGNORE_DROPPED_FILES = (
     'for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (e) => e.preventDefault());'
 )

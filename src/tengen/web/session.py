@@ -58,10 +58,10 @@ class GameSession:
 
     @classmethod
     def from_record(cls, data: bytes) -> tuple[GameSession, list[str]]:
-        """A session that shows the first game of an SGF text, and what of it cannot be shown, in words.
+        """A session that shows the first game of an SGF text, and messages about what it cannot show.
 
         Every move is checked by the rules: a variation ends before its first illegal move. Raises SgfError where the
-        text is no game of Go, or where the game is too large.
+        text is not a game of Go, or where the game is too large.
         """
         tree = read_tree(data)
         if len(tree) > MAX_NODES:
@@ -83,7 +83,7 @@ class GameSession:
         return session, problems
 
     def to_sgf(self) -> bytes:
-        """The game as SGF with all variations and comments. What a record said and nobody changed stays as it was."""
+        """The game as SGF with all variations and comments. Properties that were not changed stay as they were."""
         info = self.tree.info
         known = str(info.result) if info.result.ending != "unknown" else ""
         if self.result != known:
@@ -197,7 +197,7 @@ class GameSession:
         return self.play(self.game.size**2, now)
 
     def resign(self, color: int | None = None) -> None:
-        """`color` resigns, by default the person's colour, else the side to move.
+        """`color` resigns, by default the person's color, else the side to move.
 
         The game ends at the end of the line through the shown position, and that position is shown.
         """

@@ -16,7 +16,7 @@ MAX_KOMI = 361.0
 
 
 class Mode(StrEnum):
-    """Who plays: a person against the engine, the engine against itself, or a person both colours."""
+    """The players: a person and the engine, the engine alone, or a person for both colors."""
 
     PLAY = "play"
     WATCH = "watch"
@@ -77,7 +77,7 @@ def level_of_visits(visits: int) -> Level:
 
 @dataclass(frozen=True)
 class GameSettings:
-    """The settings of one game; `human` is the person's colour in Mode.PLAY. Raises TengenError for bad values."""
+    """The settings of one game; `human` is the person's color in Mode.PLAY. Raises TengenError for bad values."""
 
     size: int = 19
     rules: str = "chinese"

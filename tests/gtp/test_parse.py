@@ -56,7 +56,7 @@ def test_a_command_that_begins_with_digits_is_no_id() -> None:
 
 
 @pytest.mark.parametrize("word", ["b", "B", "black", "BLACK", "Black"])
-def test_colours_in_any_case(word: str) -> None:
+def test_colors_in_any_case(word: str) -> None:
     assert Arguments((word,)).color(0) == 0
 
 

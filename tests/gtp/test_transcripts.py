@@ -1,4 +1,4 @@
-"""Whole conversations, printed: `tests/gtp/transcripts/*.txt` hold what is said (after `>`) and what is answered.
+"""Whole conversations, printed: `tests/gtp/transcripts/*.txt` hold commands (after `>`) and answers.
 
 The first line names the moves of the scripted engine. TENGEN_UPDATE_GOLDEN=1 writes the answers anew, to be read in the
 diff.

@@ -1,4 +1,4 @@
-"""The queue of input lines: what a running search is told by them."""
+"""The queue of input lines, and which lines stop a running search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program itself, over pipes: it plays, it ends at once when asked to, and it prints nothing but GTP."""
+"""The server over pipes: it plays, ends when asked to, prints nothing but GTP, and refuses bad settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tengen.errors import RecipeError
 from tengen.game import Game
+from tengen.gtp.server import Settings, run
 
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -23,7 +25,7 @@ ANSWER = re.compile(r"[=?][0-9]*( .*)?")
 
 
 class Program:
-    """`tengen gtp` without a network, and what was said to it."""
+    """`tengen gtp` without a network."""
 
     def __init__(self, *args: str) -> None:
         self.process = subprocess.Popen(
@@ -115,7 +117,7 @@ def test_it_plays_a_whole_game_against_itself(start: Start) -> None:
 
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     lines = "1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
-    run = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30"],
         input=lines,
         capture_output=True,
@@ -123,8 +125,8 @@ def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
         env=ENVIRONMENT,
         timeout=60,
     )
-    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", run.stdout)
-    assert (run.returncode, run.stderr) == (0, "")
+    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_end_of_the_input_ends_a_search(start: Start) -> None:
@@ -217,7 +219,7 @@ def test_the_log_goes_to_a_file_and_says_what_was_said(start: Start, tmp_path: P
     ],
 )
 def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: str) -> None:
-    run = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "tengen", "gtp", "--net", "none", *args],
         input="name\n",
         capture_output=True,
@@ -225,5 +227,24 @@ def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: 
         env=ENVIRONMENT,
         timeout=60,
     )
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith("error: ") and run.stderr.count("\n") == 1 and words in run.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1 and words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (Settings(net="none", playouts="clever"), "'clever' is unknown: choose uniform, local"),
+        (Settings(playouts="local"), "--playouts needs --net none"),
+        (Settings(net="none", preset="gumbel"), "--preset needs a network"),
+        (Settings(net="none", weaken=1.0), "--weaken 1 needs a network; with --net none"),
+        (Settings(net="none", backend="onnxruntime"), "--backend onnxruntime needs a network; --net none has none"),
+        (Settings(net="none", batch=16), "--batch 16 needs a network"),
+        (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
+        (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),
+        (Settings(net="none", params=("c_puct=x",)), "c_puct"),
+    ],
+)
+def test_a_command_line_that_cannot_work_is_refused(settings: Settings, reason: str) -> None:
+    with pytest.raises(RecipeError, match=reason):
+        run(settings)

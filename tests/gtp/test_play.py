@@ -1,9 +1,9 @@
-"""Commands that play: moves of both sides and of the engine, and the time that they have."""
+"""Commands that play and count: moves of both sides, time, score and status of stones."""
 
 from __future__ import annotations
 
 import pytest
-from gtp_fakes import FakeEngine, ask, played, session_of
+from gtp_fakes import FakeEngine, ask, played, session_of, talk
 from known_positions import SETTLED, TRIPLE_KO, TRIPLE_KO_CYCLE
 
 from tengen.engine import Engine
@@ -11,6 +11,7 @@ from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
+from tengen.gtp.session import GtpEngine, GtpSession
 
 CORNER = """
 . O . X O . . . .
@@ -38,7 +39,7 @@ def test_moves_in_any_case_and_passes() -> None:
     assert session.game.is_over
 
 
-def test_the_same_colour_may_move_twice() -> None:
+def test_the_same_color_may_move_twice() -> None:
     session = played("D4")
     assert ask(session, "play b E5") == ""
     assert session.game.board[4, 4] == BLACK
@@ -66,7 +67,7 @@ def test_resigning_plays_nothing() -> None:
     assert ask(session, "genmove b") == "resign" and session.game.moves == []
 
 
-def test_a_move_out_of_turn_is_thought_about_for_its_colour() -> None:
+def test_a_move_out_of_turn_is_thought_about_for_its_color() -> None:
     session = played("D4")
     session.engine.script = ["E5"]  # type: ignore[attr-defined]
     assert ask(session, "genmove b") == "E5"
@@ -116,7 +117,7 @@ def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | No
     assert ask(session, line) == "" and session.control == control
 
 
-def test_no_clock_pays_for_getting_the_network_ready() -> None:
+def test_networks_are_compiled_before_the_clock_runs() -> None:
     session = session_of()
     ask(session, "boardsize 13")
     ask(session, "time_settings 0 0 0")
@@ -140,7 +141,7 @@ def test_time_left_sets_the_clock_that_a_move_is_given() -> None:
     assert limits.clock == clock and limits.visits is None
 
 
-def test_the_engine_keeps_its_own_clock_where_nobody_tells_the_time() -> None:
+def test_the_session_keeps_the_clock_without_time_left() -> None:
     session = session_of(FakeEngine(["E5"], seconds=4.0))
     ask(session, "time_settings 300 0 0")
     ask(session, "genmove b")
@@ -163,7 +164,7 @@ def test_visits_bound_a_move_where_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
-def test_servers_that_count_what_stands_get_the_dead_stones_captured_under_their_rules(rules: str) -> None:
+def test_dead_stones_are_captured_under_rules_without_dead_stones(rules: str) -> None:
     """The white stone on D3 cannot escape; while it stands its side wins by Tromp and Taylor's count."""
     session = session_of()
     session.engine = Engine(UniformEvaluator())
@@ -186,3 +187,98 @@ def test_a_ko_taken_back_into_an_earlier_position_is_refused_under_superko(rules
     for color, vertex in zip("bwbwb", TRIPLE_KO_CYCLE, strict=False):
         assert ask(session, f"play {color} {vertex}") == ""
     assert ask(session, f"play w {TRIPLE_KO_CYCLE[5]}") == answer
+
+
+# Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.
+SEKI = """
+    . X . O . O X . X
+    X X X O O O X X .
+    O O O X X X X X X
+    O O O O O O O X X
+    . O . O . O O O X
+    O O O O O O O O X
+    X X X X X X X X X
+    X X X . X X X X .
+    X . X X X X . X O
+"""
+IN_SEKI = {"B9", "A8", "B8", "C8", "D9", "D8", "E8", "F8", "F9"}
+
+
+def session_at(text: str, rules: str, engine: GtpEngine | None = None) -> GtpSession:
+    session = session_of()
+    session.engine = engine or session.engine
+    session.game = Game.from_diagram(text, rules, komi=0)
+    return session
+
+
+def finished() -> GtpSession:
+    """A game that is over but for the white stone on D3, dead among Black's."""
+    session = session_of(FakeEngine(dead=("D3",)))
+    session.game = Game.from_diagram(SETTLED, komi=0.5).play("D3", color=WHITE)
+    return session
+
+
+def test_the_score_is_counted_without_the_dead() -> None:
+    session = finished()
+    assert ask(session, "final_score") == "W+7.5"
+    ask(session, "komi -20")
+    assert ask(session, "final_score") == "B+13"
+    ask(session, "komi -7")
+    assert ask(session, "final_score") == "0"
+
+
+def test_the_status_of_stones_is_listed_chain_by_chain() -> None:
+    session = finished()
+    assert ask(session, "final_status_list dead") == "D3"
+    assert ask(session, "final_status_list seki") == ""
+    alive = ask(session, "final_status_list alive").split("\n")
+    assert ["A8" in alive[0].split(), "D9" in alive[1].split(), alive[2]] == [True, True, "H4 J4 J3"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "score"),
+    # Area: Black 48, White 32, C9 nobody's. Territory: Black H9 J8 B1 D2 G1 J1 J2 and a prisoner, White A5 C5 E5.
+    [("chinese", "B+16"), ("aga", "B+16"), ("japanese", "B+5"), ("korean", "B+5")],
+)
+def test_a_person_names_the_dead(rules: str, score: str) -> None:
+    session = session_at(SEKI, rules)
+    assert ask(session, "final_score dead J1") == score
+    assert set(ask(session, "final_status_list seki dead J1").split()) == IN_SEKI
+    assert ask(session, "final_status_list dead dead J1") == "J1"
+    assert ask(session, "final_score dead") == ask(session_at(SEKI, rules), "final_score")
+
+
+def test_by_tromp_taylor_everything_on_the_board_lives_unless_a_way_is_given() -> None:
+    """White's 44 points and D3; of Black's 37 D3 is lost, and C3 touches both."""
+    session = finished()
+    session.game = Game.from_diagram(SETTLED, "tromp-taylor", komi=0.5).play("D3", color=WHITE)
+    assert ask(session, "final_score") == "W+10.5"
+    assert ask(session, "final_status_list dead") == ""
+    assert "D3" in ask(session, "final_status_list alive").split()
+    for way in ("both", "dead D3"):
+        assert ask(session, f"final_score {way}") == "W+7.5"
+        assert ask(session, f"final_status_list dead {way}") == "D3"
+
+
+@pytest.mark.parametrize("way", ["", " playouts", " network", " both", " PLAYOUTS"])
+def test_every_stone_has_one_status_and_the_count_agrees(way: str) -> None:
+    """Without a network that knows owners every way is the playouts'."""
+    session = session_at(SEKI, "japanese", Engine(UniformEvaluator()))
+    lists = {status: ask(session, f"final_status_list {status}{way}").split() for status in ("alive", "dead", "seki")}
+    stones = sorted(vertex for listed in lists.values() for vertex in listed)
+    assert len(stones) == len(set(stones)) == int((session.game.board != 2).sum())
+    score = session.game.score(lists["dead"])
+    assert ask(session, f"final_score{way}") == (f"{'B' if score > 0 else 'W'}+{abs(score):g}" if score else "0")
+    assert "J1" in lists["dead"]
+
+
+def test_unknown_ways_are_refused() -> None:
+    session = session_at(SEKI, "chinese")
+    assert ask_error(session, "final_score guess") == "invalid way guess: one of both, network, playouts, dead expected"
+    assert ask_error(session, "final_status_list dead playouts D4") == "syntax error: unexpected argument D4"
+    assert ask_error(session, "final_score dead C9") == "no stone at C9"
+    assert ask_error(session, "final_score dead pass") == "no stone at pass"
+
+
+def ask_error(session: GtpSession, line: str) -> str:
+    return talk(session, line).removeprefix("? ").strip()

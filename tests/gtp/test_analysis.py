@@ -43,7 +43,7 @@ def test_minmoves_shows_moves_without_visits() -> None:
     assert talk(session, "lz-analyze minmoves 3").count("info move") == 3
 
 
-def test_allow_and_avoid_reach_the_search_of_their_colour() -> None:
+def test_allow_and_avoid_reach_the_search_of_their_color() -> None:
     session = session_of(FakeEngine(["E5"]))
     talk(session, "kata-analyze b 10 avoid b C3,D4 1 avoid b E5 1 avoid w F6 1")
     points = sorted(session.game.point(vertex) for vertex in ("C3", "D4", "E5"))

@@ -1,4 +1,4 @@
-"""What all commands share: their list, ids, and that a wrong one answers `?` and changes nothing else."""
+"""All commands: their list, ids, errors that change nothing; and the settings of the search."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of, talk
 
 from tengen.engine.clock import TimeControl
+from tengen.engine.params import SearchParams
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
 
@@ -34,7 +35,7 @@ def state(session: GtpSession) -> tuple[object, ...]:
     )
 
 
-def test_all_of_gtp_2_is_there() -> None:
+def test_all_commands_of_gtp_2_are_known() -> None:
     assert set(GTP_2.split()) <= set(COMMANDS)
     assert ask(session_of(), "list_commands").split("\n") == sorted(COMMANDS)
 
@@ -103,7 +104,7 @@ def test_all_of_gtp_2_is_there() -> None:
         "kata-set-rules {",
         'kata-set-rules {"ko":"SPIGHT"}',
         'kata-set-rules {"hasButton":true}',
-        'kata-set-rules {"colour":"red"}',
+        'kata-set-rules {"color":"red"}',
         'kata-set-rules {"suicide":"maybe"}',
         "kata-set-rule ko",
         "kata-set-rule ko forever",
@@ -125,7 +126,7 @@ def test_all_of_gtp_2_is_there() -> None:
         "kata-analyze allow b",
         "kata-analyze allow b Z9 1",
         "kata-analyze w avoid red C3 1",
-        "kata-analyze colour b",
+        "kata-analyze color b",
         "kata-genmove_analyze b 50 maxmoves -1",
         "lz-genmove_analyze b b",
     ],
@@ -141,7 +142,7 @@ def test_a_wrong_command_is_refused_and_changes_nothing(line: str) -> None:
     assert not session.finished
 
 
-def test_ids_are_given_back_as_they_came() -> None:
+def test_ids_are_repeated_in_answers() -> None:
     assert talk(session_of(), "007 name", "8 \t nonsense # really", "\r", "quit\r") == (
         "=007 Tengen\n\n?8 unknown command\n\n= \n\n"
     )
@@ -154,3 +155,39 @@ def test_nothing_after_quit_is_answered() -> None:
 def test_known_command() -> None:
     assert ask(session_of(), "known_command genmove") == "true"
     assert ask(session_of(), "known_command genmov") == "false"
+
+
+def test_every_setting_can_be_read_and_set_again() -> None:
+    session = session_of()
+    for name in ask(session, "kata-list-params").split():
+        assert ask(session, f"kata-set-param {name} {ask(session, f'kata-get-param {name}')}") == ""
+        assert session.engine.params == SearchParams()
+
+
+def test_a_setting_changes_the_search() -> None:
+    session = session_of()
+    ask(session, "kata-set-param c_puct 0.7")
+    ask(session, "kata-set-param prune_eyes false")
+    assert session.engine.params == SearchParams(c_puct=0.7, prune_eyes=False)
+    assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("c_pukt 1", "did you mean c_puct"),
+        ("c_puct one", "found 'one'"),
+        ("c_puct -1", "greater than or equal to 0"),
+        ("selection best", "'puct'"),
+        ("playout_weight 0.5", "need playouts"),
+        ("playouts 1000001", "less than or equal to 1000"),
+        ("memory 99999999999999999999999", "less than"),
+        ("rave_equivalence 1e50", "less than or equal to 1000000000"),
+        ("priors other", "choose uniform, local"),
+    ],
+)
+def test_a_bad_setting_is_an_error_and_changes_nothing(words: str, reason: str) -> None:
+    session = session_of()
+    answer = ask(session, f"kata-set-param {words}")
+    assert answer.startswith("? ") and reason in answer and answer.count("found") <= 1
+    assert session.engine.params == SearchParams()
