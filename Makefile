@@ -132,7 +132,7 @@ test-programs:
 	fi
 
 test: $(MODULE)/done .venv/developer test-programs test-native
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile
 
 # Sizes, rule sets and seeds are the same on every run; the real games are those of tests/data where no archive lies
 # beside this checkout.

@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch", reason="networks need the extra [train]")
 
 from tengen.cli.recipes import about  # noqa: E402
 from tengen.data.planes import plane_set  # noqa: E402
-from tengen.engine.presets import PRESETS  # noqa: E402
+from tengen.engine import SearchParams  # noqa: E402
 from tengen.networks import build  # noqa: E402
 from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
 from tengen.networks.registry import parameter_count  # noqa: E402
@@ -42,7 +42,7 @@ def test_the_parts_of_a_published_recipe_fit(name: str) -> None:
     assert ("value" in wanted) == (output.value is not None)
     # Its optimizer exists, its search too, and the length of the run is known before it starts.
     assert run.training.optimizer.name in OPTIMIZERS
-    assert run.card.search.get("preset", "bakago") in PRESETS
+    SearchParams().advised(run.card.search)
     training = run.training.with_epoch(46_000_000)
     assert training.total_steps
     shown = about(name)
