@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
@@ -12,16 +11,7 @@ from checksum import Checksum
 
 from tengen.errors import TengenError
 
-PROGRAM = Path(__file__).parents[2] / "benchmarks" / "zero_7x7.py"
-
-
-@pytest.fixture(scope="module")
-def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("zero_7x7", PROGRAM)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+PROGRAM = "zero_7x7.py"
 
 
 def test_points_that_a_symmetry_exchanges_have_one_name(program: ModuleType) -> None:

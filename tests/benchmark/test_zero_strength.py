@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "benchmarks" / "zero_strength.py"
-
-
-@pytest.fixture(scope="module")
-def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("zero_strength", PROGRAM)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+PROGRAM = "zero_strength.py"
 
 
 def test_a_table_and_a_line(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
