@@ -13,7 +13,7 @@ from tengen.rules import Rules
 
 
 class PlainGame:
-    """A game as the native one tells it: points are ints, `size * size` is pass, colours 0 black and 1 white.
+    """A game as the native one tells it: points are ints, `size * size` is pass, colors 0 black and 1 white.
 
     play() trusts that reason() found nothing.
     """

@@ -41,7 +41,7 @@ def neighbors(board: Board, p: int) -> list[int]:
 
 
 def connected(board: Board, p: int, colors: set[int]) -> frozenset[int]:
-    """Return the points joined to p through points of the colours."""
+    """Return the points joined to p through points of the colors."""
     near = neighbor_table(len(board))
     found, waiting = {p}, [p]
     while waiting:
@@ -57,7 +57,7 @@ def chain(board: Board, p: int) -> frozenset[int]:
 
 
 def border(board: Board, points: frozenset[int], color: int) -> set[int]:
-    """Return the points of the colour that touch the given points."""
+    """Return the points of the color that touch the given points."""
     near = neighbor_table(len(board))
     return {n for p in points for n in near[p] if board[n] == color} - points
 
@@ -71,7 +71,7 @@ def has_liberty(board: Board, p: int) -> bool:
 
 
 def components(board: Board, colors: set[int]) -> set[frozenset[int]]:
-    """Return the connected pieces of all points of the colours."""
+    """Return the connected pieces of all points of the colors."""
     left = {p for p, c in enumerate(board) if c in colors}
     found = set()
     while left:
@@ -86,7 +86,7 @@ def chains(board: Board, color: int) -> set[frozenset[int]]:
 
 
 def put(board: Board, points: frozenset[int], color: int) -> Board:
-    """Return the board with the colour, or emptiness, on the points."""
+    """Return the board with the color, or emptiness, on the points."""
     after = list(board)
     for p in points:
         after[p] = color
@@ -112,7 +112,7 @@ def play(board: Board, p: int, color: int, suicide: bool = False) -> Played | No
 
 
 def ko_after(before: Board, move: Played, color: int) -> int | None:
-    """Return the point where the other side's answer would restore the board before this move of a colour."""
+    """Return the point where the other side's answer would restore the board before this move of a color."""
     for p in move.taken if len(move.taken) == 1 else ():
         if after_stone(move.board, p, 1 - color).board == before:
             return p
@@ -120,7 +120,7 @@ def ko_after(before: Board, move: Played, color: int) -> int | None:
 
 
 def random_board(size: int, moves: int, rng: random.Random) -> Board:
-    """Play random moves of alternating colours, sparing own one-point eyes so that life comes about."""
+    """Play random moves of alternating colors, sparing own one-point eyes so that life comes about."""
     board = empty_board(size)
     for turn in range(moves):
         color = turn % 2

@@ -1,4 +1,4 @@
-// The board that one writes first: colours in an array, chains found by flood fill whenever they are asked for. What
+// The board that one writes first: colors in an array, chains found by flood fill whenever they are asked for. What
 // the benchmarks of the board compare with.
 #pragma once
 

@@ -212,7 +212,7 @@ void bind_history(nb::class_<Game>& game) {
             [](Game& g, int p, int color) {
                 g.setup(to_point(g.board(), p), color == 2 ? Color::empty : to_color(color));
             },
-            "point"_a, "color"_a, "A stone before the first move; colour 2 removes one.")
+            "point"_a, "color"_a, "A stone before the first move; color 2 removes one.")
         .def(
             "set_to_play", [](Game& g, int color) { g.set_to_play(to_color(color)); }, "color"_a)
         .def("legality", legality, "point"_a, "color"_a = nb::none(), "Why the move is illegal; '' if it is legal.")

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 
 inline Color to_color(int value) {
     if (value != 0 && value != 1)
-        throw nb::value_error(("colour must be 0 (black) or 1 (white), not " + std::to_string(value)).c_str());
+        throw nb::value_error(("color must be 0 (black) or 1 (white), not " + std::to_string(value)).c_str());
     return Color(value);
 }
 

@@ -240,7 +240,7 @@ void bind_context(nb::module_& m) {
     using Self = OwnedContext;
     nb::class_<OwnedContext>(m, "FeatureContext",
                              "Features of a position for plane sets written in Python, as arrays [size, size] by row "
-                             "and column of the board. Colours are 0 (black) and 1 (white).")
+                             "and column of the board. Colors are 0 (black) and 1 (white).")
         .def(
             "__init__",
             [](Self* self, const Game& game, std::optional<int> own, const Ranks& ranks) {
@@ -253,7 +253,7 @@ void bind_context(nb::module_& m) {
         .def_prop_ro("size", [](const Self& c) { return c.game.board().size(); })
         .def_prop_ro(
             "own", [](const Self& c) { return static_cast<int>(index(c.context.own)); },
-            "Colour of the side that the position is encoded for.")
+            "Color of the side that the position is encoded for.")
         .def_prop_ro("other", [](const Self& c) { return static_cast<int>(index(c.context.other)); })
         .def_prop_ro(
             "ranks", [](const Self& c) { return c.context.ranks; },
@@ -305,7 +305,7 @@ void bind_context(nb::module_& m) {
         .def(
             "true_eyes", [](const Self& c, int color) { return points_array(c, c.context.true_eyes(to_color(color))); },
             "color"_a,
-            "Empty points whose neighbours all have the colour, with at most one diagonal of the other, none at the "
+            "Empty points whose neighbours all have the color, with at most one diagonal of the other, none at the "
             "edge.")
         .def(
             "ko_bans", [](Self& c) { return points_array(c, c.context.ko_bans()); },

@@ -59,7 +59,7 @@ class Board {
     int liberties_after(Point p, Color color) const;       // exact liberties of the mover's chain; 0 for a suicide
     int chain_size_after(Point p, Color color) const;      // stones of the mover's chain, a suicide's too
     std::uint64_t hash_after(Point p, Color color) const;  // hash() after the move, captures and suicide included
-    // All neighbours are of the colour, and no more diagonals are the opponent's than a real eye bears:
+    // All neighbours are of the color, and no more diagonals are the opponent's than a real eye bears:
     // one in the middle, none at the edge.
     bool is_true_eye(Point p, Color color) const;
 

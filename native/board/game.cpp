@@ -76,7 +76,7 @@ std::uint64_t Game::position_key(std::uint64_t stones, Color to_play) const {
     return rules_.ko != Ko::positional && to_play == Color::white ? stones ^ kWhiteToPlay : stones;
 }
 
-// A position with a stone of this colour here can have been before only if such a stone ever stood here. This spares
+// A position with a stone of this color here can have been before only if such a stone ever stood here. This spares
 // nearly all searches of the history: it leaves points of captured stones, and suicides.
 bool Game::may_repeat(Point p, Color color) const {
     return held_[index(color)].contains(p) || board_.is_suicide(p, color);

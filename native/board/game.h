@@ -107,9 +107,9 @@ class Game {
     bool long_cycle_ = false;
     std::array<int, 2> captures_{};
     std::size_t since_pass_ = 0;    // index of the first entry of history_ that a long cycle may count
-    std::array<PointSet, 2> held_;  // where a colour ever had a stone
+    std::array<PointSet, 2> held_;  // where a color ever had a stone
     std::vector<Move> setup_, moves_;
-    std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by colour, before move n at n % kPastBoards
+    std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by color, before move n at n % kPastBoards
     std::vector<std::uint64_t> history_;                     // key of every position, the first one included
     int move_limit_ = 0;
     AtLimit at_limit_ = AtLimit::count;

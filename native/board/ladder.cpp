@@ -112,7 +112,7 @@ class Reader {
     Board::Undo root_;
 };
 
-// Calls f with one stone of every chain of the colour that has one or two liberties.
+// Calls f with one stone of every chain of the color that has one or two liberties.
 template <class F>
 void for_each_weak_chain(const Board& board, Color color, F f) {
     PointSet heads;

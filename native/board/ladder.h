@@ -36,7 +36,7 @@ LadderMoves read_ladder_moves(Board& board, Color to_play, int moves = kLadderMo
 
 // All ladders of a position for the side to move.
 struct Ladders : LadderMoves {
-    std::array<PointSet, 2> stones;  // by colour: stones of the chains that are caught
+    std::array<PointSet, 2> stones;  // by color: stones of the chains that are caught
 };
 Ladders read_ladders(Board& board, Color to_play);
 

@@ -6,10 +6,10 @@ namespace tengen {
 
 namespace {
 
-// A connected set of points without a stone of the colour.
+// A connected set of points without a stone of the color.
 struct Region {
     PointSet points;
-    PointSet border;               // the stones of the colour around it
+    PointSet border;               // the stones of the color around it
     std::array<Point, 4> vital{};  // the chains for which it is an eye; they all touch one point, so there are few
     int vitals = 0;
 };
@@ -96,7 +96,7 @@ class Benson {
     const Board& board_;
     const PointSet& stones_;
     const bool suicide_;
-    const PointSet contact_;  // points beside a stone of the colour
+    const PointSet contact_;  // points beside a stone of the color
     std::vector<Region> regions_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 float compensation(const Game& game) { return game.komi() + game.white_bonus(); }
 
-// The surrounded regions beside stones in seki of the same colour.
+// The surrounded regions beside stones in seki of the same color.
 PointSet seki_eyes(const Board& board, const PointSet& dead) {
     PointSet eyes;
     const PointSet seki = seki_stones(board, dead);

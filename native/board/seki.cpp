@@ -14,7 +14,7 @@ constexpr int kLargestDame = 8;
 constexpr int kReadNodes = 200;
 constexpr int kStrong = 5;  // liberties
 
-// The empty points of the small regions between the colours.
+// The empty points of the small regions between the colors.
 PointSet open_dame(const Board& board, const Owners& owner) {
     PointSet neutral, dame;
     board.empty_points().for_each([&](Point p) {

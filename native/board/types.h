@@ -1,4 +1,4 @@
-// The words of the board: points, colours, and sets of points.
+// The words of the board: points, colors, and sets of points.
 #pragma once
 
 #include <array>

@@ -114,7 +114,7 @@ const PassAlive& FeatureContext::pass_alive_of(Color color) {
 const PointSet& FeatureContext::closest_to(Color color) {
     if (closest_) return (*closest_)[index(color)];
     closest_ = {board.stones(Color::black), board.stones(Color::white)};
-    // Both colours advance by one step at a time. A point is closest to the colour that is there alone first.
+    // Both colors advance by one step at a time. A point is closest to the color that is there alone first.
     std::array<PointSet, 2> front = *closest_, reached = *closest_;
     while (!front[0].empty() || !front[1].empty()) {
         for (const int side : {0, 1}) {

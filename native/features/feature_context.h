@@ -9,7 +9,7 @@
 
 namespace tengen {
 
-// Ranks of both players, by colour: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
+// Ranks of both players, by color: -30..-1 is 30k..1k, 1..9 is 1d..9d, 11..19 is 1p..9p, 0 is unknown.
 using Ranks = std::array<int, 2>;
 
 // How far back the ladders of past positions are available, in moves.
@@ -57,7 +57,7 @@ class FeatureContext {
     PointSet with_at_least(Color color, int liberties);
     const MoveEffects& effects();
     PointSet capturing_at_least(int stones);  // legal moves that take that many, 0 to kLiberties
-    // Empty points whose neighbours all have the colour, with one diagonal of the other in the middle, none at the
+    // Empty points whose neighbours all have the color, with one diagonal of the other in the middle, none at the
     // edge.
     PointSet true_eyes(Color color) const;
     PointSet sensible();        // legal moves that fill no true eye of their own side
@@ -67,11 +67,11 @@ class FeatureContext {
     // Stones of chains that are caught in a ladder, 0..kPastLadders moves ago. Empty where the game has fewer moves.
     // The first call for a past position reads the ladders of all of them.
     const PointSet& laddered(Color color, int back);
-    // Stones of both colours whose chains have that many liberties, 1 or 2, and are captured in a ladder within
+    // Stones of both colors whose chains have that many liberties, 1 or 2, and are captured in a ladder within
     // kCaughtMoves and kCaughtNodes. It reads no more than that, and so takes less time than ladders().
     const PointSet& caught(int liberties);
     const PassAlive& pass_alive_of(Color color);
-    // Points that are nearer to a stone of the colour than to any of the other one, in steps along the lines, whatever
+    // Points that are nearer to a stone of the color than to any of the other one, in steps along the lines, whatever
     // is between.
     const PointSet& closest_to(Color color);
     PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none

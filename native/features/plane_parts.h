@@ -32,7 +32,7 @@ inline PointSet own_simple_ko(FeatureContext& f) {
 inline PointSet empty_points(FeatureContext& f) { return f.board.empty_points(); }
 inline PointSet border(FeatureContext& f) { return f.board.table().border; }  // the first line
 
-// All points if the own side is that colour.
+// All points if the own side is that color.
 inline auto to_play(Color color) {
     return [=](FeatureContext& f) { return f.own == color ? f.board.table().all : PointSet(); };
 }

@@ -1,5 +1,5 @@
 // The plane sets of AlphaGo (Silver et al., 2016, extended data table 2): `alphago48` of the policy networks and
-// `alphago49`, the same and the colour to move, of the value network. docs/reference/planes.md says what each plane
+// `alphago49`, the same and the color to move, of the value network. docs/reference/planes.md says what each plane
 // means.
 #include "features/plane_parts.h"
 

@@ -1,4 +1,4 @@
-// The plane set `betago7` of BetaGo: stones of both colours by liberties, and simple ko.
+// The plane set `betago7` of BetaGo: stones of both colors by liberties, and simple ko.
 #include "features/plane_parts.h"
 
 namespace tengen {

@@ -9,7 +9,7 @@ namespace tengen {
 
 namespace {
 
-// Either colour's ban: the system does not look whose turn it is.
+// Either color's ban: the system does not look whose turn it is.
 PointSet simple_ko(FeatureContext& f) {
     PointSet found;
     if (f.board.ko() != kNoPoint) found.add(f.board.ko());

@@ -24,7 +24,7 @@ auto beside_ladder(int liberties) {
     return [=](FeatureContext& f) { return beside(f.board, f.caught(liberties)); };
 }
 
-// Stones of both colours.
+// Stones of both colors.
 auto all_with(int liberties, bool or_more) {
     return [=](FeatureContext& f) {
         if (or_more) return f.with_at_least(f.own, liberties) | f.with_at_least(f.other, liberties);

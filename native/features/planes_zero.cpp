@@ -1,4 +1,4 @@
-// The plane sets of AlphaGo Zero and its kind: eight boards of both colours and whose turn it is. They differ in the
+// The plane sets of AlphaGo Zero and its kind: eight boards of both colors and whose turn it is. They differ in the
 // order of the boards and in the planes of the turn.
 #include "features/plane_parts.h"
 

@@ -149,7 +149,7 @@ Game replay(const Sample& sample) {
     };
     set_up(games.black_stones.row(row), Color::black);
     set_up(games.white_stones.row(row), Color::white);
-    if (games.first[row] > 1) refuse(sample, "colour " + std::to_string(games.first[row]) + " to play");
+    if (games.first[row] > 1) refuse(sample, "color " + std::to_string(games.first[row]) + " to play");
     game.set_to_play(static_cast<Color>(games.first[row]));
     for (const auto move : games.moves.row(row).first(sample.ply))
         game.play(checked_point(sample, board, move), move_color(move));

@@ -38,7 +38,7 @@ struct GameColumns {
     std::span<const std::int16_t> rules;  // index into rule_sets
     std::span<const float> komi, score, weight;
     std::span<const std::int8_t> winner;
-    std::array<std::span<const std::int8_t>, 2> ranks;  // by colour, as in Ranks; empty if the store has none
+    std::array<std::span<const std::int8_t>, 2> ranks;  // by color, as in Ranks; empty if the store has none
     std::vector<Rules> rule_sets;
 
     std::size_t rows() const { return size.size(); }
@@ -82,7 +82,7 @@ struct BatchArrays {
 };
 
 // The game of a sample, replayed up to its ply. Ko and suicide are not checked. Throws std::invalid_argument for a
-// stone or move off the board or on a stone, and for an invalid size, rule set, komi or colour to play.
+// stone or move off the board or on a stone, and for an invalid size, rule set, komi or color to play.
 Game replay(const Sample& sample);
 
 // The position of `game`, the replay of a sample, for the side that plays the recorded move (moves need not alternate),

@@ -35,7 +35,7 @@ BakagoParts bakago_parts(const Board& board, Point p, const RecentMoves& recent,
 //   5 + 10 unless on the first line + 0.2 * (liberty + atari + proximity) + what the phase of the game adds:
 //   until move 30    0.25 * (w * (liberty + atari + proximity) / 3 + (1 - w) * fourth-line closeness), w = move / 30
 //   until move 190   0.25 * (liberty + atari + proximity) / 3
-//   later            0.125 * (liberty + atari), + 50 beside stones of both colours.
+//   later            0.125 * (liberty + atari), + 50 beside stones of both colors.
 // Closeness is 100 on the fourth line and 25 less for each line further, at least 0 (the scale is ours: the source says
 // no more than that the fourth line is best). The numbers of moves are those of 19x19; here and in BakagoPolicy other
 // sizes take them in proportion to their points.

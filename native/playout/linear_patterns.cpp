@@ -101,9 +101,9 @@ std::uint32_t shape_key(const PointSet& region, Point p, int size, int walls) {
 
 struct LinearPatterns::Constants {
     std::vector<Step> steps = near_steps();
-    std::array<std::array<Keys, 2>, kNear> stone;  // at a step, by its colour
+    std::array<std::array<Keys, 2>, kNear> stone;  // at a step, by its color
     std::array<SymmetricKey, kNear> off_board;
-    std::array<std::array<std::array<Keys, 3>, 2>, 4> liberties;  // of a neighbour, by its colour and class less 1
+    std::array<std::array<std::array<Keys, 3>, 2>, 4> liberties;  // of a neighbour, by its color and class less 1
     std::array<std::array<SymmetricKey, 3>, 12> answer;           // a step from the last move, by its liberties
 
     Constants() {

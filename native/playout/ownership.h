@@ -5,7 +5,7 @@
 
 namespace tengen {
 
-// What each colour has on a board that was played out: its stones, and the empty points that only it touches.
+// What each color has on a board that was played out: its stones, and the empty points that only it touches.
 std::array<PointSet, 2> final_area(const Board& board);
 
 // For each point, the local playouts that ended with it Black's minus those that ended with it White's.

@@ -15,7 +15,7 @@ namespace tengen {
 struct PlayoutTrace {
     // Who played each point first; empty where nobody did.
     std::array<Color, kMaxPoints> first;
-    std::array<int, 2> stones;  // moves that were no passes, by colour
+    std::array<int, 2> stones;  // moves that were no passes, by color
 
     void clear() {
         first.fill(Color::empty);

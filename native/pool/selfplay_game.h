@@ -65,8 +65,8 @@ class SelfPlayGame {
     int opening_left_ = 0;
     Turn turn_ = Turn::full;
     std::uint32_t goal_ = 0;                 // visits of the root
-    std::array<int, 2> losing_turns_ = {};   // turns in a row, by colour
-    std::array<int, 2> winning_turns_ = {};  // turns of both in a row at which this colour was as good as the winner
+    std::array<int, 2> losing_turns_ = {};   // turns in a row, by color
+    std::array<int, 2> winning_turns_ = {};  // turns of both in a row at which this color was as good as the winner
 };
 
 }  // namespace tengen

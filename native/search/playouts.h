@@ -12,7 +12,7 @@
 
 namespace tengen {
 
-// The end of a playout: the area of each colour, and the outcome for Black.
+// The end of a playout: the area of each color, and the outcome for Black.
 struct PlayoutResult {
     PlayoutTrace trace;
     std::array<PointSet, 2> area;

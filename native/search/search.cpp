@@ -174,7 +174,7 @@ bool Search::permits(int depth, Color to_play, Point move) const {
 
 void Search::plan(int simulations) { plan_.begin(tree_.root().node, simulations, params_); }
 
-// The moves that lead from the old root to `next`, if it goes on from there with the colours in turn.
+// The moves that lead from the old root to `next`, if it goes on from there with the colors in turn.
 std::optional<std::vector<Point>> Search::continuation(const Game& next) const {
     if (!game_ || !same_start(*game_, next)) return std::nullopt;
     const auto &before = game_->moves(), &after = next.moves();

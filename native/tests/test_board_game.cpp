@@ -88,7 +88,7 @@ TEST(score_area_and_territory) {
         ". . X O .\n",
         "chinese", Color::black);
     PointSet dead;
-    CHECK_EQ(area_score(area, dead), 13.0f - 11.0f);  // the corner point touches both colours
+    CHECK_EQ(area_score(area, dead), 13.0f - 11.0f);  // the corner point touches both colors
     dead.add(19);
     CHECK_EQ(area_score(area, dead), 12.0f - 13.0f);
     CHECK_EQ(territory_score(area, dead), 5.0f - 6.0f - 1.0f);

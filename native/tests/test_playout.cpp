@@ -32,7 +32,7 @@ TEST(playouts_end_with_nothing_left_to_play) {
     }
 }
 
-// The stones that colours and chains tell of, without the board's own account.
+// The stones that colors and chains tell of, without the board's own account.
 void check_board(const Board& board) {
     for (Point p = 0; p < board.points(); ++p) {
         if (board.at(p) == Color::empty) continue;

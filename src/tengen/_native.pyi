@@ -13,7 +13,7 @@ class Game:
     def __init__(self, size: int, rules: str, komi: float) -> None: ...
 
     def setup(self, point: int, color: int) -> None:
-        """A stone before the first move; colour 2 removes one."""
+        """A stone before the first move; color 2 removes one."""
 
     def set_to_play(self, color: int) -> None: ...
 
@@ -226,7 +226,7 @@ def encode_game(plane_set: str, game: Game, symmetry: int, edge: int, planes: An
 
 class FeatureContext:
     """
-    Features of a position for plane sets written in Python, as arrays [size, size] by row and column of the board. Colours are 0 (black) and 1 (white).
+    Features of a position for plane sets written in Python, as arrays [size, size] by row and column of the board. Colors are 0 (black) and 1 (white).
     """
 
     def __init__(self, game: Game, own: int | None = None, ranks: Sequence[int] = [0, 0]) -> None:
@@ -243,7 +243,7 @@ class FeatureContext:
 
     @property
     def own(self) -> int:
-        """Colour of the side that the position is encoded for."""
+        """Color of the side that the position is encoded for."""
 
     @property
     def other(self) -> int: ...
@@ -283,7 +283,7 @@ class FeatureContext:
 
     def true_eyes(self, color: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:
         """
-        Empty points whose neighbours all have the colour, with at most one diagonal of the other, none at the edge.
+        Empty points whose neighbours all have the color, with at most one diagonal of the other, none at the edge.
         """
 
     def ko_bans(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C')]:

@@ -1,7 +1,7 @@
 """A game of Go with checked moves, readable errors and the board as an array.
 
 A point is an int, row by row from the top-left corner; `size * size` is pass. Methods that take a point also take a
-GTP vertex such as "D4" or "pass", and None for pass. Colours are BLACK (0) and WHITE (1).
+GTP vertex such as "D4" or "pass", and None for pass. Colors are BLACK (0) and WHITE (1).
 """
 
 import operator
@@ -27,7 +27,7 @@ LADDER_NODES = 2000
 
 
 class Ladders(NamedTuple):
-    """Stones in working ladders by colour, and the points where the side to play captures or escapes."""
+    """Stones in working ladders by color, and the points where the side to play captures or escapes."""
 
     black: list[int]
     white: list[int]
@@ -99,22 +99,22 @@ class Game:
 
     @property
     def to_play(self) -> int:
-        """The colour to play: 0 black, 1 white."""
+        """The color to play: 0 black, 1 white."""
         return self._native.to_play
 
     @property
     def moves(self) -> list[tuple[int, int]]:
-        """(colour, point) of every move; a pass is `size * size`."""
+        """(color, point) of every move; a pass is `size * size`."""
         return self._native.moves()
 
     @property
     def setup_stones(self) -> list[tuple[int, int]]:
-        """(colour, point) of every stone set up before the first move."""
+        """(color, point) of every stone set up before the first move."""
         return self._native.setup_stones()
 
     @property
     def first_to_play(self) -> int:
-        """The colour that plays the first move."""
+        """The color that plays the first move."""
         return self._native.first_to_play
 
     @property
@@ -242,7 +242,7 @@ class Game:
         self._native.set_move_limit(limit, no_result)
 
     def setup(self, black: Iterable[Vertex] = (), white: Iterable[Vertex] = (), to_play: int | None = None) -> "Game":
-        """Set up stones and the colour to play before the first move, and return this game.
+        """Set up stones and the color to play before the first move, and return this game.
 
         Raises IllegalMove after a move, on an occupied point, or where a chain has no liberty. The game is then
         unchanged.

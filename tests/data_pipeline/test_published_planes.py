@@ -34,7 +34,7 @@ RECORDS = Path(__file__).parent.parent / "data"
 
 
 def by_liberties(at: Position) -> Planes:
-    """Six planes that four systems share: 1, 2, 3 and more liberties of both colours."""
+    """Six planes that four systems share: 1, 2, 3 and more liberties of both colors."""
     planes: Planes = {}
     for who, color in (("own", at.own), ("opponent", 1 - at.own)):
         planes[f"{who}_1_liberty"] = with_liberties(at.board, color, lambda n: n == 1)
@@ -59,7 +59,7 @@ def darkforest12(at: Position, masked: bool = True) -> Planes:
     for who, color in (("own", at.own), ("opponent", 1 - at.own)):
         history = []
         for p, c in enumerate(at.board):
-            # Setup stones are put at ply 1. A point without a stone of the colour has ply 0.
+            # Setup stones are put at ply 1. A point without a stone of the color has ply 0.
             last = max((n for n, (_, q) in enumerate(at.game.moves, 1) if q == p), default=1) if c == color else 0
             history.append(0.0 if masked and c != color else math.exp(0.1 * (last - ply)))
         planes[f"{who}_history"] = history
@@ -104,7 +104,7 @@ def ladder(board: Board, count: int) -> Iterator[frozenset[int]]:
 
 
 def ladder_planes(board: Board, count: int) -> tuple[Iterable[float] | None, Iterable[float] | None]:
-    """The chains of ladder(), and the chains of the other colour that touch them."""
+    """The chains of ladder(), and the chains of the other color that touch them."""
     try:
         caught = list(ladder(board, count))
     except (TooLong, RecursionError):

@@ -23,7 +23,7 @@ def test_the_bonus_for_a_handicap_is_what_it_was(rules: str) -> None:
 
 
 @pytest.mark.parametrize("rules", ["chinese", "aga"])
-def test_stones_of_one_colour_alone_are_no_handicap_when_there_was_none(rules: str) -> None:
+def test_stones_of_one_color_alone_are_no_handicap_when_there_was_none(rules: str) -> None:
     game = played(rules, "A2 pass B1 pass")
     twin = from_stones(game, BLACK)
     assert twin.score() == game.score()

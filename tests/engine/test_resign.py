@@ -44,7 +44,7 @@ def test_white_is_patient_in_a_handicap_game() -> None:
     assert any(verdicts([0.01] * 9, BLACK, handicap=5))
 
 
-def test_colours_are_judged_apart_and_a_new_game_begins_anew() -> None:
+def test_colors_are_judged_apart_and_a_new_game_begins_anew() -> None:
     judge = ResignJudge()
     assert not judge.judge(QUICK, BLACK, 100, 0.01, 19) and not judge.judge(QUICK, WHITE, 101, 0.01, 19)
     assert judge.judge(QUICK, BLACK, 102, 0.01, 19)

@@ -56,7 +56,7 @@ class Pair:
         self.tally["no results"] += plain.is_no_result
 
     def check_legality(self, color: int) -> list[str]:
-        """Why each point is forbidden to a colour."""
+        """Why each point is forbidden to a color."""
         game, reasons = self.game, self.plain.reasons(color)
         self.agree(f"legality for {color}", [game._native.legality(p, color) for p in range(len(reasons))], reasons)
         self.agree("legal points", game.legal_points(color), [p for p, reason in enumerate(reasons) if not reason])

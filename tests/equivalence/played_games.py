@@ -30,7 +30,7 @@ KO = {
 def random_game(size: int, rules: Rules, plies: int, rng: random.Random) -> Counter[str]:
     """Play at random; check the state after every move and everything now and then. Returns what was compared.
 
-    Wild games start from a crowded board, like captures and points beside the last move, and know passes and colours
+    Wild games start from a crowded board, like captures and points beside the last move, and know passes and colors
     out of turn. Calm games alternate and spare their own eyes, so that life comes about. In ko fights all take what
     they can until positions repeat.
     """
@@ -126,7 +126,7 @@ def real_game(moves: list[tuple[int, int]], rules: Rules, rng: random.Random) ->
 
 
 def read_real_games(file: Path, count: int) -> list[list[tuple[int, int]]]:
-    """Moves (colour, point) of the first games with more than 20 moves of an .sgf.xz file of 19x19 games."""
+    """Moves (color, point) of the first games with more than 20 moves of an .sgf.xz file of 19x19 games."""
     games: list[list[tuple[int, int]]] = []
     text = ""
     with lzma.open(file) as stream:

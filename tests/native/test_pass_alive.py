@@ -33,7 +33,7 @@ def test_agrees_with_the_definition(size: int, moves: int, count: int, suicide: 
 
 
 def area_of(text: str, color: int, rules: str) -> str:
-    """Mark the area of a colour in a diagram with #."""
+    """Mark the area of a color in a diagram with #."""
     owners = Game.from_diagram(text, rules=rules).pass_alive()
     return "\n".join(" ".join("#" if owner == color else "." for owner in row) for row in owners.tolist())
 

@@ -67,7 +67,7 @@ def test_a_good_row_is_encoded() -> None:
         ({"black_stones": [81]}, "row 0 is no game: a stone on point 81"),
         ({"white_stones": [65535]}, "row 0 is no game: a stone on point 65535"),
         ({"white_stones": [20]}, "stone"),
-        ({"first": [2]}, "row 0 is no game: colour 2 to play"),
+        ({"first": [2]}, "row 0 is no game: color 2 to play"),
         ({"rules": [1]}, "row 0 is no game: rule set 1"),
         ({"rules": [-1]}, "row 0 is no game: rule set -1"),
         ({"komi": [np.inf]}, "komi must be a finite number"),

@@ -151,7 +151,7 @@ def vertices(points: list[int], size: int = 9) -> set[str]:
     return {coords.to_gtp(p, size) for p in points}
 
 
-@pytest.mark.parametrize("swapped", [False, True], ids=["as drawn", "colours swapped"])
+@pytest.mark.parametrize("swapped", [False, True], ids=["as drawn", "colors swapped"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_seki_is_found_and_counted(kind: str, swapped: bool) -> None:
     seki = KINDS[kind]

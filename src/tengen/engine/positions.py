@@ -10,7 +10,7 @@ from tengen.game import BLACK, WHITE, Game
 
 
 def with_turn(game: Game, color: int) -> Game:
-    """The game with this colour to play: itself if it is this colour's turn, else a new game from its stones."""
+    """The game with this color to play: itself if it is this color's turn, else a new game from its stones."""
     return game if game.to_play == color else from_stones(game, color)
 
 

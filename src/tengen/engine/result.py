@@ -63,5 +63,5 @@ class Count:
     territory: NDArray[np.int8]
 
     def margin(self, color: int) -> float:
-        """Points by which this colour leads."""
+        """Points by which this color leads."""
         return self.score if color == 0 else -self.score

@@ -11,7 +11,7 @@ from tengen.game import EMPTY, Game
 
 @dataclass(frozen=True)
 class Chain:
-    """Connected stones of one colour with the empty points beside them."""
+    """Connected stones of one color with the empty points beside them."""
 
     color: int
     stones: frozenset[int]
@@ -19,7 +19,7 @@ class Chain:
 
 
 class Shapes:
-    """The stones of a game at one moment; points are row-major, colours 0 and 1, 2 for empty."""
+    """The stones of a game at one moment; points are row-major, colors 0 and 1, 2 for empty."""
 
     def __init__(self, game: Game) -> None:
         self.size = game.size
@@ -67,7 +67,7 @@ class Shapes:
         return len(free | {n for stone in stones for n in self.neighbors(stone) if n in captured})
 
     def fills_own_eye(self, point: int, color: int) -> bool:
-        """Whether an empty point is a true eye of this colour, which a move there would give away."""
+        """Whether an empty point is a true eye of this color, which a move there would give away."""
         return point in self._eyes[color]
 
     def is_self_atari(self, point: int, color: int) -> bool:

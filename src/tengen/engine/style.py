@@ -49,7 +49,7 @@ EARLIEST_RESIGNATION = 0.2
 
 @dataclass
 class ResignJudge:
-    """Keeps the winrates at the engine's own moves of one game, by colour and move number."""
+    """Keeps the winrates at the engine's own moves of one game, by color and move number."""
 
     _seen: dict[int, dict[int, float]] = field(default_factory=lambda: {BLACK: {}, WHITE: {}})
 
