@@ -43,7 +43,7 @@ def real_games(store: str | None) -> str:
 
 
 def _lines(store: Store) -> Iterator[str]:
-    """Even games without setup stones, the colours in turn; spread over the store where it holds more than enough."""
+    """Even games without setup stones, the colors in turn; spread over the store where it holds more than enough."""
     for index in range(0, len(store), max(1, len(store) // MOST_GAMES)):
         row = store.row(index)
         turns = [i % 2 for i in range(len(row.moves))]

@@ -4,11 +4,11 @@
 
 `published`: the conditions of the AlphaGo-Zero-like 7x7 system (cody2007). Raw policy without search, its first move
 drawn from the policy, then its best legal move, which may be a pass where a network knows it (the published one does
-not); GNU Go level 1 with that system's options and seeds 1 to 128, a game with each colour for each seed; komi 0, 32
+not); GNU Go level 1 with that system's options and seeds 1 to 128, a game with each color for each seed; komi 0, 32
 turns a side whatever happens, then the board as it stands. It won 119 of 128 as Black and 12 of 128 as White.
 
 `fair`: komi 9, which is what perfect play is said to give Black, 8.5 and 9.5; GNU Go levels 1 and 10; Chinese rules,
-passes and resignation as ever, `--games` with each colour. `policy` is the best move of the network, `search` has
+passes and resignation as ever, `--games` with each color. `policy` is the best move of the network, `search` has
 `--visits`; it sees its positions under symmetries drawn by the seed of the game, without which most games would be
 alike (GNU Go's seeds change little on so small a board).
 
@@ -51,7 +51,7 @@ TURNS = 32
 KOMIS = (9.0, 8.5, 9.5)
 LEVELS = (1, 10)
 PARTS = ("published", "fair", "self")
-PUBLISHED_GAMES = 128  # a colour
+PUBLISHED_GAMES = 128  # a color
 _PUBLISHED_OPTIONS = "--chinese-rules --capture-all-dead --play-out-aftermath --no-ko --never-resign"
 _GROUP = 64  # games of a network with itself that are played side by side
 _MOST_MOVES = 3 * SIZE**2
@@ -94,7 +94,7 @@ def fair(options: Options, komi: float, level: int, search: bool) -> dict[str, o
 
 
 def match(name: str, settings: MatchSettings, options: Options) -> dict[str, object]:
-    """The figures of a match that lies in a folder of its own, by colour, from the network's side."""
+    """The figures of a match that lies in a folder of its own, by color, from the network's side."""
     folder = options.folder / name.replace(", ", "-").replace(" ", "-")
     play_match(settings, folder, InWorkers(options.workers))
     about, outcomes = read_folder(folder)
@@ -214,8 +214,8 @@ def measure(options: Options) -> list[dict[str, object]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("network", nargs="?", help="name or file; without it a quick look at the default network")
-    parser.add_argument("--quick", action="store_true", help="8 games a colour instead of 50 and 128")
-    parser.add_argument("--games", type=int, default=50, help="under each of the fair conditions, a colour")
+    parser.add_argument("--quick", action="store_true", help="8 games a color instead of 50 and 128")
+    parser.add_argument("--games", type=int, default=50, help="under each of the fair conditions, a color")
     parser.add_argument("--visits", type=int, default=100)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="all unless told")

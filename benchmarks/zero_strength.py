@@ -4,7 +4,7 @@
         --against random playouts@1000 "gtp:gnugo --mode gtp --level 10 --chinese-rules"
 
 NETWORK is a name or a file; `--visits 1` is its raw policy. Players are named as the anchors of a self-play recipe are
-(docs/guides/self-play.md); half of the games are played with each colour, and the first `--opening` moves are drawn
+(docs/guides/self-play.md); half of the games are played with each color, and the first `--opening` moves are drawn
 from the network's policy. With `--seconds` network and playouts think for so long a move instead, one thread each, one
 game at a time. `--out` keeps the games. Without NETWORK a short run with `default`.
 """
@@ -85,7 +85,7 @@ def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
 
 
 def _row(name: str, black: Points, white: Points, seconds: float) -> dict[str, Any]:
-    """What a network scored with both colours."""
+    """What a network scored with both colors."""
     points, games = black[0] + white[0], black[1] + white[1]
     return {
         "against": name,
