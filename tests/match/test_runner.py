@@ -152,6 +152,24 @@ def test_a_player_that_cannot_play_is_named_before_the_first_game(word: str, say
     assert not (tmp_path / "match").exists()
 
 
+def test_a_program_that_dies_every_game_loses_every_game(tmp_path: Path) -> None:
+    figures = play(match("random", program("dies", "mortal"), games=4), tmp_path)
+    assert figures["pairings"][0]["wins"] == 4 and figures["endings"] == {"random by crash": 4}
+    assert lines(tmp_path)[0]["last_words"][-1] == "out of memory, goodbye"
+
+
+def test_a_program_that_is_gone_ends_the_match_with_the_games_so_far(tmp_path: Path) -> None:
+    once = tmp_path / "once.py"
+    kind = f"sys.argv[1:] = ['dies']; exec(open({str(HOSTILE)!r}).read())"
+    once.write_text(f"import os, sys\nos.remove(__file__)\n{kind}\n")
+    word = "mortal=gtp:" + shlex.join([sys.executable, str(once)])
+    with pytest.raises(TengenError, match="mortal failed to start 3 games in a row"):
+        play(match("random", word, games=20), tmp_path / "match")
+    rows = lines(tmp_path / "match")
+    assert 3 <= len(rows) < 20 and {row["reason"] for row in rows} >= {"crash"}
+    assert [row["moves"] for row in rows[-2:]] == [0, 0], "the third is not counted"
+
+
 def test_a_match_of_programs_that_all_misbehave_ends(tmp_path: Path, offspring: Offspring) -> None:
     kinds = ("dies", "stone-on-stone", "nonsense-move", "refuses", "polite")
     settings = match(*(program(kind, kind) for kind in kinds), games=2)

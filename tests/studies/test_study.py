@@ -206,3 +206,5 @@ def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
         ]
         before, after = (each.total_steps or 0 for each in samples)
         assert 0 < after <= max(1, 1.2 * before * made.quick)
+        if full.training.epochs is not None:  # the same number of shorter epochs, so that curves keep their points
+            assert reduced.training.epochs == full.training.epochs

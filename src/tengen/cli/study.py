@@ -78,10 +78,10 @@ def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
 def _prepared(study: Study, share: float, settings: list[str]) -> Study:
     """The study with settings for its training runs and a share of its length."""
     given = dict(setting.partition("=")[::2] for setting in settings)
-    steps = {
-        name: (step.model_copy(update={"set": {**step.set, **given}}) if step.verb == "train" else step).scaled(share)
-        for name, step in study.steps.items()
-    }
+    steps = {name: step.scaled(share) for name, step in study.steps.items()}
+    for name, step in steps.items():
+        if step.verb == "train":
+            steps[name] = step.model_copy(update={"set": {**step.set, **given}})
     return study.model_copy(update={"steps": steps})
 
 

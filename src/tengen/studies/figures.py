@@ -134,8 +134,8 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         shares.append((float(np.mean(last)), per_event * len(last)))
     mean = float(np.mean([share for share, _ in shares]))
     count = int(sum(number for _, number in shares))
-    interval = wilson(mean * count, count) if wanted.key in _SHARES else (math.nan, math.nan)
-    return Estimate(mean, *interval, count)
+    low, high = wilson(mean * count, count) if wanted.key in _SHARES else (math.nan, math.nan)
+    return Estimate(mean, low, high, count)
 
 
 def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
@@ -145,7 +145,8 @@ def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         return None
     path = folder.network(step)
     metrics = (read_playout_card(path) if is_playout(str(path)) else read_card(path)).metrics
-    return Estimate(metrics[wanted.key], *metrics[f"{wanted.key}_interval"], metrics["judged_positions"])
+    low, high = metrics[f"{wanted.key}_interval"]
+    return Estimate(metrics[wanted.key], low, high, metrics["judged_positions"])
 
 
 def _score(folder: StudyFolder, wanted: Figure) -> Estimate | None:
