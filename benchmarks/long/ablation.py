@@ -28,7 +28,7 @@ from tengen.recipes import load_recipe
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.loop import SelfPlayRun
-from tengen.selfplay.progress import NullObserver
+from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook
 
 RECIPE = Path(__file__).parent / "ablation-7x7.yaml"
@@ -52,7 +52,7 @@ VARIANTS: dict[str, list[str]] = {
 }
 
 
-class UntilTheGate(NullObserver):
+class UntilTheGate(Observer):
     """Stops a run once its raw policy has the score of the gate."""
 
     def __init__(self, folder: Path, stop: ShutdownFlag) -> None:

@@ -14,12 +14,13 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def program(request: pytest.FixtureRequest) -> ModuleType:
-    """The program that the test module names in PROGRAM."""
-    spec = importlib.util.spec_from_file_location(
-        Path(request.module.PROGRAM).stem, BENCHMARKS / request.module.PROGRAM
-    )
+    """The program that the test module names in PROGRAM. It finds the modules of its own folder."""
+    path = BENCHMARKS / request.module.PROGRAM
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path.parent)
+        spec.loader.exec_module(module)
     return module
