@@ -41,6 +41,12 @@ def test_ranks_losses_and_values() -> None:
     assert {phase: len(part) for phase, part in found.by_phase().items()} == {"0-49": 2, "50-99": 1, "100-149": 1}
 
 
+def test_a_network_without_a_value_has_no_figures_of_it() -> None:
+    found = judge(evaluation([[0.1] * 10] * 2, [0, 0]), batch([7, 3], [1, -1]), np.array([0, 1]), has_value=False)
+    unknown = {name for name, figure in found.estimates().items() if not figure.count}
+    assert unknown == {"value_mse", "value_mse_01", "value_accuracy"} and found.calibration() == []
+
+
 def test_ties_count_by_chance() -> None:
     """The uniform policy predicts one move in ten here, and five in ten, however numpy would sort it."""
     found = judge(evaluation([[0.1] * 10], [0]), batch([7], [1]), np.array([0]))

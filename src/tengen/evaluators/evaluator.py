@@ -94,6 +94,8 @@ class BatchEvaluator(Evaluator):
     advice: Mapping[str, Any] = {}
     """Settings of the search that suit it, by name."""
     has_pass: bool = True
+    has_value: bool = True
+    """Without a value all positions have value 0."""
     has_score: bool = True
     has_ownership: bool = True
 
@@ -137,7 +139,8 @@ class WrappingEvaluator(BatchEvaluator):
         self.inner = inner
         self.name, self.plane_set, self.only_size = inner.name, inner.plane_set, inner.only_size
         self.advice = inner.advice
-        self.has_pass, self.has_score, self.has_ownership = inner.has_pass, inner.has_score, inner.has_ownership
+        self.has_pass, self.has_value = inner.has_pass, inner.has_value
+        self.has_score, self.has_ownership = inner.has_score, inner.has_ownership
 
 
 class BySizeEvaluator(Evaluator):

@@ -58,7 +58,9 @@ class NetworkFileEvaluator(BatchEvaluator):
         self._channels, self._scalars = inputs["planes"][1] or 0, inputs["scalars"][1] or 0
         self.only_size = inputs["planes"][3]
         self.outputs = [name for name in OUTPUTS if name in outputs]
-        self.has_score, self.has_ownership = "score" in outputs, "ownership" in outputs
+        self.has_value, self.has_score, self.has_ownership = (
+            name in outputs for name in ("value", "score", "ownership")
+        )
 
     @property
     def _edge(self) -> int:

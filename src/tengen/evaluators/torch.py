@@ -31,7 +31,7 @@ class TorchEvaluator(BatchEvaluator):
     `device` auto takes the GPU where there is one. With `precision` auto the module runs under bf16 autocast on a GPU
     and in f32 on the CPU, so that the results can serve as the reference of other backends. The module is moved to the
     device; it is put into eval mode for each evaluation and back into the mode that it had once none is under way.
-    `has_pass`, `has_score` and `has_ownership` are known after the first evaluation.
+    `has_pass`, `has_value`, `has_score` and `has_ownership` are known after the first evaluation.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class TorchEvaluator(BatchEvaluator):
         )
         assert policy is not None, "every network has a policy"
         self.has_pass = policy.shape[1] > batch.edge**2
-        self.has_score, self.has_ownership = score is not None, ownership is not None
+        self.has_value, self.has_score = value is not None, score is not None
+        self.has_ownership = ownership is not None
         return evaluation_from_outputs(batch.mask, policy, value, score, ownership)
 
     @contextmanager

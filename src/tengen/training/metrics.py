@@ -64,7 +64,8 @@ class PredictionResults:
     """What was found at each of N positions, float64 [N] each; NaN where the target is unknown.
 
     top1, top5: 1 when the move played was among the 1 or 5 likeliest, its chance to be where moves tie. loss: minus
-    the log of its probability. value, outcome: predicted and real, side to move. ply: moves played before.
+    the log of its probability. value, outcome: predicted and real, side to move; value is NaN for a network without
+    one. ply: moves played before.
     """
 
     top1: Numbers
@@ -94,7 +95,7 @@ class PredictionResults:
     def estimates(self) -> dict[str, Estimate]:
         """The figures by name: top1, top5, cross_entropy; value_mse, with values in -1..1; value_mse_01, the same with
         values in 0..1, as many papers have it; value_accuracy (who wins, of decided games)."""
-        known = ~np.isnan(self.outcome)
+        known = self.judged
         value, outcome = self.value[known], self.outcome[known]
         decided = outcome != 0
         right = 0.5 + 0.5 * np.sign(value[decided] * outcome[decided])
@@ -108,6 +109,11 @@ class PredictionResults:
             "value_accuracy": Estimate.share(right),
         }
 
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """Where both the value and the outcome are known, [N]."""
+        return ~np.isnan(self.value) & ~np.isnan(self.outcome)
+
     def by_phase(self, width: int = 50) -> dict[str, "PredictionResults"]:
         """The positions after 0 to 49 moves, after 50 to 99, and so on."""
         number = (self.ply // width).astype(int)
@@ -117,7 +123,7 @@ class PredictionResults:
 
     def calibration(self, bins: int = 10) -> list[tuple[float, Estimate]]:
         """For each band of predicted winning chance that occurs: (mean prediction, share of games won, a draw half)."""
-        known = ~np.isnan(self.outcome)
+        known = self.judged
         chance, won = (self.value[known] + 1) / 2, (self.outcome[known] + 1) / 2
         band = np.minimum((chance * bins).astype(int), bins - 1)
         return [(float(chance[band == b].mean()), Estimate.share(won[band == b])) for b in np.unique(band)]
@@ -136,20 +142,22 @@ def measure(
         rows = sampler.rows(step)
         batch = sampler.encode(rows)
         inputs = InputBatch(sampler.plane_set.name, batch.planes, batch.scalars, batch.mask)
-        parts.append(judge(evaluator.infer(inputs), batch, rows.ply))
+        network = evaluator.on(sampler.edge)
+        evaluation = network.infer(inputs)
+        parts.append(judge(evaluation, batch, rows.ply, network.has_value))
         seen(rows)
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 
 
-def judge(evaluation: Evaluation, batch: Batch, ply: Integers) -> PredictionResults:
+def judge(evaluation: Evaluation, batch: Batch, ply: Integers, has_value: bool = True) -> PredictionResults:
     """Compare one evaluation with the moves that were played, at `ply` [B], and with how the games ended."""
     top1, top5, loss = judge_moves(evaluation.policy, batch.policy)
     return PredictionResults(
         top1=top1,
         top5=top5,
         loss=loss,
-        value=evaluation.value.astype(np.float64),
+        value=evaluation.value.astype(np.float64) if has_value else np.full(len(batch.value), np.nan),
         outcome=batch.value.astype(np.float64),
         ply=ply.astype(np.float64),
     )

@@ -34,6 +34,11 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
     def later(axes: Axes) -> None:
         _shares(axes, validation, *maps)
 
+    def winners(axes: Axes) -> None:
+        _shares(axes, validation, "value_accuracy")
+
+    knows_value = bool(judgement.judged.any())
+
     return write_page(
         folder / "report.html",
         "training.html",
@@ -45,10 +50,14 @@ def write_report(folder: Path, card: Card, judgement: PredictionResults) -> Path
             plot("Policy loss", "training step", lambda axes: _losses(axes, train, validation)),
             plot("Top-1 and top-5 accuracy", "training step", lambda axes: _accuracy(axes, train, validation)),
             *([plot("Top-1 of later moves", "training step", later)] if maps else []),
-            plot("Winner predicted", "training step", lambda axes: _shares(axes, validation, "value_accuracy")),
+            *([plot("Winner predicted", "training step", winners)] if knows_value else []),
             plot("Learning rate", "training step", lambda axes: _line(axes, train, "lr")),
             plot("Top-1 by phase of the game", "moves played", lambda axes: _phases(axes, judgement), bottom=0.28),
-            plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, judgement)),
+            *(
+                [plot("Calibration of the value", "predicted winrate", lambda axes: _calibration(axes, judgement))]
+                if knows_value
+                else []
+            ),
         ],
         fields=[(name.replace("_", " "), text) for name, text in card.texts().items() if text],
         recipe=read_recipe(folder),
