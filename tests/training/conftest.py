@@ -1,6 +1,5 @@
-"""A store of random games for all tests of training, and a compiled-model cache that is not the user's."""
+"""A store of random games for all tests of training."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,3 @@ def settings(store: Path) -> dict[str, Any]:
 @pytest.fixture
 def run(settings: dict[str, Any]) -> RunConfig:
     return RunConfig.model_validate(settings)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
