@@ -1,4 +1,4 @@
-"""The whole road on real games, by the commands that a user types: import, stats, train, evaluate, play."""
+"""Supervised training on real games by the commands of a user: import, stats, train, evaluate, play."""
 
 from __future__ import annotations
 
