@@ -15,7 +15,7 @@ using Ranks = std::array<int, 2>;
 // How far back the ladders of past positions are available, in moves.
 inline constexpr int kPastLadders = 2;
 
-// Chains are told apart by 1 to kLiberties - 1 liberties, or kLiberties and more.
+// Chains have 1 to kLiberties - 1 liberties, or kLiberties and more.
 inline constexpr int kLiberties = 8;
 
 // A line of play that counts as a ladder in short_ladders() has this many moves at most.
