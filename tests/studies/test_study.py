@@ -139,6 +139,11 @@ def test_the_time_limit_stops_a_study(path: Path, tmp_path: Path, tengen: Callab
     assert list((tmp_path / "runs" / "net-1" / "checkpoints").iterdir())
 
 
+def test_a_report_takes_no_settings_of_a_run(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert study(path, "--report", "--only", "net-1", "--page", tmp_path / "pages") == 2
+    assert "leave out --only" in capsys.readouterr().err and not (tmp_path / "pages").exists()
+
+
 def results(random: np.random.Generator, correct: np.ndarray[Any, Any], ply: np.ndarray[Any, Any]) -> PredictionResults:
     zeros = np.zeros(len(ply))
     return PredictionResults(correct.astype(float), correct.astype(float), zeros, zeros, zeros, ply.astype(float))

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
+from tengen.errors import RecipeError
 from tengen.runs.interruption import interrupt_after
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import Study, load_study, study_names
@@ -47,6 +48,8 @@ def command(
     if study is None:
         _list()
         return
+    if report and (only or hours is not None):
+        raise RecipeError("--report runs nothing: leave out --only and --hours")
     made = load_study(study)
     share = scale if scale is not None else made.quick if quick else 1.0
     made = _prepared(made, share, settings or [])
