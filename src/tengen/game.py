@@ -22,7 +22,7 @@ COLOR_NAMES = ("Black", "White")
 Vertex = int | str | None
 T = TypeVar("T")
 
-LADDER_NODES = 2000
+LADDER_NODES = 50000
 """Limit of positions in the reading of one ladder."""
 
 
