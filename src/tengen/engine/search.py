@@ -200,8 +200,9 @@ class TreeSearch(SearchView):
         self.threads = threads
         self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
         self._chosen: BatchEvaluator | None = None  # of the board's size
-        self._edge = 0
-        self._inputs: InputBatch | None = None  # made for the first step: searches that share batches need none
+        self._inputs: InputBatch | None = (
+            None  # without rows until the first step: searches that share batches need none
+        )
 
     def set_root(
         self,
@@ -218,8 +219,8 @@ class TreeSearch(SearchView):
         """
         chosen = self.evaluator.on(game.size)
         set_root(self._native, game, allow, avoid, restrictions)
-        if self._edge != game.size:
-            self._chosen, self._edge, self._inputs = chosen, game.size, None
+        if self._inputs is None or self._inputs.edge != game.size:
+            self._chosen, self._inputs = chosen, chosen.new_batch(0, game.size)
 
     def plan(self, simulations: int) -> None:
         """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""
@@ -239,14 +240,14 @@ class TreeSearch(SearchView):
         visits all the same. When the evaluator fails, the search is as it was before the call. A search by playouts
         alone runs up to `limit` of them, for a short time.
         """
-        if self._chosen is None:
+        if self._inputs is None or self._chosen is None:
             raise RuntimeError("the search has no root yet: call set_root first")
         if not self.params.asks_network:
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
-        if self._inputs is None:
-            self._inputs = self._chosen.new_batch(self.batch, self._edge)
+        if not len(self._inputs):
+            self._inputs = self._chosen.new_batch(self.batch, self._inputs.edge)
         inputs = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
         if rows := len(inputs):
             try:
