@@ -221,7 +221,9 @@ class TreeSearch(SearchView):
         self.threads = threads
         self.evaluations = 0  # positions that the evaluator has seen, or playouts, ever
         self._chosen: BatchEvaluator | None = None  # of the board's size
-        self._inputs: InputBatch | None = None
+        self._inputs: InputBatch | None = (
+            None  # without rows until the first step: searches that share batches need none
+        )
 
     def set_root(
         self,
@@ -239,7 +241,7 @@ class TreeSearch(SearchView):
         chosen = self.evaluator.on(game.size)
         set_root(self._native, game, allow, avoid, restrictions)
         if self._inputs is None or self._inputs.edge != game.size:
-            self._chosen, self._inputs = chosen, chosen.new_batch(self.batch, game.size)
+            self._chosen, self._inputs = chosen, chosen.new_batch(0, game.size)
 
     def plan(self, simulations: int) -> None:
         """Say how many simulations will follow; 0, as after every `set_root`, stands for `params.planned_visits`."""
@@ -265,6 +267,8 @@ class TreeSearch(SearchView):
             played = self._native.run(_ENDLESS if limit is None else limit, self.threads, _SLICE)
             self.evaluations += played * self.params.playouts
             return played
+        if not len(self._inputs):
+            self._inputs = self._chosen.new_batch(self.batch, self._inputs.edge)
         inputs = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
         if rows := len(inputs):
             try:
