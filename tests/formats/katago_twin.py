@@ -63,10 +63,18 @@ class Maker:
 
     def pooling(self, channels: int = CHANNELS) -> kata.PoolingBlock:
         return kata.PoolingBlock(
-            self.name(), self.norm(channels), self.act(), self.conv(3, channels, MIDDLE),
-            self.conv(3, channels, POOLED), self.norm(POOLED), self.act(), self.linear(3 * POOLED, MIDDLE), self.norm(MIDDLE, bias=False), self.act(),
+            self.name(),
+            self.norm(channels),
+            self.act(),
+            self.conv(3, channels, MIDDLE),
+            self.conv(3, channels, POOLED),
+            self.norm(POOLED),
+            self.act(),
+            self.linear(3 * POOLED, MIDDLE),
+            self.norm(MIDDLE, bias=False),
+            self.act(),
             self.conv(3, MIDDLE, channels),
-        )  # fmt: skip
+        )
 
     def nested(self, blocks: tuple[kata.Block, ...], middle: int = MIDDLE) -> kata.NestedBlock:
         return kata.NestedBlock(
