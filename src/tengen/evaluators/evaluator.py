@@ -20,6 +20,9 @@ from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
 from tengen.game import Game
 
+# Outputs of one number a position that the native search takes beside the score.
+_FURTHER_OUTPUTS = ("no_result", "lead", "score_stdev", "value_error", "score_error", "time_left")
+
 
 class Evaluator(ABC):
     """Evaluates positions of all board sizes that it knows; boards of different sizes may have different networks."""
@@ -126,8 +129,10 @@ class BatchEvaluator(Evaluator):
         value = np.ascontiguousarray(result.value, np.float32)
         score = None if result.score is None else np.ascontiguousarray(result.score, np.float32)
         ownership = None if result.ownership is None else np.ascontiguousarray(result.ownership, np.float32)
+        further = {name: getattr(result, name, None) for name in _FURTHER_OUTPUTS}
+        optional = {name: np.ascontiguousarray(x, np.float32) for name, x in further.items() if x is not None}
         try:
-            native.scatter(policy, value, score, ownership, len(result))
+            native.scatter(policy, value, score, ownership, len(result), optional)
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 
