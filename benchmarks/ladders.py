@@ -2,8 +2,9 @@
 
     python benchmarks/ladders.py [STORE [NODES]]
 
-`share_of_encode` is the ratio of the ladders to the whole encoding of the same positions in the same run. NODES is the limit of the reader. Without STORE
-the positions come from the 300 games that the tests ship. Processor time of one thread.
+`share_of_encode` is the ratio of the ladders to the whole encoding of the same positions in the same run. NODES is the
+limit of the reader. Without STORE the positions come from the 300 games that the tests ship. Processor time of one
+thread.
 """
 
 import sys
