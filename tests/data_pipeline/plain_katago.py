@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from data_pipeline.plain_positions import Position, replayed
-from plain_go import Board, after_stone, border, chains, components, connected, ko_after, liberties, neighbors
+from plain_go import Board, after_stone, border, chains, components, ko_after, liberties, neighbors
 from plain_reading import benson, make_reader
 
 from tengen.game import Game
@@ -44,10 +44,9 @@ def slow_area(board: Board, suicide: bool) -> Board:
             open_region = all(board[p] == 2 for p in region)
             if not border(board, region, color):
                 continue
+            certain = region in enclosed or (open_region and border(board, region, color) <= alive)
             for p in region:
-                if region in enclosed or (open_region and border(board, region, color) <= alive):
-                    owner[p] = color
-                elif open_region and owner[p] == 2:
+                if certain or (open_region and owner[p] == 2):
                     owner[p] = color
     return tuple(c if owner[p] == 2 else owner[p] for p, c in enumerate(board))
 

@@ -8,9 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from agreement import Pair
-from data_pipeline.plain_katago import slow_katago_ladders, v7
+from data_pipeline.plain_katago import v7
 from data_pipeline.test_planes import random_move
-from plain_go import Board, diagram, read_diagram
 from plain_reading import TooLong
 
 from tengen.data.planes import encode_game, plane_set
