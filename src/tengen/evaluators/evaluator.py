@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -76,6 +77,7 @@ class Evaluator(ABC):
             edge,
             score=any(part.score is not None for _, part in parts),
             ownership=any(part.ownership is not None for _, part in parts),
+            further={name for _, part in parts for name in part.further},
         )
         for rows, part in parts:
             joined.write(np.array(rows), part)
@@ -101,6 +103,10 @@ class BatchEvaluator(Evaluator):
     """Without a value all positions have value 0."""
     has_score: bool = True
     has_ownership: bool = True
+    has_optimism: bool = False
+    """The network has an optimistic policy beside the normal one, as KataGo's."""
+    policy_optimism: float = 1.0
+    """The share of the optimistic policy, 0 to 1, in rows of a batch that do not say their own."""
 
     @abstractmethod
     def infer(self, batch: InputBatch) -> Evaluation:
@@ -146,6 +152,16 @@ class WrappingEvaluator(BatchEvaluator):
         self.advice = inner.advice
         self.has_pass, self.has_value = inner.has_pass, inner.has_value
         self.has_score, self.has_ownership = inner.has_score, inner.has_ownership
+        self.has_optimism = inner.has_optimism
+
+    @property
+    def policy_optimism(self) -> float:
+        """That of the evaluator within."""
+        return self.inner.policy_optimism
+
+    @policy_optimism.setter
+    def policy_optimism(self, share: float) -> None:
+        self.inner.policy_optimism = share
 
 
 class BySizeEvaluator(Evaluator):
@@ -214,4 +230,4 @@ def _widened(result: Evaluation, edge: int, wider: int) -> Evaluation:
         ownership = np.zeros((n, wider, wider), np.float32)
         ownership[:, :edge, :edge] = result.ownership
     policy = np.concatenate([board.reshape(n, -1), result.policy[:, -1:]], axis=1)
-    return Evaluation(policy, result.value, result.score, ownership)
+    return replace(result, policy=policy, ownership=ownership)
