@@ -51,6 +51,7 @@ void register_convolution(nb::module_& m) {
                          "A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.")
         .def("__init__", &bindings::make, "weights"_a, "bias"_a,
              "Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.")
+        .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
         .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a,
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "
              "residual, which may be output itself, and no less than 0 with relu. Runs on the calling thread, without "
