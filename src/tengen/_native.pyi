@@ -119,6 +119,8 @@ class Game:
 
     def dead_or_seki(self, dead: Sequence[int]) -> list[int]: ...
 
+    def proven_seki(self, dead: Sequence[int]) -> list[int]: ...
+
     def whole_chains(self, stones: Sequence[int]) -> list[int]:
         """All stones of the chains that these stones belong to."""
 
