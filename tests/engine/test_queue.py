@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from checksum import Checksum
 
 from tengen.engine import Engine, Limits, MoveRestriction, SearchParams
 from tengen.engine.params import playout_params
-from tengen.engine.queue import SearchQueue
+from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import SearchResult
 from tengen.errors import NetworkError
 from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
@@ -94,6 +95,36 @@ def test_a_search_is_polled_and_stopped_while_it_runs() -> None:
         assert progress == sorted(progress) and progress[-1] > 0
         other = queue.start(Game(5), FEW)
         assert other.wait(20).visits == 40
+
+
+def test_a_waiting_search_is_stopped_at_once_and_the_end_is_told_while_the_tree_lives() -> None:
+    gate, ends = Gate(), []
+    with SearchQueue(gate, at_once=1) as queue:
+        running = queue.start(Game(5), FEW, priority=1)
+        waiting = queue.start(Game(5), FEW, on_end=ends.append)
+        waiting.stop()
+        gate.opened.set()
+        assert running.wait(20).visits == 40
+        with pytest.raises(CancelledError, match="before it began"):
+            waiting.wait(20)
+        assert ends == [waiting] and not waiting.begun
+
+        lines: list[int] = []
+
+        def look(task: SearchTask) -> None:
+            lines.append(task.search.visits)
+
+        reports: list[float] = []
+        task = queue.start(
+            Game(5), Limits(visits=60), on_end=look, pv_length=2,
+            on_progress=lambda result: reports.append(result.seconds), first=0.0, every=1000.0,
+            params=SearchParams(c_puct=3.0),
+        )  # fmt: skip
+        found = task.wait(20)
+        assert lines == [60] and len(reports) == 1 and max(len(c.pv) for c in found.candidates) == 2
+        engine = Engine(Checksum(), SearchParams(c_puct=3.0))
+        engine.set_position(Game(5))
+        assert [c.visits for c in found.candidates] == [c.visits for c in engine.think(Limits(visits=60)).candidates]
 
 
 def test_closing_stops_what_runs_and_takes_no_more() -> None:

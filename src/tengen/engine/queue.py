@@ -7,6 +7,9 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import fields
+from functools import partial
 from types import TracebackType
 
 from tengen.engine.limits import Budget, Limits
@@ -26,8 +29,9 @@ PV_LENGTH = 20
 class SearchTask:
     """A search of one position within a budget. One thread drives it; any may poll, wait and stop.
 
-    `until`, asked after each batch, ends the search. `on_progress` gets the state each `every` seconds, in the thread
-    that drives.
+    `until`, asked after each batch, ends the search. `on_progress` gets the state each `every` seconds (the first time
+    after `first` seconds), `on_end` the task when the search is over, while its tree still exists. Both are called in
+    the thread that drives. Principal variations have `pv_length` moves at most.
     """
 
     def __init__(
@@ -40,16 +44,21 @@ class SearchTask:
         on_progress: Progress | None = None,
         until: Callable[[], bool] | None = None,
         every: float = 0.25,
+        first: float | None = None,
+        on_end: Callable[[SearchTask], None] | None = None,
+        pv_length: int = PV_LENGTH,
     ) -> None:
         self.game = game
         self._search: TreeSearch | None = search
         self.priority = priority
         self._budget = budget
         self._on_progress, self._until, self._every = on_progress, until, every
+        self._next_report = every if first is None else first
+        self._on_end, self._pv_length = on_end, pv_length
         self._visits_before, self._evaluations_before = search.visits, search.evaluations
         self._started: float | None = None  # when its first batch began, in seconds of the monotonic clock
         self._ended: float | None = None
-        self._step_seconds = self._reported = 0.0
+        self._step_seconds = 0.0
         self._stopped = threading.Event()
         self._done = threading.Event()
         self._error: BaseException | None = None
@@ -63,14 +72,18 @@ class SearchTask:
         return self._done.is_set()
 
     def poll(self) -> SearchResult | None:
-        """What the search has found so far; None before its first batch. Raises what ended the search, if it failed."""
+        """What the search has found so far; None before its first batch. Raises what ended it, if it failed."""
         if self._error is not None:
             raise self._error
         search = self._search
         return self._result if search is None or self._started is None else self._report(search)
 
     def wait(self, timeout: float | None = None) -> SearchResult:
-        """The result, once the search is over. Raises what ended it if it failed, and TimeoutError after `timeout`."""
+        """The result, once the search is over.
+
+        Raises what ended it if it failed, CancelledError if it was stopped in a queue before it began, and TimeoutError
+        after `timeout` seconds.
+        """
         if not self._done.wait(timeout):
             raise TimeoutError(f"the search is not over after {timeout:g} seconds")
         if self._error is not None:
@@ -79,8 +92,18 @@ class SearchTask:
         return self._result
 
     def stop(self) -> None:
-        """End the search after its batch."""
+        """End the search after its batch; in a queue, at once if it waits."""
         self._stopped.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopped.is_set()
+
+    @property
+    def begun(self) -> bool:
+        """Whether its first batch was begun."""
+        return self._started is not None
 
     @property
     def seconds(self) -> float:
@@ -119,8 +142,8 @@ class SearchTask:
             self.search.plan(int(planned) if math.isfinite(planned) else 0)
         elif self._stopped.is_set() or (self._until is not None and self._until()):
             return 0
-        elif self._on_progress is not None and self.seconds - self._reported >= self._every:
-            self._reported = self.seconds
+        elif self._on_progress is not None and self.seconds >= self._next_report:
+            self._next_report = self.seconds + self._every
             self._on_progress(self._report(self.search))
         return int(min(self._left(), MAX_STEPS))
 
@@ -133,13 +156,19 @@ class SearchTask:
         self._ended = time.monotonic()
         self._error = error
         self._result = self._report(self.search) if error is None else None
-        self._search = None
-        self._done.set()
+        try:
+            if self._on_end is not None:
+                self._on_end(self)
+        except BaseException as failure:
+            self._error = failure
+        finally:
+            self._search = None
+            self._done.set()
 
     def _report(self, search: TreeSearch) -> SearchResult:
         """The state of the search, with the move that stands best."""
         game = self.game
-        candidates = search_candidates(search)
+        candidates = search_candidates(search, self._pv_length)
         return SearchResult(
             move=candidates[0].point if candidates else game.size**2,
             resign=False,
@@ -151,6 +180,8 @@ class SearchTask:
             visits=search.visits,
             evaluations=search.evaluations - self._evaluations_before,
             seconds=self.seconds,
+            raw=search.root_evaluation(),
+            **search.root_moments(),
         )
 
     def _left(self) -> float:
@@ -167,6 +198,10 @@ class SearchTask:
             if clear and self._budget.decided(top[0] - top[1], left, playouts, elapsed):
                 return 0
         return left
+
+
+Member = tuple[SearchTask, int]
+"""A search and the simulations that its next batch may have."""
 
 
 class SearchQueue:
@@ -212,23 +247,38 @@ class SearchQueue:
         allow: Sequence[int] = (),
         avoid: Sequence[int] = (),
         restrictions: Sequence[MoveRestriction] = (),
+        params: SearchParams | None = None,
         on_progress: Progress | None = None,
         every: float = 0.25,
+        first: float | None = None,
+        on_end: Callable[[SearchTask], None] | None = None,
+        pv_length: int = PV_LENGTH,
     ) -> SearchTask:
         """Search a position within the limits; returns at once.
 
         The time that the limits allow begins with its first batch. `allow` (if not empty), `avoid` and `restrictions`
-        are those of TreeSearch.set_root. Raises NetworkError for a board that the evaluator does not know, ValueError
+        are those of TreeSearch.set_root, `params` (by default those of the queue) the settings of this search; the rest
+        as for SearchTask. Raises NetworkError for a board that the evaluator does not know, ValueError
         where no move is left, RuntimeError after close.
         """
-        params = self._asked.advised(self.evaluator.on(game.size).advice)
+        params = (params or self._asked).advised(self.evaluator.on(game.size).advice)
         search = TreeSearch(
             self.evaluator, params.model_copy(update={"ownership": True}), self._batch, self._seed, self._threads
         )
         position = game.copy()
         search.set_root(position, allow, avoid, restrictions)
         budget = limits.budget(game.size, len(game.moves))
-        task = SearchTask(search, position, budget, priority=priority, on_progress=on_progress, every=every)
+        task = SearchTask(
+            search,
+            position,
+            budget,
+            priority=priority,
+            on_progress=on_progress,
+            every=every,
+            first=first,
+            on_end=on_end,
+            pv_length=pv_length,
+        )
         with self._changed:
             if self._closed:
                 raise RuntimeError("the queue is closed")
@@ -262,47 +312,61 @@ class SearchQueue:
         self.close()
 
     def _work(self) -> None:
-        while chosen := self._next_tasks():
-            self._round(chosen)
+        while self._wait_for_tasks():
+            for task in [task for task in self._tasks if task.stopped]:
+                task.end(None if task.begun else CancelledError("the search was stopped before it began"))
+            self._round(self._next_tasks())
             with self._changed:
                 self._tasks = [task for task in self._tasks if not task.done]
 
-    def _next_tasks(self) -> list[SearchTask]:
-        """The searches of the next batch; none once the queue is closed and empty."""
+    def _wait_for_tasks(self) -> bool:
+        """Wait until there are searches; False once the queue is closed and empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._tasks or self._closed)
-            highest = max((task.priority for task in self._tasks), default=0)
-            return [task for task in self._tasks if task.priority == highest][: self._at_once]
+            return bool(self._tasks)
+
+    def _next_tasks(self) -> list[SearchTask]:
+        """The searches of the next batch."""
+        with self._changed:
+            open_ = [task for task in self._tasks if not task.done]
+        highest = max((task.priority for task in open_), default=0)
+        return [task for task in open_ if task.priority == highest][: self._at_once]
 
     def _round(self, tasks: Sequence[SearchTask]) -> None:
         """One batch of each of the searches; those that are over or fail end."""
-        groups: dict[tuple[BatchEvaluator, int], list[tuple[SearchTask, int]]] = {}
+        alone: list[Member] = []  # searches by playouts
+        groups: dict[tuple[BatchEvaluator, int], list[Member]] = {}
         for task in tasks:
             try:
                 limit = task.next_limit()
             except BaseException as error:  # of a callback
                 task.end(error)
                 continue
-            if limit:
+            if not limit:
+                task.end()
+            elif task.search.params.asks_network:
                 network = self.evaluator.on(task.game.size)
                 groups.setdefault((network, task.game.size), []).append((task, limit))
             else:
-                task.end()
-        for key, members in groups.items():
-            began = time.monotonic()
-            if len(members) == 1 or not self._asked.asks_network:
-                failed = [_step(*member) for member in members]
-            else:
-                failed = self._step_together(key, members)
-            for (task, _), failure in zip(members, failed, strict=True):
-                task.stepped(time.monotonic() - began)
-                if failure is not None:
-                    task.end(failure)
+                alone.append((task, limit))
+        for member in alone:
+            self._timed([member], lambda members: [_step(*members[0])])
+        for key, together in groups.items():
+            self._timed(together, partial(self._step_together, key))
 
-    def _step_together(
-        self, key: tuple[BatchEvaluator, int], members: Sequence[tuple[SearchTask, int]]
-    ) -> list[BaseException | None]:
+    @staticmethod
+    def _timed(members: Sequence[Member], step: Callable[[Sequence[Member]], list[BaseException | None]]) -> None:
+        """Let searches make a step; those that fail end."""
+        began = time.monotonic()
+        for (task, _), failure in zip(members, step(members), strict=True):
+            task.stepped(time.monotonic() - began)
+            if failure is not None:
+                task.end(failure)
+
+    def _step_together(self, key: tuple[BatchEvaluator, int], members: Sequence[Member]) -> list[BaseException | None]:
         """One shared batch of searches on boards of one size; returns what each failed with, or None."""
+        if len(members) == 1:
+            return [_step(*members[0])]
         network, size = key
         if key not in self._inputs:
             self._inputs[key] = network.new_batch(self._at_once * self._batch, size)
@@ -337,22 +401,32 @@ def _scatter(task: SearchTask, result: Evaluation) -> BaseException | None:
     return None
 
 
-def search_candidates(search: TreeSearch) -> tuple[Candidate, ...]:
+def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[Candidate, ...]:
     """The legal moves: the search's choice, then by visits, then by the network's prior."""
     moves = search.stats()
     chosen, knows_score = search.choose(0), search.has_score
-    columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
+    columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
     found = [
         Candidate(
-            point=p,
-            visits=visits,
-            winrate=(value + 1) / 2,
-            score=score if knows_score else None,
-            prior=prior,
-            lcb=(lcb + 1) / 2,
-            pv=search.pv(p, PV_LENGTH),
-            pv_visits=search.pv_visits(p, PV_LENGTH) if visits else (),
+            point=move["point"],
+            visits=move["visits"],
+            winrate=(move["value"] + 1) / 2,
+            score=move["score"] if knows_score else None,
+            prior=move["prior"],
+            lcb=(move["value_lcb"] + 1) / 2,
+            pv=search.pv(move["point"], pv_length),
+            pv_visits=search.pv_visits(move["point"], pv_length) if move["visits"] else (),
+            utility=move["utility"],
+            utility_lcb=move["lcb"],
+            weight=move["weight"],
+            lead=_known(move["lead"]),
+            score_stdev=_known(move["score_stdev"]),
+            no_result=_known(move["no_result"]),
         )
-        for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
+        for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]
     return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,308 @@
+"""KataGo's parameter names: one table from the names of its configuration files to Tengen's settings.
+
+GTP's `kata-set-param(s)`, `overrideSettings` of the JSON protocol, `-override-config` and `.cfg` files use it. Names
+and ranges are those of KataGo 1.17 (`cpp/program/setup.cpp`, `cpp/command/gtp.cpp`, `cpp/command/analysis.cpp`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams, set_params
+from tengen.engine.style import Style
+from tengen.errors import RecipeError
+
+Group = Literal["search", "style", "limits", "front"]
+"""Where a parameter goes: SearchParams, Style, Limits, or a setting of the front end under KataGo's own name."""
+
+Read = Callable[[object], Any]
+
+
+def _number(low: float, high: float) -> Read:
+    return lambda value: _in_range(_float(value), low, high)
+
+
+def _integer(low: int, high: int) -> Read:
+    def read(value: object) -> int:
+        number = _in_range(_float(value), low, high)
+        if not number.is_integer():
+            raise ValueError(f"must be a whole number, not {value}")
+        return int(number)
+
+    return read
+
+
+def _boolean(value: object) -> bool:
+    found = {"true": True, "false": False}.get(str(value).strip().lower())
+    if found is None:
+        raise ValueError(f"must be true or false, not {value}")
+    return found
+
+
+def _choice(*words: str) -> Read:
+    def read(value: object) -> str:
+        if str(value).strip().upper() not in words:
+            raise ValueError(f"must be one of {', '.join(words)}, not {value}")
+        return str(value).strip().upper()
+
+    return read
+
+
+def _text(value: object) -> str:
+    return str(value).strip()
+
+
+def _float(value: object) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(str(value))
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):
+        raise ValueError(f"must be a number, not {value}")
+    return number
+
+
+def _in_range(number: float, low: float, high: float) -> float:
+    if not low <= number <= high:
+        raise ValueError(f"must lie between {low:g} and {high:g}, not {number:g}")
+    return number
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class KatagoParam:
+    """One of KataGo's parameters: `read` checks a value, which goes to the field `field` of `group`.
+
+    `to_ours` and `to_katago` convert the checked value where the scales differ.
+    """
+
+    name: str
+    read: Read
+    group: Group
+    field: str
+    to_ours: Callable[[Any], Any] = _same
+    to_katago: Callable[[Any], Any] = _same
+
+
+_COUNT = _integer(1, 2**50)
+_UNIT = _number(0, 1)
+
+
+def _search(name: str, read: Read, field: str, *conversions: Callable[[Any], Any]) -> KatagoParam:
+    return KatagoParam(name, read, "search", field, *conversions)
+
+
+def _front(name: str, read: Read) -> KatagoParam:
+    return KatagoParam(name, read, "front", name)
+
+
+# Utilities are on the scale -1 to 1 in both programs.
+_TABLE = (
+    # Selection
+    _search("cpuctExploration", _number(0, 10), "c_puct"),
+    _search("cpuctExplorationLog", _number(0, 10), "c_puct_factor"),
+    _search("cpuctExplorationBase", _number(10, 100_000), "c_puct_base"),
+    _search("fpuReductionMax", _number(0, 2), "fpu_reduction"),
+    _search("rootFpuReductionMax", _number(0, 2), "root_fpu_reduction"),
+    _search("numVirtualLossesPerThread", _number(0.01, 1000), "virtual_loss"),
+    # Priors
+    _search("nnPolicyTemperature", _number(0.01, 5), "policy_temperature"),
+    _search("rootPolicyTemperature", _number(0.01, 100), "root_temperature"),
+    _search("rootNoiseEnabled", _boolean, "noise_weight", lambda on: 0.25 if on else 0.0, lambda weight: weight > 0),
+    _search("rootDirichletNoiseWeight", _UNIT, "noise_weight"),
+    _search("rootDirichletNoiseTotalConcentration", _number(0.001, 10_000), "noise_total"),
+    _search(
+        "nnRandomize", _boolean, "leaf_symmetry", lambda on: "random" if on else "none", lambda kind: kind == "random"
+    ),
+    # Root and tree
+    _search("rootSymmetryPruning", _boolean, "merge_symmetric"),
+    _search("rootDesiredPerChildVisitsCoeff", _number(0, 100), "forced_playouts"),
+    _search("futileVisitsThreshold", _UNIT, "stop_futile", lambda share: share > 0, float),
+    _search("useGraphSearch", _boolean, "transpositions"),
+    # The move to play
+    _search("useLcbForSelection", _boolean, "lcb"),
+    _search("lcbStdevs", _number(1, 12), "lcb_deviations"),
+    _search("minVisitPropForLCB", _UNIT, "lcb_share"),
+    KatagoParam("chosenMoveTemperatureEarly", _number(0, 5), "style", "temperature"),
+    KatagoParam("allowResignation", _boolean, "style", "resign"),
+    KatagoParam(
+        "resignThreshold",
+        _number(-1, 0),
+        "style",
+        "resign_threshold",
+        lambda utility: round((utility + 1) / 2, 9),
+        lambda winrate: round(2 * winrate - 1, 9),
+    ),
+    KatagoParam("resignConsecTurns", _integer(1, 100), "style", "resign_moves"),
+    # Limits
+    KatagoParam("maxVisits", _COUNT, "limits", "visits"),
+    KatagoParam("maxPlayouts", _COUNT, "limits", "playouts"),
+    KatagoParam("maxTime", _number(0, 1e20), "limits", "seconds"),
+    # Front ends
+    _front("ponderingEnabled", _boolean),
+    _front("numSearchThreads", _integer(1, 4096)),
+    _front("numAnalysisThreads", _integer(1, 16_384)),
+    _front("numSearchThreadsPerAnalysisThread", _integer(1, 4096)),
+    _front("numEigenThreadsPerModel", _integer(1, 1024)),
+    _front("nnMaxBatchSize", _integer(1, 65_536)),
+    _front("reportAnalysisWinratesAs", _choice("BLACK", "WHITE", "SIDETOMOVE")),
+    _front("analysisPVLen", _integer(1, 1000)),
+    _front("warnUnusedFields", _boolean),
+    _front("defaultBoardSize", _integer(2, 25)),
+    _front("komi", _number(-400, 400)),
+    _front("ignoreGTPAndForceKomi", _number(-400, 400)),
+    _front("rules", _text),
+    _front("koRule", _choice("SIMPLE", "POSITIONAL", "SITUATIONAL", "SPIGHT")),
+    _front("scoringRule", _choice("AREA", "TERRITORY")),
+    _front("taxRule", _choice("NONE", "SEKI", "ALL")),
+    _front("multiStoneSuicideLegal", _boolean),
+    _front("hasButton", _boolean),
+    _front("friendlyPassOk", _boolean),
+    _front("whiteHandicapBonus", _choice("0", "N", "N-1")),
+    _front("analysisIgnorePreRootHistory", _boolean),
+    _front("ignorePreRootHistory", _boolean),
+    _front("policyOptimism", _UNIT),
+    _front("rootPolicyOptimism", _UNIT),
+    _front("playoutDoublingAdvantage", _number(-3, 3)),
+    _front("playoutDoublingAdvantagePla", _choice("BLACK", "WHITE", "B", "W", "")),
+    _front("humanSLProfile", _text),
+    _front("searchRandSeed", _text),
+    _front("logFile", _text),
+    _front("logDir", _text),
+    _front("logDirDated", _text),
+    _front("logToStderr", _boolean),
+    _front("logAllGTPCommunication", _boolean),
+    _front("logAllRequests", _boolean),
+    _front("logAllResponses", _boolean),
+    _front("logErrorsAndWarnings", _boolean),
+)
+KATAGO_PARAMS: dict[str, KatagoParam] = {param.name: param for param in _TABLE}
+"""The parameters that have an effect, by KataGo's name."""
+
+_WITHOUT_EFFECT = """
+    maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
+    searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
+    overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
+    obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax
+
+    winLossUtilityFactor staticScoreUtilityFactor dynamicScoreUtilityFactor dynamicScoreCenterZeroWeight
+    dynamicScoreCenterScale noResultUtilityForWhite drawEquivalentWinsForWhite cpuctUtilityStdevPrior
+    cpuctUtilityStdevPriorWeight cpuctUtilityStdevScale fpuLossProp rootFpuLossProp fpuParentWeight
+    fpuParentWeightByVisitedPolicy fpuParentWeightByVisitedPolicyPow valueWeightExponent useNoisePruning
+    noisePruneUtilityScale noisePruningCap useUncertainty uncertaintyCoeff uncertaintyExponent uncertaintyMaxWeight
+    graphSearchRepBound graphSearchCatchUpLeakProb graphSearchCatchUpProp rootPolicyTemperatureEarly
+    rootNumSymmetriesToSample subtreeValueBiasFactor subtreeValueBiasFreeProp subtreeValueBiasWeightExponent
+    subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits ignoreAllHistory
+
+    chosenMoveTemperature chosenMoveTemperatureHalflife chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
+    chosenMovePrune useNonBuggyLcb rootEndingBonusPoints rootPruneUselessMoves conservativePass fillDameBeforePass
+    enablePassingHacks enableMorePassingHacks alwaysComputePassAliveUnderSuicideRules wideRootNoise
+    analysisWideRootNoise antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
+    resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
+    assumeMultipleStartingBlackMovesAreHandicap whiteBonusPerHandicapStone avoidMYTDaggerHack
+    avoidRepeatedPatternUtility
+
+    humanSLCpuctExploration humanSLCpuctPermanent humanSLRootExploreProbWeightless humanSLRootExploreProbWeightful
+    humanSLPlaExploreProbWeightless humanSLPlaExploreProbWeightful humanSLOppExploreProbWeightless
+    humanSLOppExploreProbWeightful humanSLChosenMoveProp humanSLChosenMoveIgnorePass humanSLChosenMovePiklLambda
+
+    logSearchInfo logSearchInfoForChosenMove logConfigContents logTimeStamp startupPrintMessageToStderr
+    ogsChatToStderr forDeterministicTesting debugSkipNeuralNet homeDataDir numBots
+    nnCacheSizePowerOfTwo nnMutexPoolSizePowerOfTwo nnRandSeed nnForcedSymmetry numNNServerThreadsPerModel
+    gtpForceMaxNNSize maxBoardSizeForNNBuffer maxBoardXSizeForNNBuffer maxBoardYSizeForNNBuffer requireMaxBoardSize
+    inputsUseNHWC useFP16
+"""
+IGNORED_PARAMS = frozenset(_WITHOUT_EFFECT.split())
+"""Names that KataGo knows and that change nothing here: clocks, caches, passing, devices have settings of their own."""
+
+# Settings of one backend or device, such as cudaDeviceToUseThread0, and the files of patterns to avoid.
+_IGNORED_FAMILIES = re.compile(
+    r"(cuda|trt|opencl|metal|eigen|rocm|mlx|onnx|dummybackend)[A-Z0-9-]\w*|(device|gpu)ToUse\w*|useFP16-\d+"
+    r"|avoidSgf\d*Pattern[A-Z]\w*|autoAvoidRepeat[A-Z]\w*"
+)
+
+
+@dataclass(frozen=True)
+class KatagoChanges:
+    """What a mapping of KataGo's names changes.
+
+    `search`, `style` and `limits` are fields of SearchParams, Style and Limits; `front` has the checked values of the
+    settings of a front end by KataGo's names. `ignored` are names that KataGo knows and that change nothing here,
+    `unknown` names that it does not know.
+    """
+
+    search: dict[str, Any] = field(default_factory=dict)
+    style: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
+    front: dict[str, Any] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    def new_params(self, params: SearchParams) -> SearchParams:
+        """The search settings with these changes. Raises RecipeError for values that they do not allow."""
+        return set_params(params, {name: str(value) for name, value in self.search.items()}) if self.search else params
+
+    def new_style(self, style: Style) -> Style:
+        return replace(style, **self.style)
+
+    def new_limits(self, limits: Limits) -> Limits:
+        return replace(limits, **self.limits)
+
+
+def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:
+    """The changes that KataGo's names and values ask for; values are numbers, booleans or texts.
+
+    Raises RecipeError that names the parameter, its value and what would be right. Unknown names raise nothing: GTP
+    reports them as an error, the JSON protocol as a warning.
+    """
+    found: dict[Group, dict[str, Any]] = {"search": {}, "style": {}, "limits": {}, "front": {}}
+    ignored, unknown = [], []
+    for name, value in settings.items():
+        if param := KATAGO_PARAMS.get(name):
+            try:
+                found[param.group][param.field] = param.to_ours(param.read(value))
+            except ValueError as error:
+                raise RecipeError(f"{name} {error}") from error
+        elif name in IGNORED_PARAMS or _IGNORED_FAMILIES.fullmatch(name):
+            ignored.append(name)
+        else:
+            unknown.append(name)
+    _switch_noise(settings, found["search"])
+    return KatagoChanges(**found, ignored=tuple(ignored), unknown=tuple(unknown))
+
+
+def _switch_noise(settings: Mapping[str, object], search: dict[str, Any]) -> None:
+    """In one mapping the switch rootNoiseEnabled decides whether the weight of the noise counts, in either order."""
+    if "rootNoiseEnabled" in settings and "rootDirichletNoiseWeight" in settings:
+        on = _boolean(settings["rootNoiseEnabled"])
+        search["noise_weight"] = _UNIT(settings["rootDirichletNoiseWeight"]) if on else 0.0
+
+
+def katago_values(
+    params: SearchParams, style: Style, limits: Limits, front: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """The current values by KataGo's names, in the order of the table; those of the front end as far as given.
+
+    A limit that is not set has KataGo's word for none, a very large number.
+    """
+    none = {"visits": 2**50, "playouts": 2**50, "seconds": 1e20}
+    for name, param in KATAGO_PARAMS.items():
+        match param.group:
+            case "front" if name not in front:
+                continue
+            case "front":
+                value = front[name]
+            case "limits":
+                value = getattr(limits, param.field)
+                value = none[param.field] if value is None else value
+            case _:
+                value = getattr(params if param.group == "search" else style, param.field)
+        yield name, param.to_katago(value)

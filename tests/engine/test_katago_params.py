@@ -1,0 +1,88 @@
+"""KataGo's parameter names: what they change, and that the table follows the fields of the settings."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from tengen.engine import Limits, SearchParams, Style
+from tengen.engine.katago_params import IGNORED_PARAMS, KATAGO_PARAMS, katago_values, read_katago_params
+from tengen.errors import RecipeError
+
+
+def test_values_of_all_kinds_reach_the_settings():
+    changes = read_katago_params(
+        {
+            "cpuctExploration": "0.9",
+            "useLcbForSelection": False,
+            "nnRandomize": "True",
+            "maxVisits": 300.0,
+            "maxTime": "1e20",
+            "resignThreshold": -0.9,
+            "reportAnalysisWinratesAs": "black",
+        }
+    )
+    params = changes.new_params(SearchParams(lcb_deviations=3))
+    assert (params.c_puct, params.lcb, params.leaf_symmetry) == (0.9, False, "random")
+    assert params.lcb_deviations == 3
+    assert changes.new_limits(Limits(playouts=7)) == Limits(visits=300, playouts=7, seconds=1e20)
+    assert changes.new_style(Style()).resign_threshold == pytest.approx(0.05)
+    assert changes.front == {"reportAnalysisWinratesAs": "BLACK"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("cpuctExploration", "11", "cpuctExploration must lie between 0 and 10, not 11"),
+        ("cpuctExploration", "nan", "must be a number"),
+        ("cpuctExploration", True, "must be a number"),
+        ("maxVisits", 0, "must lie between 1"),
+        ("maxVisits", "1.5", "whole number"),
+        ("maxVisits", None, "must be a number"),
+        ("lcbStdevs", [1], "must be a number"),
+        ("useLcbForSelection", "1", "must be true or false, not 1"),
+        ("koRule", "superko", "must be one of SIMPLE, POSITIONAL"),
+    ],
+)
+def test_a_bad_value_is_named(name, value, reason):
+    with pytest.raises(RecipeError, match=reason):
+        read_katago_params({name: value})
+
+
+def test_names_without_effect_and_unknown_names_are_told_apart():
+    changes = read_katago_params(
+        {"lagBuffer": 1, "cudaDeviceToUseThread0": 0, "trtUseFP16": "auto", "maxVisit": 3, "cuda": 1}
+    )
+    assert changes.ignored == ("lagBuffer", "cudaDeviceToUseThread0", "trtUseFP16")
+    assert changes.unknown == ("maxVisit", "cuda")
+
+
+@pytest.mark.parametrize(
+    ("settings", "weight"),
+    [
+        ({"rootNoiseEnabled": "true"}, 0.25),
+        ({"rootNoiseEnabled": "true", "rootDirichletNoiseWeight": 0.1}, 0.1),
+        ({"rootDirichletNoiseWeight": 0.1, "rootNoiseEnabled": "false"}, 0),
+    ],
+)
+def test_the_switch_of_the_root_noise_decides(settings, weight):
+    assert read_katago_params(settings).search["noise_weight"] == weight
+
+
+def test_the_table_names_fields_that_exist_once():
+    """Values read back what was set, under the names of the settings' own fields."""
+    known = {
+        "search": set(SearchParams.model_fields),
+        "style": {f.name for f in fields(Style)},
+        "limits": {f.name for f in fields(Limits)},
+    }
+    for param in KATAGO_PARAMS.values():
+        assert param.group == "front" or param.field in known[param.group], param.name
+    assert not IGNORED_PARAMS & set(KATAGO_PARAMS)
+    start = dict(katago_values(SearchParams(), Style(), Limits(), {"analysisPVLen": 15}))
+    assert (start["maxVisits"], start["maxTime"], start["analysisPVLen"]) == (2**50, 1e20, 15)
+    changes = read_katago_params(start)
+    assert not changes.unknown and not changes.ignored
+    assert changes.new_params(SearchParams()) == SearchParams()
+    assert changes.new_style(Style()) == Style()
