@@ -33,6 +33,7 @@ class Verb:
 VERBS = {
     "play": Verb("tengen.cli.play", "play and analyze in the browser"),
     "gtp": Verb("tengen.cli.gtp", "run the engine for Sabaki, GoGui, Lizzie and other Go programs (GTP)"),
+    "analysis": Verb("tengen.cli.analysis", "analyze many positions for KaTrain and other programs (KataGo's JSON)"),
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
@@ -57,9 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     `--debug` anywhere an error prints its traceback.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    args = [arg for arg in given if arg != "--debug"]
+    return guarded(lambda: _dispatch([arg for arg in given if arg != "--debug"]), debug="--debug" in given)
+
+
+def guarded(work: Callable[[], int], *, debug: bool) -> int:
+    """Do the work of a program and return its exit status, as `main`; with `debug` an error prints its traceback."""
     try:
-        status = _dispatch(args)
+        status = work()
         sys.stdout.flush()
     except BrokenPipeError:
         _silence_stdout()
@@ -67,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception as error:
-        if "--debug" in given:
+        if debug:
             traceback.print_exc()
             return EXIT_USER_ERROR
         return _report(error)
