@@ -115,6 +115,13 @@ class Rules:
         return self.scoring == "territory" or self.friendly_pass_ok
 
     @property
+    def usual_komi(self) -> float:
+        """The komi that KataGo takes where none is given: 6.5 by territory, else 7.5; 7 with a button and in New Zealand."""
+        if self.scoring == "territory":
+            return 6.5
+        return 7.0 if self.button or self.text == "new-zealand" else 7.5
+
+    @property
     def text(self) -> str:
         """The name of the rule set if it has one, else its parts; `parse` reads it back.
 
