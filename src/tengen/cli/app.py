@@ -1,7 +1,8 @@
 """The program `tengen`: runs the module of a command and prints an error as one line.
 
 A command is a module of this folder with a function `command`, whose signature Typer reads. It is imported only when it
-runs, so that `tengen --help` and `tengen gtp` start fast.
+runs, so that `tengen --help` and `tengen gtp` start fast. A module may have `SUBCOMMANDS`, further such functions by
+the word that follows the command.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ VERBS = {
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
     "study": Verb("tengen.cli.study", "rerun a published experiment and write its page"),
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
-    "nets": Verb("tengen.cli.nets", "list the installed networks and print their cards"),
+    "nets": Verb("tengen.cli.nets", "list, describe and add networks, and print what one says of a position"),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
     "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
     "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 
 # Packages that only the extra [train] brings.
-_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "onnx", "tensorboard"})
+_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "tensorboard"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,7 +98,10 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
 
     # Typer carries a copy of Click or uses Click itself, by its version; either way this is the base of usage errors.
     usage_error: type[BaseException] = typer.BadParameter.__mro__[2]
-    command: Callable[..., object] = importlib.import_module(verb.module).command
+    module = importlib.import_module(verb.module)
+    command: Callable[..., object] = module.command
+    if args and args[0] in (further := getattr(module, "SUBCOMMANDS", {})):
+        command, name, args = further[args[0]], f"{name} {args[0]}", args[1:]
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     program.command(help=_paragraphs(command.__doc__ or ""))(command)
     try:
