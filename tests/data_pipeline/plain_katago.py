@@ -8,7 +8,7 @@ from plain_reading import benson, make_reader
 
 from tengen.game import Game
 
-LIMIT = 5_000  # positions of the slow ladder reader
+LIMIT = 1_000  # positions of the slow ladder reader
 
 Features = tuple[list[set[int]], list[float]]
 Ladders = tuple[set[int], tuple[set[int], set[int]]]

@@ -1,4 +1,7 @@
-"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs; `nets add` installs one."""
+"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs.
+
+`nets add` installs a network, `nets export` writes one for another program.
+"""
 
 import json
 from pathlib import Path
@@ -11,6 +14,7 @@ from rich.table import Table
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
@@ -52,7 +56,7 @@ def command(
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
-    `tengen nets add FILE` installs a network.
+    `tengen nets add FILE` installs a network, `tengen nets export NET --format FORMAT` writes one for another program.
     """
     if raw is not None:
         if name is None:
@@ -89,7 +93,19 @@ def add(
     print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
 
 
-SUBCOMMANDS = {"add": add}
+def export(
+    name: Annotated[str, typer.Argument(help="a network: the name of an installed one or a file")],
+    form: Annotated[str, typer.Option("--format", help=" or ".join(EXPORT_SUFFIXES))],
+    out: Annotated[
+        Path | None, typer.Option(help="the file to write; NAME with the format's suffix unless given")
+    ] = None,
+) -> None:
+    """Write a network as a file of another program: Leela Zero's text weights, or KataGo's format 15."""
+    path = export_network(find_network(name), form, out)
+    print(f"{name} written as {path}")
+
+
+SUBCOMMANDS = {"add": add, "export": export}
 
 
 def _position(text: str, size: int, rules: str, komi: float | None) -> Game:

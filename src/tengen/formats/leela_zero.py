@@ -57,9 +57,10 @@ class LeelaZeroModel:
     weights: Mapping[str, Floats]
 
     def config(self) -> dict[str, Any]:
-        """The network as a configuration of the family `a0`."""
+        """The network as a configuration of the family `a0`, which has no networks of version 2."""
         return {
-            "family": "a0",
+            "family": "a0" if self.version == 1 else "leela-zero",
+            **({} if self.version == 1 else {"version": self.version}),
             "board_size": SIZE,
             "blocks": self.blocks,
             "filters": self.filters,
@@ -128,7 +129,7 @@ def leela_zero_of(network: onnx.ModelProto, config: Mapping[str, Any], plane_set
         weights["value.output.weight"], weights["value.output.bias"] = (
             weights[f"value.output.{part}"] / 2 for part in ("weight", "bias")
         )
-    version = int(config.get("leela_zero_version", 1))
+    version = int(config.get("version", 1))
     return LeelaZeroModel(version, blocks, len(weights["stem.0.weight"]), weights)
 
 
@@ -189,7 +190,9 @@ def leela_zero_graph(model: LeelaZeroModel) -> onnx.ModelProto:
     return result
 
 
-_DENSE = tuple(f"{layer}.{part}" for layer in ("policy.logits", "value.hidden", "value.output") for part in ("weight", "bias"))
+_DENSE = tuple(
+    f"{layer}.{part}" for layer in ("policy.logits", "value.hidden", "value.output") for part in ("weight", "bias")
+)
 _PARTS = ("0.weight", "0.bias", "1.running_mean", "1.running_var")
 
 
@@ -305,7 +308,7 @@ def _check(config: Mapping[str, Any], plane_set: str) -> None:
     """Raise NetworkError unless Leela Zero's format can express the network."""
     policy, value = (config.get(head) or {} for head in ("policy", "value"))
     wanted: list[tuple[str, object, tuple[object, ...]]] = [
-        ("family", config.get("family"), ("a0",)),
+        ("family", config.get("family"), ("a0", "leela-zero")),
         ("plane_set", plane_set, tuple(PLANE_SETS)),
         ("board_size", config.get("board_size"), (SIZE,)),
         ("stem", config.get("stem", 3), (3,)),
