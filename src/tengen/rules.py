@@ -116,7 +116,7 @@ class Rules:
 
     @property
     def usual_komi(self) -> float:
-        """The komi that KataGo takes where none is given: 6.5 by territory, else 7.5; 7 with a button and in New Zealand."""
+        """The komi where none is given: 6.5 by territory, 7 with a button or for New Zealand, else 7.5 (as KataGo)."""
         if self.scoring == "territory":
             return 6.5
         return 7.0 if self.button or self.text == "new-zealand" else 7.5
