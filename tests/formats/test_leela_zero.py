@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.coords import to_gtp
 from tengen.data.planes import encode_game
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
@@ -28,8 +29,9 @@ def write_random(path: Path, version: int = 1, planes: int = 18) -> Path:
     rng = np.random.default_rng(version + planes)
 
     def line(*shape: int, scale: float = 1.0, least: float | None = None) -> str:
-        values = rng.normal(0, scale, int(np.prod(shape)))
-        return " ".join(f"{x:.6g}" for x in (values if least is None else np.abs(values) + least))
+        values = rng.normal(0, scale, 997)  # a few numbers are written faster
+        words = [f"{x:.6g}" for x in (values if least is None else np.abs(values) + least)]
+        return " ".join(words[i] for i in rng.integers(0, len(words), int(np.prod(shape))).tolist())
 
     def convolution(inputs: int, outputs: int, edge: int) -> list[str]:
         weights = line(outputs, inputs, edge, edge, scale=1 / np.sqrt(inputs * edge * edge))
@@ -85,8 +87,8 @@ def slow_forward(path: Path, planes: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_runs_as_the_file_says(version: int, tmp_path: Path) -> None:
-    path = write_random(tmp_path / "net.txt.gz", version)
+def test_runs_as_the_file_says(version: int, weights: Path, tmp_path: Path) -> None:
+    path = weights if version == 1 else write_random(tmp_path / "net.txt.gz", version)
     evaluator = load_evaluator(path, precision="f32")
     for game in (position(1), position(2)):
         planes = encode_game("leela18", game)[0][:, ::-1]
@@ -122,7 +124,7 @@ def test_seventeen_planes_get_one_of_zeros(tmp_path: Path) -> None:
         (lambda text: text[: len(text) // 2], "line"),
         (lambda text: text.replace(b".", b"x", 1), "expected decimal numbers"),
         (lambda text: b"1\n" + text, "lines"),
-        (lambda text: b"2\nnan" + text[3:], "infinite or no number"),
+        (lambda text: b"2\nnan " + text.split(b" ", 1)[1], "infinite or no number"),
     ],
 )
 def test_damaged_files(weights: Path, tmp_path: Path, spoil: object, message: str) -> None:
@@ -142,7 +144,7 @@ def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, f
     assert PROGRAM
     commands = []
     for game in games:
-        commands += ["clear_board", *(f"play {'bw'[color]} {game.vertex(p)}" for color, p in game.moves), "heatmap"]
+        commands += ["clear_board", *(f"play {'bw'[color]} {to_gtp(p, 19)}" for color, p in game.moves), "heatmap"]
     talk = subprocess.run(
         [PROGRAM, "--gtp", "--cpu-only", "--threads", "1", "--weights", str(weights), "--noponder"],
         input="\n".join([*commands, "quit\n"]), capture_output=True, text=True, timeout=600, check=True,
@@ -163,7 +165,11 @@ def test_leela_zero_plays_the_exported_network(weights: Path, tmp_path: Path) ->
         pytest.skip("Leela Zero is not installed: apt-get install leela-zero")
     exported = export_network(find_network(weights), "leela-zero", tmp_path / "net.txt")
     games = [position(seed) for seed in range(4)]
-    ours = load_evaluator(weights, precision="f32").evaluate(games)
+    evaluator = load_evaluator(weights, precision="f32").on(19)
+    ours = evaluator.infer(evaluator.encoded(games))
     for row, (policy, winrate) in enumerate(ask_leela_zero(exported, games)):
-        assert policy == pytest.approx(ours.policy[row], abs=1.01e-3)  # printed in thousandths, cut off
-        assert winrate == pytest.approx((ours.value[row] + 1) / 2, abs=1e-3)
+        # Leela Zero prints thousandths, cut off, and 0 at stones.
+        empty = np.append(games[row].board.ravel() == 2, True)
+        lost = (ours.policy[row] - policy)[empty]
+        assert lost.min() > -1e-5 and lost.max() < 1.01e-3
+        assert winrate == pytest.approx((ours.value[row] + 1) / 2, abs=1e-5)

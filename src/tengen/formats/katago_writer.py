@@ -8,7 +8,6 @@ residual stream are added up for the next one; that of the first convolution is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -206,7 +205,7 @@ class _Residual:
             stream = stream + stored[f"{layer}.second.bias"]
         trunk = Trunk(
             "trunk", (width, width, width, width, pooled or width), stem,
-            replace(self._linear("scalars"), name="scalars"), None, tuple(blocks),
+            self._linear("scalars"), None, tuple(blocks),
             self._bias_norm("trunk.norm", stream), self._activation("trunk.act"),
         )  # fmt: skip
         return KataGoModel(

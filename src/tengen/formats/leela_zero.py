@@ -127,7 +127,7 @@ def leela_zero_of(network: onnx.ModelProto, config: Mapping[str, Any], plane_set
     weights["stem.0.weight"] = np.pad(stem, ((0, 0), (0, PLANES - stem.shape[1]), (0, 0), (0, 0)))
     if config["value"].get("output", "scalar") == "win-loss":  # one logit: tanh(x / 2) = 2 sigmoid(x) - 1
         weights["value.output.weight"], weights["value.output.bias"] = (
-            weights[f"value.output.{part}"] / 2 for part in ("weight", "bias")
+            weights[f"value.output.{part}"] * np.float32(0.5) for part in ("weight", "bias")
         )
     version = int(config.get("version", 1))
     return LeelaZeroModel(version, blocks, len(weights["stem.0.weight"]), weights)
@@ -136,7 +136,7 @@ def leela_zero_of(network: onnx.ModelProto, config: Mapping[str, Any], plane_set
 def leela_zero_graph(model: LeelaZeroModel) -> onnx.ModelProto:
     """The network as an ONNX model with the inputs and outputs of a network file, without properties."""
     nodes: list[onnx.NodeProto] = []
-    constants = dict(model.weights)
+    constants: dict[str, NDArray[Any]] = dict(model.weights)
 
     def add(op: str, *inputs: str, **attributes: Any) -> str:
         result = str(attributes.pop("result", f"{op.lower()}_{len(nodes)}"))
@@ -161,15 +161,13 @@ def leela_zero_graph(model: LeelaZeroModel) -> onnx.ModelProto:
         x = add("Relu", add("Add", x, convolve(inner, f"blocks.{block}.second")))
     dense(add("Flatten", add("Relu", convolve(x, "policy.flat.conv"))), "policy.logits", result="policy")
     hidden = add("Relu", dense(add("Flatten", add("Relu", convolve(x, "value.flat.conv"))), "value.hidden"))
-    constants["last_axis"] = np.array([1], np.int64)  # type: ignore[assignment]
+    constants["last_axis"] = np.array([1], np.int64)
     last = add("Squeeze", dense(hidden, "value.output"), "last_axis")
     if model.version == 1:
         add("Tanh", last, result="value")
     else:  # Black's; the plane of his turn makes it that of the side to move
-        constants["black_turn"] = np.array([2 * HISTORY, 0, 0], np.int64)  # type: ignore[assignment]
-        constants["two"], constants["one"] = np.float32([2]), np.float32([1])
-        constants["plane"] = np.array([2 * HISTORY], np.int64)  # type: ignore[assignment]
-        constants["planes_axes"] = np.array([1, 2, 3], np.int64)  # type: ignore[assignment]
+        constants["two"], constants["one"] = np.array([2], np.float32), np.array([1], np.float32)
+        constants["plane"] = np.array([2 * HISTORY], np.int64)
         turn = add("ReduceMax", add("Gather", "planes", "plane", axis=1), axes=[1, 2, 3], keepdims=0)
         add("Mul", add("Tanh", last), add("Sub", add("Mul", turn, "two"), "one"), result="value")
     shapes: dict[str, Sequence[str | int]] = {
