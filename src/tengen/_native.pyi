@@ -71,6 +71,17 @@ class Game:
     def passes(self) -> int: ...
 
     @property
+    def pass_ends(self) -> bool:
+        """Whether a pass of the side to play ends the game."""
+
+    @property
+    def button(self) -> int:
+        """Who took the button; 2 for nobody."""
+
+    @property
+    def button_left(self) -> bool: ...
+
+    @property
     def move_count(self) -> int: ...
 
     @property
@@ -205,13 +216,38 @@ def diagram_stones(text: str) -> tuple[int, list[int], list[int]]:
 
 def transform(point: int, size: int, symmetry: int) -> int: ...
 
-def rule_parts(text: str) -> tuple[str, str, bool, str]:
-    """(ko, scoring, suicide, bonus) of a rule set's name or text form."""
+def rule_parts(text: str) -> tuple[str, str, bool, str, str, bool, bool]:
+    """
+    (ko, scoring, suicide, bonus, tax, button, friendly_pass_ok) of a rule set's name or text form.
+    """
 
 def rules_text(text: str) -> str:
     """The shortest text of these rules: the name if they have one."""
 
-def rule_names() -> list[str]: ...
+def rule_names() -> list[str]:
+    """One name for each named rule set, and korean."""
+
+def rule_aliases() -> list[str]:
+    """Further names of the same rule sets."""
+
+class Winograd:
+    """
+    A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.
+    """
+
+    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.
+        """
+
+    @property
+    def outputs(self) -> int:
+        """Number of output channels."""
+
+    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool) -> None:
+        """
+        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual, which may be output itself, and no less than 0 with relu. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+        """
 
 def plane_set_names() -> list[str]:
     """Names of the plane sets."""
