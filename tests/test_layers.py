@@ -18,7 +18,7 @@ NATIVE = ROOT / "native"
 
 # A part of the package, and the parts that it may import besides itself.
 RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk", "machine", "plugins"}
-ENGINE = RULES | {"engine", "evaluators", "data"}
+ENGINE = RULES | {"engine", "evaluators", "data", "formats"}
 ALLOWED: dict[str, set[str]] = {
     "__init__": RULES | {"engine"},  # the engine on demand only: see the test of `import tengen`
     "_native": set(),
@@ -36,7 +36,8 @@ ALLOWED: dict[str, set[str]] = {
     "statistics": set(),
     "runs": RULES | {"statistics"},
     "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},
-    "evaluators": RULES | {"data"},
+    "formats": RULES,
+    "evaluators": RULES | {"data", "formats"},
     "engine": RULES | {"evaluators", "data"},
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
@@ -53,7 +54,7 @@ HEAVY = {
     "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
     "lightning": (),
     "lightning_fabric": ("training/trainer.py",),
-    "onnx": ("networks/", "training/"),
+    "onnx": ("networks/", "training/", "formats/", "evaluators/"),
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),

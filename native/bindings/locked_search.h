@@ -1,13 +1,18 @@
 // What the bindings of one search and of a pool share: the lock, and the arrays that go in and out.
 #pragma once
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "bindings/convert.h"
@@ -57,26 +62,36 @@ inline void check_leaf_arrays(const PlaneSet& set, const Array<float, 4>& planes
 
 // The results of the first n rows, as scatter takes them in Python: policy [n, edge * edge + 1] or, without pass, [n,
 // edge
-// * edge]; score and ownership may be None.
+// * edge]; score and ownership may be None, and `optional` has further outputs of LeafResults::kOptional by their
+// names.
 struct Results {
     LeafResults results;
     int edge;
 };
 
+using Columns = std::map<std::string, Array<const float, 1>>;
+
 inline Results leaf_results(const Array<const float, 2>& policy, const Array<const float, 1>& value,
                             const std::optional<Array<const float, 1>>& score,
-                            const std::optional<Array<const float, 3>>& ownership, std::size_t n) {
+                            const std::optional<Array<const float, 3>>& ownership, std::size_t n,
+                            const Columns& optional) {
     const std::size_t width = policy.shape(1), edge = static_cast<std::size_t>(std::sqrt(static_cast<double>(width)));
     const std::size_t area = edge * edge;
     require(area == width || area + 1 == width,
             "policy must have edge * edge + 1 columns, or edge * edge without pass");
     require(policy.shape(0) >= n && value.size() >= n && (!score || score->size() >= n) &&
-                (!ownership || ownership->shape(0) >= n),
+                (!ownership || ownership->shape(0) >= n) &&
+                std::ranges::all_of(optional, [&](const auto& column) { return column.second.size() >= n; }),
             "n is more than the arrays have rows");
     require(!ownership || (ownership->shape(1) == edge && ownership->shape(2) == edge),
             "policy and ownership must be of one edge");
-    LeafResults results{{policy.data(), n * width}, {value.data(), n}, {}, {}};
+    LeafResults results{.policy = {policy.data(), n * width}, .value = {value.data(), n}};
     if (score) results.score = {score->data(), n};
+    std::size_t known = 0;
+    for (const auto [name, column] : LeafResults::kOptional)
+        if (const auto found = optional.find(name); found != optional.end())
+            results.*column = {found->second.data(), n}, ++known;
+    require(known == optional.size(), "an output of the network has an unknown name");
     if (ownership) results.ownership = {ownership->data(), n * area};
     return {results, static_cast<int>(edge)};
 }

@@ -63,9 +63,9 @@ int gather(LockedPool& self, const PlaneSetArg& name, Array<float, 4> planes, Ar
 }
 
 void scatter(LockedPool& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
-             std::size_t n) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
+             const Columns& optional) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
     self.with([&, &results = results, edge = edge](SearchPool& pool) { pool.scatter(results, edge); });
 }
 
@@ -98,10 +98,11 @@ void register_pool(nb::module_& m) {
              "Run up to limits[i] simulations of game i and write the positions that need an evaluation, game after "
              "game; returns their number.")
         .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a,
+             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
              "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
              "pass, "
-             "value [n], score [n] or None, ownership [n, E, E] or None.")
+             "value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, "
+             "value_error, score_error and time_left [n], those that the network predicts.")
         .def(
             "forget_waiting",
             [](LockedPool& self) { self.with([](tengen::SearchPool& pool) { pool.forget_waiting(); }); },

@@ -54,9 +54,9 @@ int gather(LockedSearch& self, const PlaneSetArg& name, Array<float, 4> planes, 
 }
 
 void scatter(LockedSearch& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
-             std::size_t n) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
+             const Columns& optional) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
     self.with([&, &results = results, edge = edge](Search& search) { search.scatter(results, edge); });
 }
 
@@ -76,8 +76,27 @@ nb::dict root_stats(LockedSearch& self) {
     stats["score"] = column<float>(moves, [](const RootMove& m) { return m.score; });
     stats["utility"] = column<float>(moves, [](const RootMove& m) { return m.utility; });
     stats["lcb"] = column<float>(moves, [](const RootMove& m) { return m.lcb; });
+    stats["weight"] = column<float>(moves, [](const RootMove& m) { return m.weight; });
+    stats["value_lcb"] = column<float>(moves, [](const RootMove& m) { return m.value_lcb; });
+    stats["no_result"] = column<float>(moves, [](const RootMove& m) { return m.no_result; });
+    stats["score_stdev"] = column<float>(moves, [](const RootMove& m) { return m.score_stdev; });
+    stats["lead"] = column<float>(moves, [](const RootMove& m) { return m.lead; });
     stats["prior"] = column<float>(moves, [](const RootMove& m) { return m.prior; });
     return stats;
+}
+
+nb::dict root_moments(LockedSearch& self) {
+    const RootMove root = self.with([](Search& search) { return search.root_as_move(); });
+    nb::dict moments;
+    const auto add = [&](const char* name, float x) {
+        moments[name] = std::isnan(x) ? nb::none() : nb::object(nb::float_(x));
+    };
+    add("utility", root.utility);
+    add("weight", root.weight);
+    add("lead", root.lead);
+    add("score_stdev", root.score_stdev);
+    add("no_result", root.no_result);
+    return moments;
 }
 
 auto policy_target(LockedSearch& self) {
@@ -154,7 +173,8 @@ auto ask() {
 using BoardOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<2>, nb::c_contig>;
 using RowOfFloats = nb::ndarray<nb::numpy, float, nb::ndim<1>, nb::c_contig>;
 
-std::optional<std::tuple<RowOfFloats, float, float, std::optional<BoardOfFloats>>> root_evaluation(LockedSearch& self) {
+std::optional<std::tuple<RowOfFloats, float, std::optional<BoardOfFloats>, nb::dict>> root_evaluation(
+    LockedSearch& self) {
     int size = 0;
     const auto found = self.with([&](Search& search) {
         size = search.game().board().size();
@@ -165,7 +185,10 @@ std::optional<std::tuple<RowOfFloats, float, float, std::optional<BoardOfFloats>
     std::copy(found->policy.begin(), found->policy.end(), policy.data());
     std::optional<BoardOfFloats> ownership;
     if (!found->ownership.empty()) ownership = board_array<float>(size, [&](Point p) { return found->ownership[p]; });
-    return std::make_tuple(policy, found->value, found->score, ownership);
+    nb::dict optional;
+    for (std::size_t i = 0; i < LeafResults::kOptional.size(); ++i)
+        if (found->optional[i]) optional[LeafResults::kOptional[i].name] = *found->optional[i];
+    return std::make_tuple(policy, found->value, ownership, optional);
 }
 
 void bind_search(nb::module_& m) {
@@ -187,10 +210,11 @@ void bind_search(nb::module_& m) {
              "when "
              "all simulations ended in finished games or in a full tree, which count at once.")
         .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a,
+             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
              "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
              "pass, "
-             "value [n], score [n] or None, ownership [n, E, E] or None.")
+             "value [n], score [n] or None, ownership [n, E, E] or None; `optional` has no_result, lead, score_stdev, "
+             "value_error, score_error and time_left [n], those that the network predicts.")
         .def(
             "run",
             [](LockedSearch& self, long simulations, int threads, double seconds) {
@@ -213,6 +237,9 @@ void bind_search(nb::module_& m) {
             },
             "temperature"_a = nb::none(), "The move to play, or -1 if no move has a visit.")
         .def("root_stats", root_stats, "Arrays over the allowed moves, most visits first, for the side to move.")
+        .def("root_moments", root_moments,
+             "Of the root, for the side to move: utility, weight, lead, score_stdev and no_result, None where not "
+             "known.")
         .def("root_visits", ask<&Search::root_visits>())
         .def("root_value", ask<&Search::root_value>())
         .def("root_score", ask<&Search::root_score>())
@@ -230,8 +257,8 @@ void bind_search(nb::module_& m) {
             "point"_a, "n"_a = 20, "[(point, visits)]: the most visited line that begins with this move.")
         .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
         .def("root_evaluation", root_evaluation,
-             "(policy [size * size + 1], value, score, ownership [size, size] or None): what the network said of the "
-             "root, for the side to move; None where the root was kept from an earlier search or waits.")
+             "(policy [size * size + 1], value, ownership [size, size] or None, {name: output}): what the network said "
+             "of the root, for the side to move; None where the root was kept from an earlier search or waits.")
         .def(
             "is_full",
             [](LockedSearch& self) { return self.with([](Search& search) { return search.tree().full(); }); },

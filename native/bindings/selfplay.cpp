@@ -59,9 +59,9 @@ int gather(LockedSelfPlay& self, const PlaneSetArg& name, Array<float, 4> planes
 }
 
 void scatter(LockedSelfPlay& self, Array<const float, 2> policy, Array<const float, 1> value,
-             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership,
-             std::size_t n) {
-    const auto [results, edge] = leaf_results(policy, value, score, ownership, n);
+             std::optional<Array<const float, 1>> score, std::optional<Array<const float, 3>> ownership, std::size_t n,
+             const Columns& optional) {
+    const auto [results, edge] = leaf_results(policy, value, score, ownership, n, optional);
     self.with([&, &results = results, edge = edge](SelfPlay& pool) { pool.scatter(results, edge); });
 }
 
@@ -148,7 +148,7 @@ void bind_pool(nb::module_& m) {
              "Search and play on until every game has a position to be evaluated, and write these into arrays of a "
              "row for each slot; returns their number, 0 when all games are over.")
         .def("scatter", scatter, "policy"_a.noconvert(), "value"_a.noconvert(), "score"_a.noconvert().none(),
-             "ownership"_a.noconvert().none(), "n"_a,
+             "ownership"_a.noconvert().none(), "n"_a, "optional"_a = Columns{},
              "Results for the n positions of the last gather: policy float32 [n, E * E + 1], or [n, E * E] without "
              "pass, "
              "value [n], score [n] or None, ownership [n, E, E] or None.")

@@ -21,10 +21,23 @@ std::span<const float> part(std::span<const float> column, std::size_t width, st
 
 }  // namespace
 
+constinit const std::array<LeafResults::Optional, 7> LeafResults::kOptional{{
+    {"score", &LeafResults::score},
+    {"no_result", &LeafResults::no_result},
+    {"lead", &LeafResults::lead},
+    {"score_stdev", &LeafResults::score_stdev},
+    {"value_error", &LeafResults::value_error},
+    {"score_error", &LeafResults::score_error},
+    {"time_left", &LeafResults::time_left},
+}};
+
 void LeafResults::check(std::size_t rows, int edge) const {
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto fits = [&](std::span<const float> column, std::size_t width) { return column.size() == rows * width; };
-    if (!fits(value, 1) || !(fits(policy, area + 1) || fits(policy, area)) || !(score.empty() || fits(score, 1)) ||
+    const bool optional_fit = std::ranges::all_of(kOptional, [&](const Optional& output) {
+        return (this->*output.column).empty() || fits(this->*output.column, 1);
+    });
+    if (!fits(value, 1) || !(fits(policy, area + 1) || fits(policy, area)) || !optional_fit ||
         !(ownership.empty() || fits(ownership, area)))
         throw std::logic_error(std::to_string(rows) + " leaves wait, results came for " + std::to_string(value.size()));
 }
@@ -36,8 +49,11 @@ bool LeafResults::has_pass(int edge) const {
 LeafResults LeafResults::rows(std::size_t first, std::size_t count) const {
     if (value.empty()) return {};
     const std::size_t width = policy.size() / value.size(), area = ownership.size() / value.size();
-    return {part(policy, width, first, count), value.subspan(first, count), part(score, 1, first, count),
-            part(ownership, area, first, count)};
+    LeafResults chosen{.policy = part(policy, width, first, count),
+                       .value = value.subspan(first, count),
+                       .ownership = part(ownership, area, first, count)};
+    for (const auto [name, column] : kOptional) chosen.*column = part(this->*column, 1, first, count);
+    return chosen;
 }
 
 int Search::gather(const std::function<void(int, const Game&)>& visit, int limit) {
@@ -158,12 +174,16 @@ void Search::scatter(const LeafResults& results, int edge) {
 void Search::check(const LeafResults& results, int edge) const {
     if (edge < game().board().size()) throw std::invalid_argument("the results are for a smaller board");
     results.check(waiting_.size(), edge);
-    if (!finite(results.policy) || !finite(results.value) || !finite(results.score) || !finite(results.ownership))
+    const bool optional_finite =
+        std::ranges::all_of(LeafResults::kOptional, [&](const auto& output) { return finite(results.*output.column); });
+    if (!finite(results.policy) || !finite(results.value) || !finite(results.ownership) || !optional_finite)
         throw std::invalid_argument("an evaluation is not finite");
 }
 
 RootEvaluation Search::evaluation_of(const LeafResults& row, const Layout& layout) const {
-    RootEvaluation found{{}, {}, row.value[0], row.score.empty() ? 0 : row.score[0]};
+    RootEvaluation found{.policy = {}, .ownership = {}, .value = row.value[0], .optional = {}};
+    for (std::size_t i = 0; i < LeafResults::kOptional.size(); ++i)
+        if (const auto column = row.*LeafResults::kOptional[i].column; !column.empty()) found.optional[i] = column[0];
     for (int p = 0; p <= layout.points(); ++p) {
         const std::size_t at = layout.policy_index(static_cast<Point>(p));
         found.policy.push_back(at < row.policy.size() ? row.policy[at] : 0);

@@ -10,12 +10,15 @@
 
 namespace tengen {
 
-// A move at the root; means are for the side to move. Without visits they are the root's own, and lcb is -1.
+// A move at the root; means are for the side to move. Without visits they are the root's own, and the bounds are the
+// lowest. What the search does not know is NaN.
 struct RootMove {
     Point point;
     std::uint32_t visits;
-    float value, score, utility, lcb;
-    float prior;  // of the network, without temperature and noise
+    float value, score, utility, lcb;  // `lcb` is the lower confidence bound of the utility
+    float prior;                       // of the network, without temperature and noise
+    float weight, value_lcb;           // what its visits count for; the bound as one of the value
+    float no_result, score_stdev, lead;
 };
 
 // Lower confidence bound of a edge's utility. One observation of variance 1 is added, so that few visits that agree by

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -28,6 +29,8 @@ auto making(const SearchParams& p) {
                       p.candidate_min, p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari,
                       p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end);
 }
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 std::uint64_t salt_of(std::uint64_t seed) { return SplitMix64(seed ^ 0x5e1ec7ULL).next(); }
 
@@ -244,6 +247,22 @@ std::vector<float> Search::root_ownership() const {
     return mean;
 }
 
+RootMove Search::root_as_move() const {
+    const EdgeStats& root = tree_.root();
+    return {.point = kNoPoint,
+            .visits = root.visits,
+            .value = root_value(),
+            .score = root_score(),
+            .utility = -root.utility,
+            .lcb = -1,
+            .prior = 1,
+            .weight = static_cast<float>(root.visits),
+            .value_lcb = -1,
+            .no_result = kUnknown,
+            .score_stdev = kUnknown,
+            .lead = kUnknown};
+}
+
 std::vector<RootMove> Search::root_moves() const {
     std::vector<RootMove> moves;
     const EdgeStats& root = tree_.root();
@@ -253,9 +272,19 @@ std::vector<RootMove> Search::root_moves() const {
         if (!allowed_.test(move.point)) continue;
         const EdgeStats stats = i < root.node->edge_count ? root.node->edges[i] : EdgeStats{};
         const bool visited = stats.visits > 0;
-        moves.push_back({move.point, stats.visits, visited ? stats.value : root_value(),
-                         visited ? stats.score : root_score(), visited ? stats.utility : -root.utility,
-                         lower_bound(stats, params_), move.prior.value()});
+        const float bound = lower_bound(stats, params_);
+        moves.push_back({.point = move.point,
+                         .visits = stats.visits,
+                         .value = visited ? stats.value : root_value(),
+                         .score = visited ? stats.score : root_score(),
+                         .utility = visited ? stats.utility : -root.utility,
+                         .lcb = bound,
+                         .prior = move.prior.value(),
+                         .weight = static_cast<float>(stats.visits),
+                         .value_lcb = bound,
+                         .no_result = kUnknown,
+                         .score_stdev = kUnknown,
+                         .lead = kUnknown});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const RootMove& a, const RootMove& b) {
         return a.visits != b.visits ? a.visits > b.visits : a.prior > b.prior;

@@ -1,6 +1,7 @@
 // One tree search: gather() hands out the positions that need an evaluation in batches, scatter() takes the results.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -22,9 +23,19 @@ inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a roo
 
 // Results for the leaves of one gather, row by row: policy [n, edge * edge + 1], or [n, edge * edge] of a network
 // without a pass logit, value [n], score [n] and ownership [n, edge, edge], each for the side to move of its leaf.
-// Score and ownership are empty where the network does not predict them.
+// All but policy and value are empty where the network does not predict them.
 struct LeafResults {
     std::span<const float> policy, value, score, ownership;
+    // [n] each: probability of no result, lead and standard deviation of the score in points, expected short-term
+    // errors of value and score, and the rest of the game's length as KataGo's variance time.
+    std::span<const float> no_result, lead, score_stdev, value_error, score_error, time_left;
+
+    // The outputs of one number a leaf that may be empty, and their names in Python.
+    struct Optional {
+        const char* name;
+        std::span<const float> LeafResults::* column;
+    };
+    static const std::array<Optional, 7> kOptional;
 
     // Throws std::logic_error unless these are the results of `rows` leaves in tensors of `edge`.
     void check(std::size_t rows, int edge) const;
@@ -33,11 +44,13 @@ struct LeafResults {
     LeafResults rows(std::size_t first, std::size_t count) const;
 };
 
-// The network's own output for the root: a probability for each point and pass (without a pass logit 0), value, score
-// (0 where it is not known) and ownership by point (empty where it is not known), for the side to move.
+// The network's own output for the root: a probability for each point and pass (without a pass logit 0), value,
+// ownership by point (empty where it is not known) and the outputs of LeafResults::kOptional in their order (nothing
+// where they are not known), for the side to move.
 struct RootEvaluation {
     std::vector<float> policy, ownership;
-    float value, score;
+    float value;
+    std::array<std::optional<float>, LeafResults::kOptional.size()> optional;
 };
 
 // A move of a line and its visits.
@@ -117,6 +130,8 @@ class Search {
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
     std::vector<float> root_ownership() const;
+    // The root as if it were a move of the side to move; its point and prior mean nothing.
+    RootMove root_as_move() const;
     std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
     // Whether a move is allowed at the root, itself or by the one that stands for all that are the same by a symmetry.
     bool may_play(Point move) const { return allowed_.test(representative_.empty() ? move : representative_[move]); }

@@ -98,6 +98,15 @@ def test_canadian_blocks_start_again_after_their_last_stone() -> None:
     assert clock.spend(100.5).flagged
 
 
+def test_fischer_caps() -> None:
+    """The main time never grows beyond its cap, and no move takes longer than its own."""
+    clock = TimeControl.fischer(10, 8, main_cap=12, move_cap=3).start()
+    assert clock.spend(1).main == 12 and clock.spend(7).main == 11
+    assert clock.max_seconds == 3 and clock.allot(19, 0) <= 3
+    with pytest.raises(RecipeError, match="cap of 9 s"):
+        TimeControl.fischer(10, 8, main_cap=9)
+
+
 def test_fischer_adds_after_the_move_and_not_to_a_lost_game() -> None:
     clock = TimeControl.fischer(10, 5).start()
     assert clock.spend(8).main == 7

@@ -11,6 +11,8 @@ from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
+from tengen.engine.search import MoveRestriction
+from tengen.engine.style import Style
 from tengen.game import Game
 from tengen.gtp.server import serve
 from tengen.gtp.session import GtpSession, Options
@@ -30,11 +32,13 @@ class FakeEngine:
     seconds: float = 0.0
     time: float = 0.0
     position: Game | None = None
-    restricted: tuple[list[int], list[int]] = ((), ())  # type: ignore[assignment]
+    restrictions: list[MoveRestriction] = field(default_factory=list)
     asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
     pondered: int = 0
     stopped: int = 0
+    forgotten: int = 0
     params: SearchParams = field(default_factory=SearchParams)
+    style: Style = field(default_factory=Style)
     warm: list[int] = field(default_factory=list)
 
     @property
@@ -53,8 +57,11 @@ class FakeEngine:
     def now(self) -> float:
         return self.time
 
-    def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None:
-        self.position, self.restricted = game.copy(), (list(allow), list(avoid))
+    def forget(self) -> None:
+        self.forgotten += 1
+
+    def set_position(self, game: Game, *, restrictions: Sequence[MoveRestriction] = ()) -> None:
+        self.position, self.restrictions = game.copy(), list(restrictions)
 
     def think(
         self,
@@ -71,6 +78,8 @@ class FakeEngine:
         for _ in range(self.reports if on_progress else 0):
             assert on_progress is not None
             on_progress(result)
+        if until is not None:
+            until()
         return result
 
     def ponder(self) -> None:
@@ -90,7 +99,7 @@ class FakeEngine:
         assert self.position is not None
         game, resign = self.position, word == "resign"
         point = game.size**2 if resign else coords.from_gtp(word, game.size)
-        best = Candidate(point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2))
+        best = Candidate(point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2), (12, 4))
         other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,))
         unseen = Candidate(1, 0, 0.5, 0.0, 0.05, 0.0)
         ownership = np.zeros((game.size, game.size), np.float32)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
-from gtp_fakes import FakeEngine, played, session_of, talk
+from gtp_fakes import FakeEngine, ask, played, session_of, talk
 
 from tengen.engine import Engine
 from tengen.engine.limits import Limits
 from tengen.engine.result import SearchResult
+from tengen.engine.search import MoveRestriction
 from tengen.evaluators import UniformEvaluator
-from tengen.game import BLACK
+from tengen.game import BLACK, WHITE
 
 
 def test_leela_zeros_lines() -> None:
@@ -43,11 +45,68 @@ def test_minmoves_shows_moves_without_visits() -> None:
     assert talk(session, "lz-analyze minmoves 3").count("info move") == 3
 
 
-def test_allow_and_avoid_reach_the_search_of_their_color() -> None:
+def test_allow_and_avoid_reach_the_search_to_their_depth() -> None:
     session = session_of(FakeEngine(["E5"]))
-    talk(session, "kata-analyze b 10 avoid b C3,D4 1 avoid b E5 1 avoid w F6 1")
-    points = sorted(session.game.point(vertex) for vertex in ("C3", "D4", "E5"))
-    assert session.engine.restricted == ([], points)  # type: ignore[attr-defined]
+    talk(session, "kata-analyze b 10 avoid b C3,D4 1 avoid b E5 3 allow w F6,pass 2000000000")
+    c3, d4, e5, f6 = (session.game.point(vertex) for vertex in ("C3", "D4", "E5", "F6"))
+    assert session.engine.restrictions == [  # type: ignore[attr-defined]
+        MoveRestriction(BLACK, sorted([c3, d4]), 1),
+        MoveRestriction(BLACK, [e5], 3),
+        MoveRestriction(WHITE, [f6, 81], 1_000_000, allow=True),
+    ]
+
+
+def test_a_depth_below_the_first_move_is_kept() -> None:
+    """White's answers are restricted as well: the lines that the search reports keep to them."""
+    session = session_of(limits=Limits(visits=60))
+    session.engine = Engine(UniformEvaluator(), batch=1)
+    lines = talk(session, "kata-search_analyze b allow b C3,D4 1 allow w E5 2 maxmoves 5").split("\n")
+    found = re.findall(r"info move (\w+) .*? pv ((?:[A-T][0-9]+ ?|pass ?)+)", lines[-4])
+    assert {move for move, _ in found} == {"C3", "D4"}
+    assert all(pv.split()[1] == "E5" for _, pv in found if len(pv.split()) > 1)
+    assert any(len(pv.split()) > 1 for _, pv in found)
+
+
+@pytest.mark.parametrize(("form", "fraction"), [("kata-analyze", "0.5"), ("analyze", "0.500000")])
+def test_sabakis_form_has_a_decimal_point_in_every_fraction(form: str, fraction: str) -> None:
+    answer = talk(session_of(FakeEngine(["E5"])), f"{form} 10 rootInfo true")
+    assert f" winrate {fraction} " in answer and " visits 12 " in answer
+    if form == "analyze":
+        values = re.findall(r"(?:utility|winrate|scoreLead|prior|lcb|utilityLcb) (\S+)", answer)
+        assert len(values) > 10 and all("." in value for value in values)
+
+
+def test_the_visits_of_a_line_are_shown_on_request() -> None:
+    session = session_of(FakeEngine(["E5"]))
+    answer = talk(session, "kata-analyze 10 pvVisits true pvEdgeVisits true maxmoves 1")
+    assert answer.endswith(" pv E5 pass pvVisits 12 4 pvEdgeVisits 12 4\n\n")
+    session.lines = type(session.lines)()
+    ask(session, "kata-set-param analysisPVLen 1")
+    session.front["analysisPVLen"] = 0
+    session.lines = type(session.lines)()
+    assert talk(session, "kata-analyze 10 pvVisits true").count(" pv pass pvVisits 12") == 1
+
+
+@pytest.mark.parametrize(("owner", "winrates"), [("BLACK", (0.5625, 0.4375)), ("WHITE", (0.4375, 0.5625))])
+def test_values_of_one_color_on_request(owner: str, winrates: tuple[float, float]) -> None:
+    session = session_of(FakeEngine(["E5"] * 2))
+    ask(session, f"kata-set-param reportAnalysisWinratesAs {owner}")
+    for color, winrate in zip("bw", winrates, strict=True):
+        session.lines = type(session.lines)()
+        answer = talk(session, f"kata-analyze {color} 10 rootInfo true ownership true maxmoves 1")
+        sign = 1 if winrate > 0.5 else -1
+        assert answer.count(f" winrate {winrate} ") == 2
+        assert answer.count(f" scoreLead {1.25 * sign} ") == 2 and answer.count(f" utility {0.125 * sign} ") == 2
+        assert f" ownership {0.5 * sign:.4f} " in answer
+
+
+def test_a_line_of_input_cancels_a_search_that_can_be_cancelled() -> None:
+    session = session_of(FakeEngine(["E5"] * 3))
+    answers = talk(session, "1 kata-search_cancellable b", "2 kata-search_analyze_cancellable b 10", "3 kata-search b")
+    first, second, third = answers.removesuffix("\n\n").split("\n\n")
+    assert first == "=1 cancelled"
+    assert second.startswith("=2\ninfo move E5 ") and second.endswith("\nplay cancelled")
+    assert third == "=3 E5" and not session.game.moves
 
 
 def test_a_search_without_a_move_is_refused() -> None:

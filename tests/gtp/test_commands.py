@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of, talk
 
 from tengen.engine.clock import TimeControl
 from tengen.engine.params import SearchParams
+from tengen.engine.style import Style
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
+from tengen.gtp.streams import InputQueue
 
 GTP_2 = """
     protocol_version name version known_command list_commands quit boardsize clear_board komi fixed_handicap
@@ -50,7 +54,18 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "boardsize 4",
         "boardsize 20",
         "boardsize nine",
-        "boardsize 9 9",
+        "boardsize 9 13",
+        "boardsize 9:13",
+        "boardsize 9:",
+        "boardsize 9:9:9",
+        "rectangular_boardsize 9 8",
+        "rectangular_boardsize",
+        "set_position b",
+        "set_position b D4 w",
+        "set_position b D4 w D4",
+        "set_position b pass",
+        "set_position red D4",
+        "set_position w A1 b A2 b B1",
         "boardsize 999999999999999999999",
         "boardsize -9",
         "komi",
@@ -83,7 +98,7 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "time_settings a b c",
         "time_left b 10",
         "time_left red 10 0",
-        "time_left b -1 0",
+        "time_left b -11 0",
         "kgs-time_settings",
         "kgs-time_settings hourglass 10",
         "kgs-time_settings absolute",
@@ -91,6 +106,28 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "kgs-time_settings byoyomi 10 30 0",
         "kgs-time_settings canadian 10 0 25",
         "kgs-time_settings none 1",
+        "kata-time_settings fischer 10",
+        "kata-time_settings fischer-capped 10 5 9 3",
+        "kata-time_settings fischer-capped 10 5 9",
+        "kata-search",
+        "kata-search_cancellable red",
+        "clear_cache all",
+        "cputime 1",
+        "kata-get-models 0",
+        "kata-get-params c_puct",
+        "kata-get-param",
+        "kata-get-param lagBuffer",
+        "kata-set-param",
+        "kata-set-param maxVisits",
+        "kata-set-param maxVisits 0",
+        "kata-set-param maxVisit 10",
+        "kata-set-param komi 6.5",
+        "kata-set-params",
+        "kata-set-params [1]",
+        "kata-set-params {]",
+        'kata-set-params {"maxVisits": 10, "cpuctExploration": -1}',
+        'kata-set-params {"c_puct": 1, "allowResignation": "maybe"}',
+        "kata-search_analyze b interval",
         "final_score b",
         "final_status_list",
         "final_status_list sleeping",
@@ -159,9 +196,15 @@ def test_known_command() -> None:
 
 def test_every_setting_can_be_read_and_set_again() -> None:
     session = session_of()
-    for name in ask(session, "kata-list-params").split():
+    names = ask(session, "kata-list-params").split()
+    assert {"cpuctExploration", "maxVisits", "reportAnalysisWinratesAs", "c_puct"} <= set(names)
+    for name in names:
         assert ask(session, f"kata-set-param {name} {ask(session, f'kata-get-param {name}')}") == ""
-        assert session.engine.params == SearchParams()
+        assert session.engine.params == SearchParams() and session.engine.style == Style()
+    values = json.loads(ask(session, "kata-get-params"))
+    assert list(values) == names
+    assert ask(session, "kata-set-params " + json.dumps(values)) == ""
+    assert session.engine.params == SearchParams() and session.engine.style == Style()
 
 
 def test_a_setting_changes_the_search() -> None:
@@ -170,6 +213,28 @@ def test_a_setting_changes_the_search() -> None:
     ask(session, "kata-set-param prune_eyes false")
     assert session.engine.params == SearchParams(c_puct=0.7, prune_eyes=False)
     assert ask(session, "kata-get-param komi").startswith("? unknown search setting 'komi'")
+
+
+def test_katagos_names_change_search_style_limits_and_the_front_end() -> None:
+    session = session_of()
+    settings = {"cpuctExploration": 0.9, "maxVisits": 77, "allowResignation": False, "ponderingEnabled": True}
+    assert ask(session, "kata-set-params " + json.dumps(settings | {"numSearchThreads": 2, "lagBuffer": 1})) == ""
+    assert (session.engine.params.c_puct, session.engine.style.resign) == (0.9, False)
+    assert ask(session, "kata-get-param maxVisits") == "77"
+    ask(session, "genmove b")
+    assert session.engine.asked[0][0].visits == 77  # type: ignore[attr-defined]
+    assert session.engine.pondered == 0  # type: ignore[attr-defined]  # the input had ended
+    session.ponder_next = True
+    session.lines = InputQueue()
+    session.after_command()
+    assert session.engine.pondered == 1  # type: ignore[attr-defined]
+
+
+def test_the_network_and_the_cache() -> None:
+    session = session_of()
+    assert json.loads(ask(session, "kata-get-models"))[0]["name"] == "fake"
+    assert ask(session, "clear_cache") == "" and session.engine.forgotten == 1  # type: ignore[attr-defined]
+    assert float(ask(session, "cputime")) > 0
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
+from tengen.gtp.commands import COMMANDS
+from tengen.gtp.parse import parse_line
 from tengen.gtp.session import GtpEngine, GtpSession
 
 CORNER = """
@@ -88,6 +90,23 @@ def test_pondering_begins_after_an_own_move_only() -> None:
     assert engine.pondered == 1
 
 
+def test_pondering_begins_when_the_move_of_a_search_is_played() -> None:
+    session = session_of(FakeEngine(["E5", "D4"]), ponder=True)
+    ask(session, "kata-search b")
+    assert not session.ponder_next
+    for line, ponders in (("play w C3", False), ("undo", False), ("kata-search b", False), ("play b D4", True)):
+        command = parse_line(line)
+        assert command is not None
+        COMMANDS[command.name](session, command.args)
+        assert session.ponder_next is ponders, line
+
+
+def test_a_clock_that_has_just_run_out_reads_zero() -> None:
+    session = session_of()
+    ask(session, "time_settings 60 0 0")
+    assert ask(session, "time_left b -2.5 0") == "" and session.clocks[BLACK].main == 0
+
+
 # Time.
 
 
@@ -110,6 +129,8 @@ def test_canadian_absolute_and_no_time() -> None:
         ("kgs-time_settings byoyomi 300 30 5", TimeControl.byoyomi(300, 30, 5)),
         ("kgs-time_settings canadian 300 60 25", TimeControl.canadian(300, 60, 25)),
         ("kata-time_settings fischer 300 7.5", TimeControl.fischer(300, 7.5)),
+        ("kata-time_settings fischer-capped 60 7.5 90 20", TimeControl.fischer(60, 7.5, 90, 20)),
+        ("kata-time_settings fischer-capped 60 7.5 -1 -1", TimeControl.fischer(60, 7.5)),
     ],
 )
 def test_the_time_systems_of_kgs_and_katago(line: str, control: TimeControl | None) -> None:

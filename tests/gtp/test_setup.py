@@ -23,6 +23,31 @@ def test_boardsize_begins_a_game_and_keeps_komi_and_rules() -> None:
     assert (game.size, game.komi, game.rules.text, game.moves) == (13, 5.5, "japanese", [])
 
 
+@pytest.mark.parametrize("words", ["boardsize 13 13", "boardsize 13:13", "rectangular_boardsize 13 13"])
+def test_a_square_board_may_be_named_by_columns_and_rows(words: str) -> None:
+    session = session_of()
+    assert ask(session, words) == "" and session.game.size == 13
+
+
+def test_a_rectangular_board_is_refused_with_the_reason() -> None:
+    assert ask(session_of(), "rectangular_boardsize 13 9") == (
+        "? unacceptable size: boards are square, 13 columns and 9 rows are not"
+    )
+
+
+def test_a_position_is_set_up_without_history() -> None:
+    session = played("D4", "E5")
+    ask(session, "komi 6.5")
+    assert ask(session, "set_position b A1 white A2 B C3") == ""
+    game = session.game
+    assert (game.moves, game.to_play, game.komi, game.size) == ([], BLACK, 6.5, 9)
+    assert sorted(game.setup_stones) == sorted(
+        (color, game.point(vertex)) for color, vertex in ((BLACK, "A1"), (WHITE, "A2"), (BLACK, "C3"))
+    )
+    assert ask(session, "undo").startswith("? cannot undo")
+    assert ask(session, "set_position") == "" and not session.game.setup_stones
+
+
 @pytest.mark.parametrize("size", ["5", "19"])
 def test_the_smallest_and_the_largest_board(size: str) -> None:
     assert ask(session_of(), f"boardsize {size}") == ""
@@ -133,6 +158,13 @@ def test_a_game_survives_printing_and_loading(tmp_path: Path) -> None:
     assert ask(other, f"loadsgf {path}") == ""
     assert other.game.moves == session.game.moves and (other.game.board == session.game.board).all()
     assert (other.game.size, other.game.komi, other.game.handicap) == (9, 6.5, 3)
+
+
+def test_the_file_of_a_dash_is_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = played("D4")
+    assert ask(session, "printsgf -") == ask(session, "printsgf")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_record_is_loaded_up_to_a_move(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ class TimeControl:
     """The time each side has for a game, in seconds.
 
     `period` is one byo-yomi period or one Canadian block; `count` the periods, or the stones of a block;
-    `increment` is what Fischer adds after each move. Raises RecipeError for times that no clock could show.
+    `increment` is what Fischer adds after each move, up to `main_cap`, and `move_cap` the limit of each of its moves.
+    Raises RecipeError for times that no clock could show.
     """
 
     main: float
@@ -48,12 +49,16 @@ class TimeControl:
     period: float = 0.0
     count: int = 0
     increment: float = 0.0
+    main_cap: float = math.inf
+    move_cap: float = math.inf
 
     def __post_init__(self) -> None:
         for name in ("main", "period", "increment"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise RecipeError(f"{name} time {value} is not a number of seconds from 0 up")
+        if not self.main_cap >= self.main or not self.move_cap >= 0:
+            raise RecipeError(f"a cap of {self.main_cap:g} s for {self.main:g} s, or of {self.move_cap:g} s a move")
         in_blocks = self.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN)
         if in_blocks and (self.period <= 0 or self.count < 1):
             raise RecipeError(f"{self.overtime.value} needs a period above 0 s and a count from 1 up")
@@ -71,8 +76,10 @@ class TimeControl:
         return cls(main, Overtime.CANADIAN, period, stones)
 
     @classmethod
-    def fischer(cls, main: float, increment: float) -> TimeControl:
-        return cls(main, Overtime.FISCHER, increment=increment)
+    def fischer(
+        cls, main: float, increment: float, main_cap: float = math.inf, move_cap: float = math.inf
+    ) -> TimeControl:
+        return cls(main, Overtime.FISCHER, increment=increment, main_cap=main_cap, move_cap=move_cap)
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
@@ -145,7 +152,7 @@ class Clock:
                 further = self.period
             case _:
                 further = 0.0
-        return max(self.main, 0.0) + further
+        return min(max(self.main, 0.0) + further, self.control.move_cap)
 
     def running(self, seconds: float) -> Clock:
         """The clock during a move that has taken this long so far: periods run down, nothing is added or renewed."""
@@ -163,7 +170,7 @@ class Clock:
         """The clock after a move that took this long; `flagged` when it took too long."""
         main = self.main - seconds
         if self.control.overtime is Overtime.FISCHER:
-            return replace(self, main=main + self.control.increment if main >= 0 else main)
+            return replace(self, main=min(main + self.control.increment, self.control.main_cap) if main >= 0 else main)
         if self.control.overtime is Overtime.NONE or main > 0:
             return replace(self, main=main)
         after_main = replace(self, main=0.0)
@@ -182,7 +189,7 @@ class Clock:
             case Overtime.NONE:
                 seconds = share
             case Overtime.FISCHER:
-                seconds = min(share + 0.9 * self.control.increment, self.main - margin)
+                seconds = min(share + 0.9 * self.control.increment, min(self.main, self.control.move_cap) - margin)
             case Overtime.BYOYOMI:
                 seconds = max(share, self.period - margin) if self.main > 0 else self.period - margin
             case Overtime.CANADIAN:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import fields
 from functools import partial
 from types import TracebackType
 
@@ -179,6 +180,8 @@ class SearchTask:
             visits=search.visits,
             evaluations=search.evaluations - self._evaluations_before,
             seconds=self.seconds,
+            raw=search.root_evaluation(),
+            **search.root_moments(),
         )
 
     def _left(self) -> float:
@@ -402,18 +405,28 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
     """The legal moves: the search's choice, then by visits, then by the network's prior."""
     moves = search.stats()
     chosen, knows_score = search.choose(0), search.has_score
-    columns = (moves.point, moves.visits, moves.value, moves.score, moves.prior, moves.lcb)
+    columns = {field.name: getattr(moves, field.name).tolist() for field in fields(moves)}
     found = [
         Candidate(
-            point=p,
-            visits=visits,
-            winrate=(value + 1) / 2,
-            score=score if knows_score else None,
-            prior=prior,
-            lcb=(lcb + 1) / 2,
-            pv=search.pv(p, pv_length),
-            pv_visits=search.pv_visits(p, pv_length) if visits else (),
+            point=move["point"],
+            visits=move["visits"],
+            winrate=(move["value"] + 1) / 2,
+            score=move["score"] if knows_score else None,
+            prior=move["prior"],
+            lcb=(move["value_lcb"] + 1) / 2,
+            pv=search.pv(move["point"], pv_length),
+            pv_visits=search.pv_visits(move["point"], pv_length) if move["visits"] else (),
+            utility=move["utility"],
+            utility_lcb=move["lcb"],
+            weight=move["weight"],
+            lead=_known(move["lead"]),
+            score_stdev=_known(move["score_stdev"]),
+            no_result=_known(move["no_result"]),
         )
-        for p, visits, value, score, prior, lcb in zip(*(c.tolist() for c in columns), strict=True)
+        for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]
     return tuple(sorted(found, key=lambda c: (c.point != chosen, -c.visits, -c.prior)))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.engine.search import RootEvaluation
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -14,6 +16,10 @@ class Candidate:
 
     `score` is None where neither network nor playouts know it. `pv` is the principal variation, which begins with
     the move, and `pv_visits` are the visits of each of its moves.
+
+    `utility` is what the search maximises and `utility_lcb` its lower confidence bound; `weight` is what the visits
+    count for. `lead` and `score_stdev` (points) and `no_result` (0..1) are None where the network or the search do not
+    know them.
     """
 
     point: int
@@ -24,6 +30,12 @@ class Candidate:
     lcb: float
     pv: tuple[int, ...] = ()
     pv_visits: tuple[int, ...] = ()
+    utility: float = 0.0
+    utility_lcb: float = -1.0
+    weight: float = 0.0
+    lead: float | None = None
+    score_stdev: float | None = None
+    no_result: float | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +45,8 @@ class SearchResult:
     `move` is the point to play, pass included; `resign` says that the engine would rather give up. `candidates` are
     the legal moves, best first. `score` (points) is None where neither network nor playouts know it; so is `ownership`,
     float32 [size, size] with +1 for what the side to move will own, which is None before the first visit too.
-    `evaluations` and `seconds` are this search's own; `visits` include a kept tree's.
+    `evaluations` and `seconds` are this search's own; `visits` include a kept tree's. `utility` to `no_result` are the
+    root's, as in a Candidate, and `raw` is the network's own evaluation of the root, None for a kept tree.
     """
 
     move: int
@@ -46,6 +59,12 @@ class SearchResult:
     visits: int
     evaluations: int
     seconds: float
+    utility: float = 0.0
+    weight: float = 0.0
+    lead: float | None = None
+    score_stdev: float | None = None
+    no_result: float | None = None
+    raw: RootEvaluation | None = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ class RootStats:
     """The moves at the root, most visits first; an entry a move, means for the side to move.
 
     A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1], and
-    `lcb` its lower confidence bound; `prior` is the network's, without temperature and noise.
+    `lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's, without
+    temperature and noise. `weight` is what the visits count for. NaN stands for what the search does not know of
+    no_result (probability), score_stdev and lead (points).
     """
 
     point: NDArray[np.int32]
@@ -31,6 +34,11 @@ class RootStats:
     utility: Floats
     lcb: Floats
     prior: Floats
+    weight: Floats
+    value_lcb: Floats
+    no_result: Floats
+    score_stdev: Floats
+    lead: Floats
 
 
 @dataclass(frozen=True)
@@ -50,14 +58,20 @@ class MoveRestriction:
 class RootEvaluation:
     """What the network said of the root, for its side to move, without temperature and noise.
 
-    policy [size * size + 1] has pass last (0 without a pass logit). Score is 0 and ownership [size, size] None where
-    the network does not predict them.
+    policy [size * size + 1] has pass last (0 without a pass logit). Score is 0, and ownership [size, size] and what
+    follows are None, where the network does not predict them; they mean what they mean in an Evaluation.
     """
 
     policy: Floats
     value: float
-    score: float
     ownership: Floats | None
+    score: float = 0.0
+    no_result: float | None = None
+    lead: float | None = None
+    score_stdev: float | None = None
+    value_error: float | None = None
+    score_error: float | None = None
+    time_left: float | None = None
 
 
 class SearchView:
@@ -114,6 +128,10 @@ class SearchView:
         """Positions in the tree."""
         return int(self._native.node_count())
 
+    def root_moments(self) -> dict[str, Any]:
+        """Of the root: utility, weight, lead, score_stdev and no_result as in RootStats, None where not known."""
+        return dict(self._native.root_moments())
+
     def stats(self) -> RootStats:
         """The moves at the root; empty before the first evaluation."""
         return RootStats(**self._native.root_stats())
@@ -129,7 +147,10 @@ class SearchView:
     def root_evaluation(self) -> RootEvaluation | None:
         """The network's own output for the root; None where the root was kept from an earlier search or waits."""
         found = self._native.root_evaluation()
-        return None if found is None else RootEvaluation(*found)
+        if found is None:
+            return None
+        policy, value, ownership, optional = found
+        return RootEvaluation(policy, value, ownership, **optional)
 
     def choose(self, temperature: float | None = None) -> int | None:
         """The move to play by the params, or with another temperature; None before any move has a visit."""

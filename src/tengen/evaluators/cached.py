@@ -36,7 +36,7 @@ class CachedEvaluator(WrappingEvaluator):
             self._entries.clear()
 
     def infer(self, batch: InputBatch) -> Evaluation:
-        keys = [_key(*row) for row in zip(*batch.arrays, strict=True)]
+        keys = [_key(*row) for row in zip(*batch.arrays, self._shares(batch), strict=True)]
         found = self._recall(keys)
         missing = {key: row for row, key in enumerate(keys) if key not in found}
         if missing or not keys:
@@ -49,6 +49,12 @@ class CachedEvaluator(WrappingEvaluator):
             found |= fresh
         rows = [found[key] for key in keys]
         return Evaluation.joined(rows) if len(rows) > 1 else rows[0].rows(np.array([0]))
+
+    def _shares(self, batch: InputBatch) -> Floats:
+        """The share of the optimistic policy in each row, which is part of its key."""
+        if batch.optimism is not None and self.has_optimism:
+            return batch.optimism
+        return np.full(len(batch), self.policy_optimism, np.float32)
 
     def _recall(self, keys: list[bytes]) -> dict[bytes, Evaluation]:
         with self._lock:
@@ -67,8 +73,9 @@ class CachedEvaluator(WrappingEvaluator):
                 self._entries.popitem(last=False)
 
 
-def _key(planes: Floats, scalars: Floats, mask: Floats) -> bytes:
+def _key(planes: Floats, scalars: Floats, mask: Floats, share: np.float32) -> bytes:
     digest = hashlib.blake2b(np.ascontiguousarray(planes).data, digest_size=16)
     digest.update(np.ascontiguousarray(scalars).data)
     digest.update(np.ascontiguousarray(mask).data)
+    digest.update(share.tobytes())
     return digest.digest()

@@ -23,13 +23,15 @@ class InputBatch:
     """N encoded positions, each seen by its side to move; the arrays are float32 and native code writes them.
 
     planes [N, C, E, E], scalars [N, S], mask [N, E, E] with 1 on the board, which lies at the top-left of the tensor.
-    `plane_set` names the encoding.
+    `plane_set` names the encoding. `optimism` [N], 0 to 1, is the share of the optimistic policy in each row, for
+    networks that have one; None takes the evaluator's own `policy_optimism` for all.
     """
 
     plane_set: str
     planes: Floats
     scalars: Floats
     mask: Floats
+    optimism: Floats | None = None
 
     @classmethod
     def zeros(cls, plane_set: str, rows: int, edge: int) -> InputBatch:
@@ -63,7 +65,8 @@ class InputBatch:
 
     def __getitem__(self, rows: Rows) -> InputBatch:
         """The chosen positions: views of a slice, copies for an array of rows."""
-        return InputBatch(self.plane_set, self.planes[rows], self.scalars[rows], self.mask[rows])
+        optimism = None if self.optimism is None else self.optimism[rows]
+        return InputBatch(self.plane_set, self.planes[rows], self.scalars[rows], self.mask[rows], optimism)
 
     def encode(self, row: int, position: Position, symmetry: int = 0) -> None:
         """Write a position into a row. Raises ValueError for a board that is larger than the tensor."""
@@ -82,23 +85,37 @@ class Evaluation:
 
     policy [N, E * E + 1]: probabilities of the board's points (`row * E + col`) and of pass (the last); a row sums to 1
     and is 0 off the board, and 0 for pass where the evaluator does not know it (`has_pass`).
-    value [N]: expected result in [-1, 1]. score [N]: expected lead in points, None where the evaluator does not predict
-    it. ownership [N, E, E] in [-1, 1], +1 for the side to move, 0 off the board; None likewise.
+    value [N]: expected result in [-1, 1]. The others are None where the evaluator does not predict them.
+    score [N]: expected final score in points. ownership [N, E, E] in [-1, 1], +1 for the side to move, 0 off the board.
+
+    Networks of KataGo also predict, each [N]: no_result: probability that the game has no result. lead: points that
+    would make the game even. score_stdev: standard deviation of the final score. value_error, score_error: expected
+    difference of value and score from those that a deeper search finds. time_left: "variance time", how long the
+    result stays open.
     """
 
     policy: Floats
     value: Floats
     score: Floats | None = None
     ownership: Floats | None = None
+    no_result: Floats | None = None
+    lead: Floats | None = None
+    score_stdev: Floats | None = None
+    value_error: Floats | None = None
+    score_error: Floats | None = None
+    time_left: Floats | None = None
 
     @classmethod
-    def zeros(cls, rows: int, edge: int, *, score: bool = True, ownership: bool = True) -> Evaluation:
-        """Results to be filled in, with or without score and ownership."""
+    def zeros(
+        cls, rows: int, edge: int, *, score: bool = True, ownership: bool = True, further: Iterable[str] = ()
+    ) -> Evaluation:
+        """Results to be filled in, with or without score and ownership, and with `further` outputs by name."""
         return cls(
             np.zeros((rows, edge * edge + 1), np.float32),
             np.zeros(rows, np.float32),
             np.zeros(rows, np.float32) if score else None,
             np.zeros((rows, edge, edge), np.float32) if ownership else None,
+            **{name: np.zeros(rows, np.float32) for name in further},
         )
 
     @classmethod
@@ -111,14 +128,15 @@ class Evaluation:
     def __len__(self) -> int:
         return len(self.value)
 
+    @property
+    def further(self) -> list[str]:
+        """The names of the outputs beyond policy, value, score and ownership that there are."""
+        return [name for name in FURTHER if getattr(self, name) is not None]
+
     def rows(self, chosen: Rows) -> Evaluation:
         """The chosen rows: views of a slice, copies for an array of rows."""
-        return Evaluation(
-            self.policy[chosen],
-            self.value[chosen],
-            None if self.score is None else self.score[chosen],
-            None if self.ownership is None else self.ownership[chosen],
-        )
+        columns = (getattr(self, field.name) for field in fields(self))
+        return Evaluation(*(None if column is None else column[chosen] for column in columns))  # type: ignore[arg-type]
 
     def write(self, chosen: Rows, source: Evaluation) -> None:
         """Replace the chosen rows. An output that `source` lacks becomes NaN."""
@@ -126,6 +144,10 @@ class Evaluation:
             target, column = getattr(self, field.name), getattr(source, field.name)
             if target is not None:
                 target[chosen] = np.nan if column is None else column
+
+
+FURTHER = tuple(field.name for field in fields(Evaluation))[4:]
+"""The outputs that not every network has, all [N]."""
 
 
 def softmax(logits: Floats) -> Floats:
@@ -141,14 +163,22 @@ def evaluation_from_outputs(
     value: Floats | None = None,
     score: Floats | None = None,
     ownership: Floats | None = None,
+    policy_optimistic: Floats | None = None,
+    *,
+    optimism: Floats | float = 0.0,
+    **further: Floats,
 ) -> Evaluation:
     """From the outputs of a network to probabilities and values.
 
     `policy` are logits [N, E * E + 1] with or [N, E * E] without pass; `value` are logits [N, 3] of win, draw and loss,
     one logit [N, 1] of a win, values [N] in [-1, 1], or None, which gives 0; `score` is [N] or [N, 1] in points,
-    `ownership` [N, E, E] in [-1, 1].
+    `ownership` [N, E, E] in [-1, 1]. `policy_optimistic` are further logits, which have the share `optimism`, 0 to 1 or
+    [N] of these, of the logits. `further` are outputs of Evaluation by name.
     """
     n, points = len(mask), mask[0].size if len(mask) else mask.shape[1] * mask.shape[2]
+    if policy_optimistic is not None and np.any(optimism):
+        shares = np.asarray(optimism, np.float32).reshape(-1, 1)
+        policy = policy + shares * (policy_optimistic - policy)
     logits = np.full((n, points + 1), -np.inf, np.float32)
     on_board = mask.reshape(n, points) > 0
     np.copyto(logits[:, :points], policy[:, :points], where=on_board)
@@ -165,6 +195,7 @@ def evaluation_from_outputs(
         value=np.clip(outcome.reshape(n), -1, 1),
         score=None if score is None else score.astype(np.float32).reshape(n),
         ownership=None if ownership is None else np.clip(ownership.astype(np.float32), -1, 1) * (mask > 0),
+        **{name: column.astype(np.float32).reshape(n) for name, column in further.items()},
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,9 @@ from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, Position
 from tengen.game import Game
+
+# Outputs of one number a position that the native search takes beside the score.
+_FURTHER_OUTPUTS = ("no_result", "lead", "score_stdev", "value_error", "score_error", "time_left")
 
 
 class Evaluator(ABC):
@@ -73,6 +77,7 @@ class Evaluator(ABC):
             edge,
             score=any(part.score is not None for _, part in parts),
             ownership=any(part.ownership is not None for _, part in parts),
+            further={name for _, part in parts for name in part.further},
         )
         for rows, part in parts:
             joined.write(np.array(rows), part)
@@ -98,6 +103,10 @@ class BatchEvaluator(Evaluator):
     """Without a value all positions have value 0."""
     has_score: bool = True
     has_ownership: bool = True
+    has_optimism: bool = False
+    """The network has an optimistic policy beside the normal one, as KataGo's."""
+    policy_optimism: float = 1.0
+    """The share of the optimistic policy, 0 to 1, in rows of a batch that do not say their own."""
 
     @abstractmethod
     def infer(self, batch: InputBatch) -> Evaluation:
@@ -126,8 +135,10 @@ class BatchEvaluator(Evaluator):
         value = np.ascontiguousarray(result.value, np.float32)
         score = None if result.score is None else np.ascontiguousarray(result.score, np.float32)
         ownership = None if result.ownership is None else np.ascontiguousarray(result.ownership, np.float32)
+        further = {name: getattr(result, name, None) for name in _FURTHER_OUTPUTS}
+        optional = {name: np.ascontiguousarray(x, np.float32) for name, x in further.items() if x is not None}
         try:
-            native.scatter(policy, value, score, ownership, len(result))
+            native.scatter(policy, value, score, ownership, len(result), optional)
         except ValueError as error:
             raise NetworkError(f"evaluator {self.name}: {error}") from error
 
@@ -141,6 +152,16 @@ class WrappingEvaluator(BatchEvaluator):
         self.advice = inner.advice
         self.has_pass, self.has_value = inner.has_pass, inner.has_value
         self.has_score, self.has_ownership = inner.has_score, inner.has_ownership
+        self.has_optimism = inner.has_optimism
+
+    @property
+    def policy_optimism(self) -> float:
+        """That of the evaluator within."""
+        return self.inner.policy_optimism
+
+    @policy_optimism.setter
+    def policy_optimism(self, share: float) -> None:
+        self.inner.policy_optimism = share
 
 
 class BySizeEvaluator(Evaluator):
@@ -209,4 +230,4 @@ def _widened(result: Evaluation, edge: int, wider: int) -> Evaluation:
         ownership = np.zeros((n, wider, wider), np.float32)
         ownership[:, :edge, :edge] = result.ownership
     policy = np.concatenate([board.reshape(n, -1), result.policy[:, -1:]], axis=1)
-    return Evaluation(policy, result.value, result.score, ownership)
+    return replace(result, policy=policy, ownership=ownership)

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from tengen.errors import NetworkError
-from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.evaluation import FURTHER, Evaluation, Floats, InputBatch, evaluation_from_outputs
 from tengen.evaluators.evaluator import BatchEvaluator
 from tengen.evaluators.network_file import read_card
 
 INPUTS = ("planes", "scalars", "mask")
-OUTPUTS = ("policy", "value", "score", "ownership")
+OUTPUTS = ("policy", "value", "score", "ownership", "policy_optimistic", *FURTHER)
 """The outputs that an evaluator reads; a network file needs the policy alone."""
 
 Shape = Sequence[int | None]
@@ -40,13 +40,24 @@ class NetworkFileEvaluator(BatchEvaluator):
                 f"{got[1]}: encode with plane set {self.plane_set!r}"
             )
         if not len(batch):
-            return Evaluation.zeros(0, batch.edge, score=self.has_score, ownership=self.has_ownership)
+            return Evaluation.zeros(
+                0,
+                batch.edge,
+                score=self.has_score,
+                ownership=self.has_ownership,
+                further=[name for name in self.outputs if name in FURTHER],
+            )
         starts = range(0, len(batch), self._max_batch)
         return Evaluation.joined([self._infer(batch[start : start + self._max_batch]) for start in starts])
 
     @abstractmethod
     def _infer(self, batch: InputBatch) -> Evaluation:
         """Results of at least one row and at most `max_batch`."""
+
+    def _evaluation(self, batch: InputBatch, outputs: Mapping[str, Floats]) -> Evaluation:
+        """The results in the raw outputs of the network for these rows."""
+        optimism = self.policy_optimism if batch.optimism is None else batch.optimism
+        return evaluation_from_outputs(batch.mask, **outputs, optimism=optimism)
 
     def _describe(self, inputs: Mapping[str, Shape], outputs: Sequence[str]) -> None:
         """Check and keep what the network takes and gives."""
@@ -61,6 +72,7 @@ class NetworkFileEvaluator(BatchEvaluator):
         self.has_value, self.has_score, self.has_ownership = (
             name in outputs for name in ("value", "score", "ownership")
         )
+        self.has_optimism = "policy_optimistic" in outputs
 
     @property
     def _edge(self) -> int:

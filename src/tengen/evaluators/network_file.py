@@ -3,15 +3,25 @@
 The card is read from the bytes of the file, so that a list of networks needs neither OpenVINO nor ONNX.
 """
 
+import atexit
+import functools
+import hashlib
 import io
 import json
+import os
+import re
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import platformdirs
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tengen.disk import write_whole
 from tengen.errors import NetworkError, suggestion
+from tengen.formats.katago_model import is_katago_file
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
@@ -19,6 +29,9 @@ EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
 """A text file that defines `default`: a network's name, then lines of a board size and the network for that size."""
+
+KATAGO_SIZES = range(5, 20)
+"""The board sizes of networks of KataGo."""
 
 # Field numbers of onnx.ModelProto and of its StringStringEntryProto.
 _METADATA, _KEY, _VALUE = 14, 1, 2
@@ -86,19 +99,100 @@ def parse_card(text: str | bytes, path: str | Path) -> Card:
 
 
 def find_network(name_or_path: str | Path) -> Path:
-    """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none."""
+    """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none.
+
+    A file of KataGo, `NET.bin.gz` or `NET.bin.gz@PROFILE` (see katago_network), is converted.
+    """
     text = str(name_or_path)
-    return _default() if text == "default" else find_embedded(text, SUFFIX, "network")
+    if text == "default":
+        return _default()
+    path, _, profile = text.rpartition("@") if is_katago_file(text.rpartition("@")[0]) else (text, "", "")
+    if is_katago_file(path):
+        return katago_network(find_embedded(path, "", "network"), profile)
+    return find_embedded(text, SUFFIX, "network")
+
+
+def katago_network(path: Path, profile: str = "") -> Path:
+    """The network file that a file of KataGo becomes, converted once and kept in the user's cache folder.
+
+    `profile` describes the players that a human-style network imitates, such as `rank_5k`; see katago_metadata. Raises
+    NetworkError for a file that is no network of KataGo, and for a profile that is unknown or of no use to it.
+    """
+    from tengen.formats.katago_graph import GRAPH_VERSION
+
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
+    if not re.fullmatch(r"\w*", profile) or not converted.is_file():
+        convert_katago(path, converted, profile)
+    return converted
+
+
+def convert_katago(path: Path, target: Path, profile: str = "", name: str = "") -> Card:
+    """Write a network of KataGo as the network file `target` with a card, by `name` or its own name; see
+    katago_network."""
+    import onnx
+
+    from tengen.formats.katago_graph import katago_graph
+    from tengen.formats.katago_metadata import DEFAULT_PROFILE, katago_metadata
+    from tengen.formats.katago_model import read_katago
+
+    model = read_katago(path)
+    human = model.trunk.metadata is not None
+    if profile and not human:
+        raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
+    profile = (profile or DEFAULT_PROFILE) if human else ""
+    graph = katago_graph(model, katago_metadata(profile) if human else None)
+    card = Card(
+        name=name or model.name + (f"@{profile}" if profile else ""),
+        family="katago",
+        config={
+            "format": model.version,
+            "size": f"b{len(model.trunk.blocks)}c{model.trunk.channels}",
+            "parameters": model.parameters,
+            **({"profile": profile} if profile else {}),
+        },
+        plane_set=model.plane_set,
+        board_sizes=list(KATAGO_SIZES),
+        rules="all" if model.version >= 7 else "area scoring with superko",
+        data=f"converted from {path.name}",
+    )
+    onnx.helper.set_model_props(graph, card.metadata())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target, durable=False) as temporary:
+        onnx.save(graph, temporary)
+    return card
+
+
+def _cache_folder() -> Path:
+    """Where converted networks are kept: `tengen/networks` in the user's cache folder, or a folder of this process
+    where that cannot be written: a read-only home must not stop a game."""
+    folder = Path(platformdirs.user_cache_dir("tengen", appauthor=False)) / "networks"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return _own_folder()
+    return folder if os.access(folder, os.W_OK) else _own_folder()
+
+
+@functools.cache
+def _own_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="tengen-networks-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
-    """The embedded file with this name and suffix, else the file at a path.
+    """The embedded or installed file with this name and suffix, else the file at a path.
 
     Raises NetworkError, which names `kind` and the nearest embedded name, when there is neither.
     """
-    embedded = EMBEDDED / f"{name_or_path}{suffix}"
-    if Path(name_or_path).name == name_or_path and _is_file(embedded):
-        return embedded
+    if suffix and Path(name_or_path).name == name_or_path:
+        for folder in (EMBEDDED, user_folder()):
+            if _is_file(folder / f"{name_or_path}{suffix}"):
+                return folder / f"{name_or_path}{suffix}"
     path = Path(name_or_path)
     if _is_file(path):
         return path
@@ -114,18 +208,51 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def user_folder() -> Path:
+    """Where `tengen nets add` puts networks: `tengen/networks` in the user's data folder."""
+    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / "networks"
+
+
 def embedded_files(suffix: str) -> list[Path]:
-    """The embedded files with this suffix, by name."""
-    return sorted(EMBEDDED.glob(f"*{suffix}"))
+    """The embedded files with this suffix, by name, then those that the user added."""
+    return [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
 
 
 def installed() -> list[Card]:
-    """The cards of the embedded networks, by name."""
+    """The cards of the embedded networks, by name, then those that the user added."""
     return [read_card(path) for path in embedded_files(SUFFIX)]
 
 
+def add_network(source: Path, name: str = "", profile: str = "") -> Path:
+    """Install a network file of Tengen or KataGo for this user under `name`, its own name unless given.
+
+    Raises NetworkError for a file that is no network, and for a name that is taken or cannot name a file.
+    """
+    name = name or (source.name.split(".")[0] if is_katago_file(source) else read_card(source).name)
+    target = user_folder() / f"{name}{SUFFIX}"
+    if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or name in ("default", "uniform"):
+        raise NetworkError(f"{name!r} cannot be the name of a network: use letters, digits, '-', '_', '.', '+' and '@'")
+    if target.exists() or (EMBEDDED / target.name).exists():
+        raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
+    if is_katago_file(source):
+        convert_katago(source, target, profile, name)
+        return target
+    import onnx
+
+    card = read_card(source).model_copy(update={"name": name})
+    try:
+        model = onnx.load(source)
+    except Exception as error:  # protobuf's classes share no base of their own
+        raise NetworkError(f"{source} cannot be read as an ONNX network: {error}") from error
+    onnx.helper.set_model_props(model, card.metadata())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target) as temporary:
+        onnx.save(model, temporary)
+    return target
+
+
 def _default() -> Path:
-    files = embedded_files(SUFFIX)
+    files = sorted(EMBEDDED.glob(f"*{SUFFIX}"))
     if not files:
         raise NetworkError("no network is installed; give the path of an .onnx file that tengen train made")
     lines = _default_lines()

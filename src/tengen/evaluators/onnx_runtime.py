@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 
 from tengen.errors import NetworkError, unknown_name
-from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import INPUTS, NetworkFileEvaluator, bucket, last_line
 
 CPU = "CPUExecutionProvider"
@@ -48,7 +48,7 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
         self.has_pass = self._run(self._blank())["policy"].shape[1] > self._edge**2
 
     def _infer(self, batch: InputBatch) -> Evaluation:
-        return evaluation_from_outputs(batch.mask, **self._run(batch))
+        return self._evaluation(batch, self._run(batch))
 
     def _run(self, batch: InputBatch) -> dict[str, Floats]:
         rows = len(batch)

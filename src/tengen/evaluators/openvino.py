@@ -11,7 +11,7 @@ import numpy as np
 import platformdirs
 
 from tengen.errors import NetworkError
-from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch, evaluation_from_outputs
+from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 
 Precision = Literal["auto", "bf16", "f32"]
@@ -100,7 +100,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         requests = self._model(bucket(len(batch)), batch.edge)
         request = requests.get()
         try:
-            return evaluation_from_outputs(batch.mask, **request.run(*batch.arrays))
+            return self._evaluation(batch, request.run(*batch.arrays))
         finally:
             requests.put(request)
 

@@ -4,6 +4,7 @@ Bit 0 of a symmetry flips rows, bit 1 flips columns, bit 2 transposes, in that o
 """
 
 import zlib
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ class SymmetricEvaluator(WrappingEvaluator):
             columns = [getattr(part, name) for part in parts]
             return None if columns[0] is None else np.mean(columns, axis=0, dtype=np.float32)
 
-        return Evaluation(mean("policy"), mean("value"), mean("score"), mean("ownership"))
+        return Evaluation(*(mean(field.name) for field in fields(Evaluation)))
 
     def _choose(self, batch: InputBatch) -> NDArray[np.intp]:
         """One symmetry a row, from a checksum of its content."""
@@ -57,7 +58,7 @@ def infer_under(inner: BatchEvaluator, batch: InputBatch, symmetries: NDArray[np
     planes = batch.planes.copy()
     for row, (n, s) in turns:
         planes[row, :, :n, :n] = transform(batch.planes[row, :, :n, :n], s)
-    result = inner.infer(InputBatch(batch.plane_set, planes, batch.scalars, batch.mask))
+    result = inner.infer(replace(batch, planes=planes))
     policy, ownership = result.policy.copy(), None if result.ownership is None else result.ownership.copy()
     boards = policy[:, :-1].reshape(len(batch), batch.edge, batch.edge).copy()
     for row, (n, s) in turns:
@@ -65,7 +66,7 @@ def infer_under(inner: BatchEvaluator, batch: InputBatch, symmetries: NDArray[np
         if ownership is not None and result.ownership is not None:
             ownership[row, :n, :n] = inverse_transform(result.ownership[row, :n, :n], s)
     policy[:, :-1] = boards.reshape(len(batch), -1)
-    return Evaluation(policy, result.value, result.score, ownership)
+    return replace(result, policy=policy, ownership=ownership)
 
 
 def transform(array: NDArray[Any], symmetry: int) -> NDArray[Any]:

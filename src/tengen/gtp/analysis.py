@@ -1,36 +1,35 @@
-"""The analysis commands `lz-analyze` and `kata-analyze`, those that play a move at the end, and their output lines."""
+"""The analysis commands of Leela Zero, KataGo and Sabaki, those that search or play a move, and their output lines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.positions import with_turn
 from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.search import MoveRestriction
 from tengen.errors import GtpError
-from tengen.game import Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.parse import Arguments, is_color, parse_color, parse_vertex
-from tengen.gtp.play import play_result
-from tengen.gtp.session import Emit, GtpSession, Restriction, Stream
+from tengen.gtp.play import Cancel, play_result, searched
+from tengen.gtp.session import Emit, GtpSession, Stream
 
 
 @dataclass(frozen=True)
 class AnalyzeOptions:
     """The options of an analysis command.
 
-    every: seconds between lines. min_moves, max_moves: how many moves to show. allow, avoid: points to search alone, if
-    there are any, and points not to search. root_info, ownership: whether to print them.
+    every: seconds between lines. min_moves, max_moves: how many moves to show. restrictions: moves that the search may
+    not consider, or may consider alone. shown: KataGo's names of the further fields to print.
     """
 
     every: float = 1.0
     min_moves: int = 0
     max_moves: int | None = None
-    allow: frozenset[int] = frozenset()
-    avoid: frozenset[int] = frozenset()
-    root_info: bool = False
-    ownership: bool = False
+    restrictions: tuple[MoveRestriction, ...] = ()
+    shown: frozenset[str] = frozenset()
 
     def choose(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The moves to show: those with visits, best first, and moves without visits up to `min_moves`."""
@@ -38,79 +37,128 @@ class AnalyzeOptions:
         return shown if self.max_moves is None else shown[: self.max_moves]
 
 
-Format = Callable[[SearchResult, AnalyzeOptions, int], str]
+@dataclass(frozen=True)
+class View:
+    """How results are written: the board, the length of a line of moves, and whose values they are.
+
+    sign: 1 for values of the side to move, -1 for its opponent's. point: whether every fraction has a decimal point.
+    """
+
+    size: int
+    length: int
+    sign: int = 1
+    point: bool = False
+
+    def move(self, point: int) -> str:
+        return coords.to_gtp(point, self.size)
+
+    def number(self, value: float) -> str:
+        return format(value, "#.6g" if self.point else ".6g")
+
+    def rate(self, winrate: float) -> float:
+        """A winrate, or a bound of one, for the side whose values are shown."""
+        return winrate if self.sign > 0 else 1 - winrate
+
+    def pairs(self, values: Iterable[tuple[str, float | None]]) -> str:
+        """Names and values; those that are not known are left out."""
+        return " ".join(f"{name} {self.number(value)}" for name, value in values if value is not None)
+
+    def points(self, name: str, values: Iterable[float]) -> str:
+        """One value for each point of the board, row by row from the top left."""
+        return " ".join([name, *(f"{value:.4f}" for value in values)])
 
 
-def leela_line(result: SearchResult, options: AnalyzeOptions, size: int) -> str:
+Format = Callable[[SearchResult, AnalyzeOptions, View], str]
+
+
+def leela_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     """`info move D4 visits 9 winrate 5123 prior 801 lcb 4800 order 0 pv D4 Q16 info ...`; rates in 1/10000."""
     return " ".join(
-        f"info move {coords.to_gtp(c.point, size)} visits {c.visits} winrate {_myriad(c.winrate)} "
-        f"prior {_myriad(c.prior)} lcb {_myriad(c.lcb)} order {order} pv {_line_of(c, size)}"
+        f"info move {view.move(c.point)} visits {c.visits} winrate {_myriad(view.rate(c.winrate))} "
+        f"prior {_myriad(c.prior)} lcb {_myriad(view.rate(c.lcb))} order {order} {_variation(c, options, view)}"
         for order, c in enumerate(options.choose(result.candidates))
     )
 
 
-def kata_line(result: SearchResult, options: AnalyzeOptions, size: int) -> str:
-    """KataGo's `info` groups, then `rootInfo` and `ownership` on request; all for the side to move."""
-    parts = [_kata_move(c, order, size) for order, c in enumerate(options.choose(result.candidates))]
-    if options.root_info:
+def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
+    """KataGo's `info` groups, then `rootInfo` and `ownership` on request."""
+    parts = [_kata_move(c, order, options, view) for order, c in enumerate(options.choose(result.candidates))]
+    if "rootInfo" in options.shown:
+        utility, score = view.sign * (2 * result.winrate - 1), _signed(result.score, view)
         parts.append(
-            f"rootInfo visits {result.visits} utility {_fraction(2 * result.winrate - 1)} "
-            f"winrate {_fraction(result.winrate)}{_scores(result.score)} weight {result.visits}"
+            f"rootInfo visits {result.visits} "
+            + view.pairs([("utility", utility), ("winrate", view.rate(result.winrate)), *_scores(score)])
+            + f" weight {result.visits}"
         )
-    if options.ownership and result.ownership is not None:
-        parts.append("ownership " + " ".join(f"{value:.4f}" for value in result.ownership.ravel()))
+    if "ownership" in options.shown and result.ownership is not None:
+        parts.append(view.points("ownership", view.sign * result.ownership.ravel()))
     return " ".join(parts)
 
 
-def _kata_move(c: Candidate, order: int, size: int) -> str:
+def _kata_move(c: Candidate, order: int, options: AnalyzeOptions, view: View) -> str:
+    values = [
+        ("utility", view.sign * (2 * c.winrate - 1)),
+        ("winrate", view.rate(c.winrate)),
+        *_scores(_signed(c.score, view)),
+        ("prior", c.prior),
+        ("lcb", view.rate(c.lcb)),
+        ("utilityLcb", view.sign * (2 * c.lcb - 1)),
+    ]
     return (
-        f"info move {coords.to_gtp(c.point, size)} visits {c.visits} edgeVisits {c.visits} "
-        f"utility {_fraction(2 * c.winrate - 1)} winrate {_fraction(c.winrate)}{_scores(c.score)} "
-        f"prior {_fraction(c.prior)} "
-        f"lcb {_fraction(c.lcb)} utilityLcb {_fraction(2 * c.lcb - 1)} weight {c.visits} "
-        f"order {order} pv {_line_of(c, size)}"
+        f"info move {view.move(c.point)} visits {c.visits} edgeVisits {c.visits} {view.pairs(values)} "
+        f"weight {c.visits} order {order} {_variation(c, options, view)}"
     )
 
 
-def _scores(score: float | None) -> str:
-    """The fields of the score lead, none where it is not known."""
-    if score is None:
-        return ""
-    text = _fraction(score)
-    return f" scoreMean {text} scoreLead {text} scoreSelfplay {text}"
+def _scores(score: float | None) -> list[tuple[str, float | None]]:
+    return [("scoreMean", score), ("scoreLead", score), ("scoreSelfplay", score)]
 
 
-def _line_of(candidate: Candidate, size: int) -> str:
-    return " ".join(coords.to_gtp(point, size) for point in candidate.pv or (candidate.point,))
+def _signed(value: float | None, view: View) -> float | None:
+    return None if value is None else view.sign * value
+
+
+def _variation(c: Candidate, options: AnalyzeOptions, view: View) -> str:
+    """The principal variation, with the visits of its moves on request."""
+    moves = (c.pv or (c.point,))[: view.length]
+    visits = " ".join(map(str, c.pv_visits[: view.length]))
+    asked = [name for name in ("pvVisits", "pvEdgeVisits") if name in options.shown and visits]
+    return " ".join(["pv", *map(view.move, moves), *(f"{name} {visits}" for name in asked)])
 
 
 def _myriad(rate: float) -> int:
     return round(10000 * rate)
 
 
-def _fraction(value: float) -> str:
-    return f"{value:.6g}"
+MAX_INTERVAL = 1e9  # centiseconds
+MAX_COUNT = 10**12  # of moves and depths
+MAX_DEPTH = 1_000_000  # of allow and avoid: deeper than any search
+# Further fields, by the names of their keys.
+SHOWN = (
+    "rootInfo",
+    "ownership",
+    "ownershipStdev",
+    "movesOwnership",
+    "movesOwnershipStdev",
+    "pvVisits",
+    "pvEdgeVisits",
+    "noResultValue",
+)
+_SHOWN = {name.lower(): name for name in SHOWN}
 
 
-# Further keys of KataGo, which programs send to any engine: accepted and ignored.
-_IGNORED = ("ownershipstdev", "movesownership", "movesownershipstdev", "pvvisits", "pvedgevisits", "noresultvalue")
-MAX_INTERVAL = 360_000  # centiseconds
-
-
-def analyze(form: Format) -> Callable[[GtpSession, Arguments], Stream]:
+def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Arguments], Stream]:
     """[COLOR] [CENTISECONDS] KEY VALUE ...: search until the next input line, with an output line each interval."""
 
     def command(session: GtpSession, args: Arguments) -> Stream:
-        color, options = read_options(args, session.game.size, session.game.to_play)
+        color, options = read_options(args, session.game)
         game = with_turn(session.game, color)
-        restricted = restriction(options, session.game, color)
 
         def run(emit: Emit) -> str:
-            session.engine.set_position(game, *restricted)
+            session.engine.set_position(game, restrictions=options.restrictions)
             session.engine.think(
                 Limits(early_stop=False),
-                _printer(form, options, game.size, emit),
+                _printer(form, options, _view(session, color, point), emit),
                 until=session.lines.pending,
                 every=options.every,
             )
@@ -121,104 +169,121 @@ def analyze(form: Format) -> Callable[[GtpSession, Arguments], Stream]:
     return command
 
 
-def genmove_analyze(form: Format) -> Callable[[GtpSession, Arguments], Stream]:
-    """The same arguments: search a move within its limits with output lines, then play it: `play D4`."""
+def genmove_analyze(
+    form: Format, *, point: bool = False, play: bool = True, cancellable: bool = False
+) -> Callable[[GtpSession, Arguments], Stream]:
+    """The same arguments: search a move within its limits with output lines, and play it unless told not to.
+
+    The last line is `play D4`, or `play cancelled` where a line of input has ended a cancellable search.
+    """
 
     def command(session: GtpSession, args: Arguments) -> Stream:
-        color, options = read_options(args, session.game.size, session.game.to_play)
-        size, restricted = session.game.size, restriction(options, session.game, color)
+        color, options = read_options(args, session.game)
 
         def run(emit: Emit) -> str:
-            show = _printer(form, options, size, emit)
-            result = session.search(color, show, every=options.every, restricted=restricted)
+            show = _printer(form, options, _view(session, color, point), emit)
+            cancel = Cancel(session) if cancellable else None
+            result = session.search(color, show, every=options.every, restrictions=options.restrictions, until=cancel)
             show(result)
-            return f"play {play_result(session, color, result)}"
+            move = play_result(session, color, result) if play else searched(session, color, result, cancel)
+            return f"play {move}"
 
         return Stream(run)
 
     return command
 
 
-def _printer(form: Format, options: AnalyzeOptions, size: int, emit: Emit) -> Callable[[SearchResult], None]:
+def _view(session: GtpSession, color: int, point: bool) -> View:
+    """Values are those of the side to move unless `reportAnalysisWinratesAs` names a color."""
+    owner = {"BLACK": BLACK, "WHITE": WHITE}.get(session.front["reportAnalysisWinratesAs"], color)
+    return View(session.game.size, session.front["analysisPVLen"] + 1, 1 if owner == color else -1, point)
+
+
+def _printer(form: Format, options: AnalyzeOptions, view: View, emit: Emit) -> Callable[[SearchResult], None]:
     """Print results as lines; nothing before a move has a visit, since an empty line would end the answer."""
 
     def show(result: SearchResult) -> None:
-        if text := form(result, options, size):
+        if text := form(result, options, view):
             emit(text)
 
     return show
 
 
-lz_analyze, kata_analyze = analyze(leela_line), analyze(kata_line)
+lz_analyze, kata_analyze, sabaki_analyze = analyze(leela_line), analyze(kata_line), analyze(kata_line, point=True)
 lz_genmove_analyze, kata_genmove_analyze = genmove_analyze(leela_line), genmove_analyze(kata_line)
+sabaki_genmove_analyze = genmove_analyze(kata_line, point=True)
+kata_search_analyze = genmove_analyze(kata_line, play=False)
+kata_search_analyze_cancellable = genmove_analyze(kata_line, play=False, cancellable=True)
 
 
-def read_options(args: Arguments, size: int, to_play: int) -> tuple[int, AnalyzeOptions]:
-    """The color to search for and the options. Raises GtpError for an unknown key or a bad value."""
+def read_options(args: Arguments, game: Game) -> tuple[int, AnalyzeOptions]:
+    """The color to search for and the options.
+
+    Raises GtpError for an unknown key or a bad value, and where no legal move is left for the color.
+    """
     words = list(args.words)
-    color = parse_color(words.pop(0)) if words and is_color(words[0]) else to_play
-    if words and words[0][:1].isdigit():
+    color = parse_color(words.pop(0)) if words and is_color(words[0]) else game.to_play
+    if words and words[0][:1] in "0123456789.":
         words.insert(0, "interval")
-    reader = _Reader(words, size, color)
+    reader = _Reader(words, game.size)
     while reader.words:
         reader.read_key()
-    return color, AnalyzeOptions(**reader.found)  # type: ignore[arg-type]
-
-
-def restriction(options: AnalyzeOptions, game: Game, color: int) -> Restriction:
-    """The points to search alone, and the points not to search. Raises GtpError when no legal move is left."""
-    legal = {*game.legal_points(color), game.size**2}
-    if not (legal & options.allow if options.allow else legal) - options.avoid:
+    left = {*game.legal_points(color), game.size**2}
+    for restriction in reader.restrictions:
+        if restriction.color == color:
+            left = left & {*restriction.points} if restriction.allow else left - {*restriction.points}
+    if not left:
         raise GtpError("no legal move is left by allow and avoid")
-    return sorted(options.allow), sorted(options.avoid)
+    return color, AnalyzeOptions(
+        **reader.found,  # type: ignore[arg-type]
+        restrictions=tuple(reader.restrictions),
+        shown=frozenset(reader.shown),
+    )
 
 
 class _Reader:
     """Reads the keys of an analysis command from a list of words."""
 
-    def __init__(self, words: list[str], size: int, color: int) -> None:
-        self.words, self.size, self.color = words, size, color
+    def __init__(self, words: list[str], size: int) -> None:
+        self.words, self.size = words, size
         self.found: dict[str, object] = {}
+        self.shown: set[str] = set()
+        self.restrictions: list[MoveRestriction] = []
 
     def read_key(self) -> None:
         key = self._next("a key").lower()
         match key:
             case "interval":
-                self.found["every"] = self._integer(key, MAX_INTERVAL) / 100
+                self.found["every"] = self._checked(key, self._argument(key).number(0), MAX_INTERVAL) / 100
             case "minmoves":
-                self.found["min_moves"] = self._integer(key, self.size**2 + 1)
+                self.found["min_moves"] = self._integer(key)
             case "maxmoves":
-                self.found["max_moves"] = self._integer(key, self.size**2 + 1)
+                self.found["max_moves"] = self._integer(key)
             case "allow" | "avoid":
                 self._read_points(key)
-            case "rootinfo":
-                self.found["root_info"] = self._boolean(key)
-            case "ownership":
-                self.found["ownership"] = self._boolean(key)
-            case _ if key in _IGNORED:
-                self._boolean(key)
+            case _ if name := _SHOWN.get(key):
+                (self.shown.add if self._argument(key).boolean(0) else self.shown.discard)(name)
             case _:
                 raise GtpError(f"unknown key {key} of the analysis")
 
     def _read_points(self, key: str) -> None:
-        """COLOR VERTEX,VERTEX... DEPTH: applies to the first move, so only for the color to move."""
+        """COLOR VERTEX,VERTEX... DEPTH: for the moves of this color until the depth, at which 1 is the next move."""
         color = parse_color(self._next(f"the color of {key}"))
         words = self._next(f"the moves of {key}").split(",")
-        points = frozenset(parse_vertex(word, self.size) for word in words if word)
-        self._integer(f"the depth of {key}", 1_000_000)
-        if color == self.color:
-            already = self.found.get(key, frozenset())
-            assert isinstance(already, frozenset)
-            self.found[key] = already | points
+        points = sorted({parse_vertex(word, self.size) for word in words if word})
+        depth = self._integer(f"the depth of {key}")
+        if depth < 1:
+            raise GtpError(f"the depth of {key} is {depth}: 1 (the next move) or more expected")
+        self.restrictions.append(MoveRestriction(color, points, min(depth, MAX_DEPTH), key == "allow"))
 
-    def _integer(self, key: str, limit: int) -> int:
-        value = self._argument(key).integer(0)
+    def _integer(self, key: str) -> int:
+        return int(self._checked(key, self._argument(key).integer(0), MAX_COUNT))
+
+    @staticmethod
+    def _checked(key: str, value: float, limit: float) -> float:
         if not 0 <= value <= limit:
-            raise GtpError(f"{key} {value} is out of range: 0 to {limit} expected")
+            raise GtpError(f"{key} {value:g} is out of range: 0 to {limit:g} expected")
         return value
-
-    def _boolean(self, key: str) -> bool:
-        return self._argument(key).boolean(0)
 
     def _argument(self, key: str) -> Arguments:
         return Arguments((self._next(f"a value of {key}"),))

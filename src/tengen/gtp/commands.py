@@ -1,15 +1,14 @@
-"""The table of commands, and the commands about the program and its search settings.
+"""The table of commands, and the commands about the program.
 
 A command takes the session and its arguments, and returns the answer or raises GtpError.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
-from tengen.engine.params import SearchParams, set_params
-from tengen.errors import GtpError, unknown_name
-from tengen.gtp import analysis, play, setup
+from tengen.gtp import analysis, params, play, setup
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession, Stream
 
@@ -37,36 +36,22 @@ def stop(session: GtpSession, args: Arguments) -> str:
     return ""
 
 
+def interrupt(session: GtpSession, args: Arguments) -> str:
+    """GoGui asks with this whether the comment line `# interrupt` ends a search."""
+    args.expect(0)
+    return ""
+
+
+def cpu_time(session: GtpSession, args: Arguments) -> str:
+    """Seconds of processor time that this process has used."""
+    args.expect(0)
+    return f"{time.process_time():.3f}"
+
+
 def quit_(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
     session.finished = True
     return ""
-
-
-def list_params(session: GtpSession, args: Arguments) -> str:
-    """The names of the search settings, on one line."""
-    args.expect(0)
-    return " ".join(SearchParams.model_fields)
-
-
-def get_param(session: GtpSession, args: Arguments) -> str:
-    """NAME: the value of one setting on this board size; the card of a network may give its own."""
-    args.expect(1)
-    name = args.text(0)
-    if name not in SearchParams.model_fields:
-        raise GtpError(unknown_name("search setting", name, SearchParams.model_fields))
-    return _text(getattr(session.engine.params_on(session.game.size), name))
-
-
-def set_param(session: GtpSession, args: Arguments) -> str:
-    """NAME VALUE: change one setting. The next search starts a new tree."""
-    args.expect(2)
-    session.engine.params = set_params(session.engine.asked_params, {args.text(0): args.text(1)})
-    return ""
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 Handler = Callable[[GtpSession, Arguments], str | Stream]
@@ -90,7 +75,11 @@ COMMANDS: dict[str, Handler] = {
     "list_commands": list_commands,
     "stop": stop,
     "quit": quit_,
+    "gogui-interrupt": interrupt,
+    "cputime": cpu_time,
+    "gomill-cpu_time": cpu_time,
     "boardsize": setup.boardsize,
+    "rectangular_boardsize": setup.rectangular_boardsize,
     "clear_board": setup.clear_board,
     "komi": setup.komi,
     "get_komi": setup.get_komi,
@@ -102,12 +91,19 @@ COMMANDS: dict[str, Handler] = {
     "fixed_handicap": setup.fixed_handicap,
     "place_free_handicap": setup.place_free_handicap,
     "set_free_handicap": setup.set_free_handicap,
-    "kata-list-params": list_params,
-    "kata-get-param": get_param,
-    "kata-set-param": set_param,
+    "set_position": setup.set_position,
+    "kata-list-params": params.list_params,
+    "kata-get-param": params.get_param,
+    "kata-get-params": params.get_params,
+    "kata-set-param": params.set_param,
+    "kata-set-params": params.set_params_by_json,
+    "kata-get-models": params.get_models,
+    "clear_cache": params.clear_cache,
     "play": play.play,
     "genmove": play.genmove,
     "reg_genmove": play.reg_genmove,
+    "kata-search": play.search,
+    "kata-search_cancellable": play.search_cancellable,
     "kgs-genmove_cleanup": play.genmove_cleanup,
     "undo": play.undo,
     "time_settings": play.time_settings,
@@ -123,4 +119,8 @@ COMMANDS: dict[str, Handler] = {
     "lz-genmove_analyze": analysis.lz_genmove_analyze,
     "kata-analyze": analysis.kata_analyze,
     "kata-genmove_analyze": analysis.kata_genmove_analyze,
+    "kata-search_analyze": analysis.kata_search_analyze,
+    "kata-search_analyze_cancellable": analysis.kata_search_analyze_cancellable,
+    "analyze": analysis.sabaki_analyze,
+    "genmove_analyze": analysis.sabaki_genmove_analyze,
 }

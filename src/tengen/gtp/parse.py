@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -101,6 +102,16 @@ def parse_vertex(word: str, size: int) -> int:
         return coords.from_gtp(word, size)
     except TengenError as error:
         raise GtpError(f"invalid vertex {word}") from error
+
+
+def json_object(text: str) -> dict[str, object]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise GtpError(f"invalid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise GtpError(f"a JSON object expected, not {text}")
+    return value
 
 
 def _arguments(count: int) -> str:

@@ -31,6 +31,7 @@ def play(session: GtpSession, args: Arguments) -> str:
         session.game.play(point, color=color)
     except IllegalMove as error:
         raise GtpError(f"illegal move: {str(error).rpartition(': ')[2]}") from error
+    session.ponder_next = session.searched == (color, len(session.game.moves) - 1)
     return ""
 
 
@@ -45,6 +46,32 @@ def reg_genmove(session: GtpSession, args: Arguments) -> str:
     """COLOR: the move that the engine would play."""
     args.expect(1)
     return name_of(session.search(args.color(0)), session.game.size)
+
+
+def search(session: GtpSession, args: Arguments) -> str:
+    """COLOR: the move that the engine would play. Pondering begins when that move is played."""
+    args.expect(1)
+    color = args.color(0)
+    return searched(session, color, session.search(color))
+
+
+def search_cancellable(session: GtpSession, args: Arguments) -> str:
+    """COLOR: the same, but the next line of input ends it with the answer `cancelled`."""
+    args.expect(1)
+    color, cancel = args.color(0), Cancel(session)
+    return searched(session, color, session.search(color, until=cancel), cancel)
+
+
+class Cancel:
+    """Whether a line of input has come, which ends a search; asked often, and remembered."""
+
+    def __init__(self, session: GtpSession) -> None:
+        self._lines = session.lines
+        self.happened = False
+
+    def __call__(self) -> bool:
+        self.happened = self.happened or self._lines.pending()
+        return self.happened
 
 
 def genmove_cleanup(session: GtpSession, args: Arguments) -> str:
@@ -65,6 +92,14 @@ def name_of(result: SearchResult, size: int) -> str:
     return "resign" if result.resign else coords.to_gtp(result.move, size)
 
 
+def searched(session: GtpSession, color: int, result: SearchResult, cancel: Cancel | None = None) -> str:
+    """The move of a search that is not played, or `cancelled`."""
+    if cancel is not None and cancel.happened:
+        return "cancelled"
+    session.searched = color, len(session.game.moves)
+    return name_of(result, session.game.size)
+
+
 def play_result(session: GtpSession, color: int, result: SearchResult) -> str:
     """Play the move of a search unless it is a resignation; its name."""
     if not result.resign:
@@ -75,7 +110,16 @@ def play_result(session: GtpSession, color: int, result: SearchResult) -> str:
 
 # Time.
 
-KINDS = ("none", "absolute", "byoyomi", "canadian", "fischer")
+# The arguments of each kind of time after its name; the last two are KataGo's. A negative cap is none.
+KINDS = {
+    "none": (),
+    "absolute": ("main",),
+    "byoyomi": ("main", "period", "count"),
+    "canadian": ("main", "period", "count"),
+    "fischer": ("main", "increment"),
+    "fischer-capped": ("main", "increment", "main_cap", "move_cap"),
+}
+_LEAST_SECONDS = -10  # some programs report a clock that has just run out
 
 
 def time_settings(session: GtpSession, args: Arguments) -> str:
@@ -91,18 +135,22 @@ def time_settings(session: GtpSession, args: Arguments) -> str:
 
 
 def kgs_time_settings(session: GtpSession, args: Arguments) -> str:
-    """none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN PERIOD STONES, and fischer MAIN INCREMENT."""
-    args.expect(1, 4)
+    """KIND SECONDS ...: a kind of time with its arguments.
+
+    none | absolute MAIN | byoyomi MAIN PERIOD PERIODS | canadian MAIN PERIOD STONES | fischer MAIN INCREMENT |
+    fischer-capped MAIN INCREMENT MAIN_CAP MOVE_CAP (a negative cap is none).
+    """
+    args.expect(1, 5)
     kind = args.text(0).lower()
     if kind not in KINDS:
         raise GtpError(f"unknown time system {args.text(0)}: one of {', '.join(KINDS)} expected")
-    wanted = {"none": 0, "absolute": 1, "fischer": 2}.get(kind, 3)
-    args.expect(1 + wanted)
+    names = KINDS[kind]
+    args.expect(1 + len(names))
+    values = {n: args.integer(i) if n == "count" else args.number(i) for i, n in enumerate(names, 1)}
     if kind == "none":
         session.set_time(None)
-        return ""
-    period = args.number(2) if wanted > 1 else 0.0
-    _start_clocks(session, _control(kind, args.number(1), period, args.integer(3) if wanted > 2 else 0))
+    else:
+        _start_clocks(session, _control(kind, **values))
     return ""
 
 
@@ -115,6 +163,7 @@ def time_left(session: GtpSession, args: Arguments) -> str:
     """COLOR SECONDS STONES: main time left if STONES is 0, else the period with the stones or periods left."""
     args.expect(3)
     color, seconds, stones = args.color(0), args.number(1), args.integer(2)
+    seconds = 0.0 if _LEAST_SECONDS <= seconds < 0 else seconds
     _check_times(seconds, 0, stones)
     control = session.control or TimeControl.absolute(seconds)
     if control.overtime in (Overtime.BYOYOMI, Overtime.CANADIAN) and stones > 0:
@@ -131,17 +180,18 @@ def _start_clocks(session: GtpSession, control: TimeControl) -> None:
     session.engine.warm_up(session.game.size)
 
 
-def _control(kind: str, main: float, period: float, count: int) -> TimeControl:
+def _control(kind: str, main: float, period: float = 0, count: float = 0, **fischer: float) -> TimeControl:
+    caps = {name: value for name in ("main_cap", "move_cap") if (value := fischer.get(name, -1)) >= 0}
     try:
         match kind:
             case "absolute":
                 return TimeControl.absolute(main)
-            case "fischer":
-                return TimeControl.fischer(main, period)
             case "byoyomi":
-                return TimeControl.byoyomi(main, period, count)
+                return TimeControl.byoyomi(main, period, int(count))
+            case "canadian":
+                return TimeControl.canadian(main, period, int(count))
             case _:
-                return TimeControl.canadian(main, period, count)
+                return TimeControl.fischer(main, fischer["increment"], **caps)
     except TengenError as error:
         raise GtpError(f"unacceptable time: {error}") from error
 

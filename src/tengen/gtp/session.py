@@ -5,25 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import with_turn
+from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
+from tengen.engine.search import MoveRestriction
+from tengen.engine.style import Style
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.streams import InputQueue
 
 Emit = Callable[[str], None]
-Restriction = tuple[Sequence[int], Sequence[int]]  # points to search alone, if any, and points not to search
 
 
 class GtpEngine(Protocol):
     """The part of `tengen.engine.Engine` that GTP uses."""
 
     params: SearchParams
+    style: Style
 
     @property
     def asked_params(self) -> SearchParams: ...
@@ -34,7 +37,9 @@ class GtpEngine(Protocol):
 
     def warm_up(self, size: int) -> None: ...
 
-    def set_position(self, game: Game, allow: Sequence[int] = (), avoid: Sequence[int] = ()) -> None: ...
+    def forget(self) -> None: ...
+
+    def set_position(self, game: Game, *, restrictions: Sequence[MoveRestriction] = ()) -> None: ...
 
     def think(
         self,
@@ -89,6 +94,18 @@ class GtpSession:
     clocks: dict[int, Clock] = field(default_factory=dict)
     finished: bool = False
     ponder_next: bool = False
+    searched: tuple[int, int] | None = None
+    """Color and move number of the last search whose move was not played."""
+    front: dict[str, Any] = field(default_factory=dict)
+    """Settings that can be changed at any time, by KataGo's names."""
+
+    def __post_init__(self) -> None:
+        self.front = {
+            "ponderingEnabled": self.options.ponder,
+            "reportAnalysisWinratesAs": "SIDETOMOVE",
+            "analysisPVLen": PV_LENGTH - 1,
+            **self.front,
+        }
 
     def set_time(self, control: TimeControl | None) -> None:
         """Start both clocks; None for no time limit."""
@@ -114,22 +131,22 @@ class GtpSession:
         *,
         every: float = 0.25,
         cleanup: bool = False,
-        restricted: Restriction = ((), ()),
+        restrictions: Sequence[MoveRestriction] = (),
+        until: Callable[[], bool] | None = None,
     ) -> SearchResult:
-        """Search a move of this color within its limits, and charge its clock."""
+        """Search a move of this color within its limits, or until `until()` (`stop`), and charge its clock."""
         started = self.now()
         self.lines.search_begins()
-        self.engine.set_position(with_turn(self.game, color), *restricted)
-        result = self.engine.think(
-            self.limits_for(color), on_progress, until=self.lines.stop_requested, every=every, cleanup=cleanup
-        )
+        self.engine.set_position(with_turn(self.game, color), restrictions=restrictions)
+        until = until or self.lines.stop_requested
+        result = self.engine.think(self.limits_for(color), on_progress, until=until, every=every, cleanup=cleanup)
         if color in self.clocks:
             self.clocks[color] = self.clocks[color].spend(self.now() - started)
         return result
 
     def after_command(self) -> None:
         """Ponder if the command made a move and no input is waiting."""
-        if self.ponder_next and self.options.ponder and not self.finished and not self.lines.pending():
+        if self.ponder_next and self.front["ponderingEnabled"] and not self.finished and not self.lines.pending():
             self.engine.set_position(self.game)
             self.engine.ponder()
         self.ponder_next = False

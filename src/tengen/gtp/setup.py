@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tengen import coords
 from tengen.errors import GtpError, IllegalMove, SgfError, TengenError
-from tengen.game import EMPTY, WHITE, Game
-from tengen.gtp.parse import Arguments
+from tengen.game import BLACK, EMPTY, WHITE, Game
+from tengen.gtp.parse import Arguments, json_object
 from tengen.gtp.session import GtpSession
 from tengen.handicap import fixed_handicap as fixed_points
 from tengen.handicap import free_handicap
@@ -21,13 +21,30 @@ MIN_SIZE, MAX_SIZE = 5, 19
 
 
 def boardsize(session: GtpSession, args: Arguments) -> str:
-    """SIZE: start a new game on this board size. Rules and komi stay."""
-    args.expect(1)
-    size = args.integer(0)
+    """SIZE: start a new game on this board size. Rules and komi stay. `9 9` and `9:9` mean the same as 9."""
+    size = _square(args)
     if not MIN_SIZE <= size <= MAX_SIZE:
         raise GtpError("unacceptable size")
     session.new_game(Game(size, session.game.rules, session.game.komi))
     return ""
+
+
+def rectangular_boardsize(session: GtpSession, args: Arguments) -> str:
+    """COLUMNS ROWS: as `boardsize`; boards with other numbers of columns than rows are refused."""
+    return boardsize(session, args)
+
+
+def _square(args: Arguments) -> int:
+    """The size that the arguments name: SIZE, COLUMNS ROWS or COLUMNS:ROWS."""
+    args.expect(1, 2)
+    words = args.text(0).split(":") if len(args) == 1 else list(args.words)
+    sizes = Arguments(tuple(words))
+    columns, rows = sizes.integer(0), sizes.integer(len(sizes) - 1)
+    if len(sizes) > 2:
+        raise GtpError(f"syntax error: {args.text(0)} is no board size")
+    if columns != rows:
+        raise GtpError(f"unacceptable size: boards are square, {columns} columns and {rows} rows are not")
+    return columns
 
 
 def clear_board(session: GtpSession, args: Arguments) -> str:
@@ -76,6 +93,28 @@ def replayed(game: Game, rules: Rules) -> Game:
     return fresh
 
 
+def set_position(session: GtpSession, args: Arguments) -> str:
+    """COLOR VERTEX COLOR VERTEX ...: a new position without history, Black to play; without arguments an empty board.
+
+    Rules, komi and clocks stay. Stones without liberties are refused.
+    """
+    size = session.game.size
+    if len(args) % 2:
+        raise GtpError(f"syntax error: pairs of COLOR VERTEX expected, got {len(args)} arguments")
+    stones: tuple[list[int], list[int]] = ([], [])
+    for index in range(0, len(args), 2):
+        point = args.vertex(index + 1, size)
+        if point == size**2:
+            raise GtpError(f"invalid vertex {args.text(index + 1)}: a point of the board expected")
+        stones[args.color(index)].append(point)
+    game = Game(size, session.game.rules, session.game.komi)
+    try:
+        session.game = game.setup(black=stones[0], white=stones[1], to_play=BLACK)
+    except IllegalMove as error:
+        raise GtpError(f"illegal position: {error}") from error
+    return ""
+
+
 # Rules.
 
 KGS_NAMES = ("chinese", "aga", "japanese", "new_zealand")
@@ -105,7 +144,7 @@ def set_rules(session: GtpSession, args: Arguments) -> str:
     """A name, or a JSON object with the fields of `kata-get-rules`."""
     args.expect(1, 1000)
     text = " ".join(args.words)
-    _use(session, from_json(_object(text)) if text.startswith("{") else parse_rules(text))
+    _use(session, from_json(json_object(text)) if text.startswith("{") else parse_rules(text))
     return ""
 
 
@@ -155,15 +194,6 @@ def from_json(fields: dict[str, object]) -> Rules:
         raise GtpError("whiteHandicapBonus is one of 0, N, N-1; suicide is true or false")
     ko, scoring = str(parts["ko"]).lower(), str(parts["scoring"]).lower()
     return parse_rules(f"ko={ko},scoring={scoring},suicide={str(parts['suicide']).lower()},bonus={bonus}")
-
-
-def _object(text: str) -> dict[str, object]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise GtpError(f"invalid JSON: {error}") from error
-    assert isinstance(value, dict)
-    return value
 
 
 def _use(session: GtpSession, rules: Rules) -> None:
@@ -241,10 +271,10 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
 
 
 def printsgf(session: GtpSession, args: Arguments) -> str:
-    """[FILE]: print the game as SGF, or write it into the file."""
+    """[FILE]: print the game as SGF, or write it into the file; the file `-` means to print it."""
     args.expect(0, 1000)
     record = write_game(session.game, SgfInfo())
-    if not args.words:
+    if args.words in ((), ("-",)):
         return record.decode("utf-8")
     try:
         Path(" ".join(args.words)).write_bytes(record)

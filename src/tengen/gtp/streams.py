@@ -11,6 +11,7 @@ from collections.abc import Callable
 from tengen.gtp.parse import parse_line
 
 _CHUNK = 65536
+INTERRUPT = "# interrupt"  # GoGui's comment to a program that knows gogui-interrupt
 
 
 class InputQueue:
@@ -50,14 +51,17 @@ class InputQueue:
             self._scripted = self._closed or bool(self._waiting)
 
     def stop_requested(self) -> bool:
-        """Whether the search must end: a `stop` is waiting, or `quit` or the end of the input came since it began.
+        """Whether the search must end.
 
-        Lines that were waiting before the search began are a script that was piped in as a whole. Each of its commands
+        It must if `stop` or GoGui's `# interrupt` is waiting, or if `quit` or the end of the input came since it began.
+
+        Lines that were waiting before it began are a script that was piped in as a whole. Each of its commands
         gets its full answer.
         """
         with self._changed:
             names = {command.name for line in self._waiting if (command := parse_line(line)) is not None}
-            return "stop" in names or (not self._scripted and (self._closed or "quit" in names))
+            asked = "stop" in names or any(line.strip() == INTERRUPT for line in self._waiting)
+            return asked or (not self._scripted and (self._closed or "quit" in names))
 
 
 def read_lines(descriptor: int, lines: InputQueue) -> threading.Thread:

@@ -1,0 +1,101 @@
+"""Commands about the settings: those of the search by Tengen's and by KataGo's names, the network, and the cache."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tengen.engine.katago_params import KATAGO_PARAMS, katago_values, read_katago_params
+from tengen.engine.params import SearchParams, set_params
+from tengen.errors import GtpError, unknown_name
+from tengen.gtp.parse import Arguments, json_object
+from tengen.gtp.session import GtpSession
+
+logger = logging.getLogger(__name__)
+
+# What KataGo sets at any time too, and what has no effect here once the program runs.
+_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory", "analysisIgnorePreRootHistory")
+
+
+def list_params(session: GtpSession, args: Arguments) -> str:
+    """The names of the settings on one line: KataGo's, then Tengen's own."""
+    args.expect(0)
+    return " ".join(_values(session))
+
+
+def get_param(session: GtpSession, args: Arguments) -> str:
+    """NAME: the value of one setting on this board size; the card of a network may give its own."""
+    args.expect(1)
+    values = _values(session)
+    if args.text(0) not in values:
+        raise GtpError(unknown_name("search setting", args.text(0), values))
+    return _text(values[args.text(0)])
+
+
+def get_params(session: GtpSession, args: Arguments) -> str:
+    """All settings with their values, as a JSON object."""
+    args.expect(0)
+    return json.dumps(_values(session))
+
+
+def set_param(session: GtpSession, args: Arguments) -> str:
+    """NAME [VALUE]: change one setting. The next search starts a new tree."""
+    args.expect(1, 2)
+    _set(session, {args.text(0): args.text(1) if len(args) > 1 else ""})
+    return ""
+
+
+def set_params_by_json(session: GtpSession, args: Arguments) -> str:
+    """A JSON object of names and values: change all of these settings, or with an error none."""
+    args.expect(1, 1000)
+    _set(session, json_object(" ".join(args.words)))
+    return ""
+
+
+def get_models(session: GtpSession, args: Arguments) -> str:
+    """The network of this board size as KataGo describes its networks: a JSON list, empty without a network."""
+    args.expect(0)
+    size, engine = session.game.size, session.engine
+    if not engine.params_on(size).asks_network:
+        return "[]"
+    name = engine.name_on(size)
+    return json.dumps([{"name": name, "internalName": name, "usesHumanSLProfile": False, "usingFP16": "false"}])
+
+
+def clear_cache(session: GtpSession, args: Arguments) -> str:
+    """Forget what the searches so far have found."""
+    args.expect(0)
+    session.engine.forget()
+    return ""
+
+
+def _values(session: GtpSession) -> dict[str, object]:
+    """All settings that have an effect: under KataGo's names, then under Tengen's own."""
+    params = session.engine.params_on(session.game.size)
+    theirs = katago_values(params, session.engine.style, session.options.limits, session.front)
+    return {**dict(theirs), **params.model_dump()}
+
+
+def _set(session: GtpSession, settings: Mapping[str, object]) -> None:
+    """Change settings under both kinds of names; all values are checked before the first is changed."""
+    engine, own = session.engine, set(SearchParams.model_fields)
+    changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
+    unknown = (*changes.unknown, *(set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT)))
+    if unknown:
+        raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
+    ours = {name: _text(value) for name, value in settings.items() if name in own}
+    params = set_params(changes.new_params(engine.asked_params), ours)
+    style, limits = changes.new_style(engine.style), changes.new_limits(session.options.limits)
+    if without_effect := [*changes.ignored, *(set(changes.front) - set(session.front))]:
+        logger.warning("without effect in Tengen: %s", ", ".join(sorted(without_effect)))
+    if params != engine.asked_params or params.model_fields_set != engine.asked_params.model_fields_set:
+        engine.params = params
+    engine.style = style
+    session.options = replace(session.options, limits=limits)
+    session.front.update({name: value for name, value in changes.front.items() if name in session.front})
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

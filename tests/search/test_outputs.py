@@ -1,0 +1,68 @@
+"""The optional outputs of a network: they reach the search, and what it says of the root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pytest
+
+from tengen.engine.search import TreeSearch
+from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators.evaluation import Floats
+from tengen.game import Game
+
+OUTPUTS = {
+    "no_result": 0.125,
+    "lead": 3.5,
+    "score_stdev": 9.0,
+    "value_error": 0.25,
+    "score_error": 2.0,
+    "time_left": 40.0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class WideEvaluation(Evaluation):
+    """An evaluation with all outputs, and one that no search knows."""
+
+    no_result: Floats | None = None
+    lead: Floats | None = None
+    score_stdev: Floats | None = None
+    value_error: Floats | None = None
+    score_error: Floats | None = None
+    time_left: Floats | None = None
+
+
+class WideEvaluator(UniformEvaluator):
+    def infer(self, batch: InputBatch) -> Evaluation:
+        plain = super().infer(batch)
+        columns = {name: np.full(len(batch), value, np.float32) for name, value in OUTPUTS.items()}
+        return WideEvaluation(**{f.name: getattr(plain, f.name) for f in fields(plain)} | columns)
+
+
+def test_the_optional_outputs_of_the_root_are_kept() -> None:
+    search = TreeSearch(WideEvaluator(), batch=2)
+    search.set_root(Game(5))
+    search.run(8)
+    found = search.root_evaluation()
+    assert found is not None and {name: getattr(found, name) for name in OUTPUTS} == OUTPUTS
+
+
+def test_outputs_that_cannot_be_right_are_refused_and_the_leaf_still_waits() -> None:
+    evaluator = WideEvaluator()
+    search = TreeSearch(evaluator)
+    search.set_root(Game(5))
+    inputs = evaluator.new_batch(1, 5)
+    assert search.gather(inputs, 1) == 1
+    result = evaluator.infer(inputs)
+    native = search._native
+    arrays = (result.policy, result.value, result.score, result.ownership, 1)
+    with pytest.raises(ValueError, match="unknown name"):
+        native.scatter(*arrays, {"luck": result.value})
+    with pytest.raises(ValueError, match="more than the arrays have rows"):
+        native.scatter(*arrays, {"lead": result.value[:0]})
+    with pytest.raises(ValueError, match="not finite"):
+        native.scatter(*arrays, {"lead": result.value * np.nan})
+    native.scatter(*arrays, {"lead": result.value})
+    assert search.visits == 1
