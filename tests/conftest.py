@@ -35,10 +35,11 @@ def shared() -> Path:
 
 @pytest.fixture(autouse=True, scope="session")
 def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache of compiled models that is not the user's."""
+    """A cache of compiled models, and a folder of added networks, that are not the user's."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache")
         patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
         yield folder
 
 

@@ -26,8 +26,28 @@ class Reader(NamedTuple):
     saving: Callable[..., set[int]]  # (board, stone, left)
 
 
-def make_reader(limit: int) -> Reader:
-    """Build a reader by the rules that native/board/ladder.h states; it raises TooLong after `limit` positions."""
+def double_ko_death(board: Board, stone: int, free: set[int]) -> bool:
+    """Whether each of two liberties is a ko that the attacker can take and the defender cannot fill to escape."""
+    color = board[stone]
+    beside = {n for s in chain(board, stone) for n in neighbors(board, s) if board[n] == 1 - color}
+    if any(len(liberties(board, n)) == 1 for n in beside):
+        return False
+    for p in free:
+        around = neighbors(board, p)
+        in_atari = [n for n in around if board[n] == color and len(liberties(board, n)) == 1]
+        filled = play(board, p, color)
+        if any(board[n] != color for n in around) or len(in_atari) != 1 or len(chain(board, in_atari[0])) != 1:
+            return False
+        if filled and len(liberties(filled.board, p)) > 2:
+            return False
+    return True
+
+
+def make_reader(limit: int, double_ko: bool = False) -> Reader:
+    """Build a reader by the rules that native/board/ladder.h states; it raises TooLong after `limit` positions.
+
+    With `double_ko` a chain in double-ko death counts as caught, as KataGo has it.
+    """
     visited = 0
 
     @cache
@@ -39,6 +59,8 @@ def make_reader(limit: int) -> Reader:
         free = liberties(board, stone)
         if len(free) != 2:
             return len(free) < 2
+        if double_ko and double_ko_death(board, stone, free):
+            return True
         return left > 0 and bool(catching(board, stone, free, left))
 
     def catching(board: Board, stone: int, tries: set[int], left: float = math.inf) -> set[int]:
@@ -84,8 +106,11 @@ def slow_ladders(
     return Ladders(sorted(laddered[0]), sorted(laddered[1]), sorted(captures - {ko}), sorted(saves - {ko}))
 
 
-def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
-    """Benson 1976 in sets: shrink chains and regions until every chain has two vital regions."""
+def benson(board: Board, color: int, suicide: bool) -> tuple[set[int], set[frozenset[int]]]:
+    """Benson 1976 in sets: shrink chains and regions until every chain has two vital regions.
+
+    Returns the stones that live, and the regions that they enclose without room for an eye inside.
+    """
     regions = components(board, {1 - color, 2})
     alive = chains(board, color)
 
@@ -99,9 +124,11 @@ def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
         if left == alive:
             break
         alive = left
-    area = {p for stones in alive for p in stones}
-    for region in eyes:
-        inner = [p for p in region if all(board[n] != color for n in neighbors(board, p))]
-        if border(board, region, color) and len(inner) <= 1:
-            area |= region
-    return area
+    inner = {r: sum(all(board[n] != color for n in neighbors(board, p)) for p in r) for r in eyes}
+    return points, {r for r in eyes if border(board, r, color) and inner[r] <= 1}
+
+
+def slow_pass_alive(board: Board, color: int, suicide: bool) -> set[int]:
+    """Return the pass-alive stones and the territory that they enclose."""
+    stones, regions = benson(board, color, suicide)
+    return stones.union(*regions)

@@ -41,6 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": RULES | {"evaluators", "data"},
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
+    "analysis": ENGINE | {"gtp"},
     "web": ENGINE,
     "match": ENGINE | {"gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},

@@ -8,11 +8,12 @@ namespace {
 // of `moves` moves.
 class Reader {
   public:
-    Reader(Board& board, Point stone, int nodes, int moves)
+    Reader(Board& board, Point stone, int nodes, int moves, bool double_ko_death = false)
         : board_(board),
           stone_(stone),
           defender_(board.at(stone)),
           attacker_(opponent(defender_)),
+          double_ko_death_(double_ko_death),
           left_(nodes),
           moves_(moves) {
         board_.play(board_.pass(), attacker_, root_);  // lifts the ko
@@ -30,6 +31,9 @@ class Reader {
         if (count > 2 || moves_ <= 0 || --left_ < 0) return false;
         const auto [a, b] = two(liberties);
         const int room_a = board_.liberties_after(a, defender_), room_b = board_.liberties_after(b, defender_);
+        if (double_ko_death_ && room_a <= 2 && room_b <= 2 && is_ko_mouth(a) && is_ko_mouth(b) &&
+            counter_captures().empty())
+            return true;
         if (room_a >= room_b) return atari_works(a, room_b) || atari_works(b, room_a);
         return atari_works(b, room_a) || atari_works(a, room_b);
     }
@@ -43,6 +47,8 @@ class Reader {
         counter_captures().for_each([&](Point p) { saved = saved || (p != liberty && saved_by(p)); });
         return saved;
     }
+
+    bool gave_up() const { return left_ < 0; }
 
     PointSet catching_moves() {
         const auto [a, b] = two(board_.liberty_set(stone_));
@@ -95,6 +101,18 @@ class Reader {
         return saved;
     }
 
+    // A liberty of the chain where the attacker would take one stone, the only neighbor in atari, and leave a ko.
+    bool is_ko_mouth(Point p) const {
+        Point taken = kNoPoint;
+        for (const Point n : board_.neighbors(p)) {
+            if (board_.at(n) != defender_) return false;
+            if (board_.liberties(n) > 1) continue;
+            if (taken != kNoPoint) return false;
+            taken = n;
+        }
+        return taken != kNoPoint && board_.chain_size(taken) == 1;
+    }
+
     // The liberties of the attacker's chains in atari beside the chain.
     PointSet counter_captures() const {
         PointSet moves;
@@ -108,6 +126,7 @@ class Reader {
     Board& board_;
     const Point stone_;
     const Color defender_, attacker_;
+    const bool double_ko_death_;
     int left_, moves_;
     Board::Undo root_;
 };
@@ -188,6 +207,41 @@ Ladders read_ladders(Board& board, Color to_play) {
         found.captures |= moves;
     });
     remove_ko(board, to_play, found);
+    return found;
+}
+
+LadderMap read_katago_ladders(Board& board, Point ban) {
+    LadderMap found;
+    // The defender is to move.
+    const auto caught = [&](Point chain) {
+        Reader reader(board, chain, kKataGoNodes, kLadderMoves, true);
+        return !reader.escapes() && !reader.gave_up();
+    };
+    for (const Color color : {Color::black, Color::white}) {
+        const Color attacker = opponent(color);
+        for_each_weak_chain(board, color, [&](Point chain) {
+            PointSet moves;
+            if (board.liberties(chain) == 2) {
+                const PointSet tries = board.liberty_set(chain);
+                tries.for_each([&](Point p) {
+                    if (p == ban || !board.is_legal(p, attacker, false)) return;
+                    PointSet other = tries;
+                    other.remove(p);
+                    // An extension there would leave three liberties at least.
+                    if (board.liberties_after(other.first(), color) > 3 && !board.capture_size(p, attacker)) return;
+                    Board::Undo record;
+                    board.play(p, attacker, record);
+                    if (caught(chain)) moves.add(p);
+                    board.undo(record);
+                });
+                if (moves.empty()) return;
+                found.captures[index(attacker)] |= moves;
+            } else if (!caught(chain)) {
+                return;
+            }
+            board.for_each_stone(chain, [&](Point s) { found.stones.add(s); });
+        });
+    }
     return found;
 }
 

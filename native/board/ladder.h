@@ -40,4 +40,16 @@ struct Ladders : LadderMoves {
 };
 Ladders read_ladders(Board& board, Color to_play);
 
+// All ladders of a position as KataGo reads them for its networks, for both colors: as above, but
+// - the first move of the attacker may leave a ko, which is open to the defender, and may not be at `ban`;
+// - a chain whose two liberties are both the mouth of a ko, which the defender cannot fill to gain a liberty, is caught
+//   if no chain beside it is in atari (double-ko death);
+// - a search of more than kKataGoNodes positions after a first move counts as an escape.
+inline constexpr int kKataGoNodes = 25000;
+struct LadderMap {
+    PointSet stones;                   // of the chains that are caught
+    std::array<PointSet, 2> captures;  // by color: moves with which it catches a chain of two liberties
+};
+LadderMap read_katago_ladders(Board& board, Point ban);
+
 }  // namespace tengen

@@ -55,6 +55,16 @@ class PointSet {
             for (auto w = words_[i]; w; w &= w - 1) f(static_cast<Point>(i * 64 + std::countr_zero(w)));
     }
 
+    // A number that differs for most sets; for tables.
+    constexpr std::uint64_t hash() const {
+        std::uint64_t mixed = 0;
+        for (const auto w : words_) {
+            mixed = (mixed ^ w) * 0x9e3779b97f4a7c15ULL;
+            mixed ^= mixed >> 32;
+        }
+        return mixed;
+    }
+
     constexpr bool intersects(const PointSet& other) const {
         std::uint64_t any = 0;
         for (int i = 0; i < kWords; ++i) any |= words_[i] & other.words_[i];

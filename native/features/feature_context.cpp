@@ -105,6 +105,83 @@ const LadderMoves& FeatureContext::short_ladders() {
     return *short_ladders_;
 }
 
+namespace {
+
+// The point of the simple ko 0..kPastBoards - 1 moves ago, or kNoPoint.
+Point ko_point(const Game& game, int back) {
+    if (back == 0) return game.board().ko();
+    const int number = static_cast<int>(game.moves().size()) - back;
+    if (number < 1) return kNoPoint;
+    const auto [point, color] = game.moves()[number - 1];
+    const Board& board = game.board();
+    if (point == board.pass()) return kNoPoint;
+    const Color other = opponent(color);
+    const PointSet& stones = game.past_stones(color, back);
+    const PointSet taken = game.past_stones(other, back + 1).minus(game.past_stones(other, back));
+    const PointSet& beside = board.table().neighbor_sets[point];
+    const bool ko = taken.count() == 1 && stones.contains(point) && !beside.intersects(stones) &&
+                    beside.minus(game.past_stones(other, back)).count() == 1;
+    return ko ? taken.first() : kNoPoint;
+}
+
+// Ladders of positions that were read lately. The positions before the last moves of a leaf are mostly leaves that were
+// encoded a moment ago.
+class LadderCache {
+  public:
+    LadderMap read(const Game& game, int back) {
+        const Key key{game.board().size(), ko_point(game, back), stones(game, Color::black, back),
+                      stones(game, Color::white, back)};
+        Entry& entry = entries_[(key.black.hash() * 3 + key.white.hash()) % kEntries];
+        if (entry.key != key) entry = {key, read(game, key, back)};
+        return entry.ladders;
+    }
+
+  private:
+    struct Key {
+        int size = 0;
+        Point ko = kNoPoint;
+        PointSet black, white;
+        friend bool operator==(const Key&, const Key&) = default;
+    };
+    struct Entry {
+        Key key;
+        LadderMap ladders;
+    };
+
+    static const PointSet& stones(const Game& game, Color color, int back) {
+        return back ? game.past_stones(color, back) : game.board().stones(color);
+    }
+
+    static LadderMap read(const Game& game, const Key& key, int back) {
+        if (back == 0) return read_katago_ladders(copy_of(game.board()), key.ko);
+        Board& past = copy_of(Board(key.size));
+        key.black.for_each([&](Point p) { past.place(p, Color::black); });
+        key.white.for_each([&](Point p) { past.place(p, Color::white); });
+        return read_katago_ladders(past, key.ko);
+    }
+
+    static constexpr std::size_t kEntries = 1024;
+    std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
+};
+
+}  // namespace
+
+const LadderMap& FeatureContext::katago_ladders(int back) {
+    thread_local LadderCache cache;
+    auto& slot = katago_ladders_[back];
+    if (!slot) slot = cache.read(game, back);
+    return *slot;
+}
+
+const Owners& FeatureContext::area() {
+    if (!area_) {
+        PointSet dead;
+        for (const Color color : {own, other}) dead |= pass_alive_of(color).territory & board.stones(opponent(color));
+        area_ = owners(board, dead);
+    }
+    return *area_;
+}
+
 const PassAlive& FeatureContext::pass_alive_of(Color color) {
     auto& slot = alive_[index(color)];
     if (!slot) slot = pass_alive(board, color, game.rules().suicide);

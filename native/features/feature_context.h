@@ -6,6 +6,7 @@
 #include "board/game.h"
 #include "board/ladder.h"
 #include "board/pass_alive.h"
+#include "board/score.h"
 
 namespace tengen {
 
@@ -70,12 +71,18 @@ class FeatureContext {
     // Stones of both colors whose chains have that many liberties, 1 or 2, and are captured in a ladder within
     // kCaughtMoves and kCaughtNodes. It reads no more than that, and so takes less time than ladders().
     const PointSet& caught(int liberties);
+    // Ladders as KataGo reads them, 0..kPastLadders moves ago. The game must have that many moves.
+    const LadderMap& katago_ladders(int back);
     const PassAlive& pass_alive_of(Color color);
+    // The points of each color by area scoring without agreed dead stones: only stones in pass-alive territory are
+    // dead.
+    const Owners& area();
     // Points that are nearer to a stone of the color than to any of the other one, in steps along the lines, whatever
     // is between.
     const PointSet& closest_to(Color color);
-    PointSet recent(int back) const;  // the last move (1), the one before (2) and so on; empty for a pass or none
-    bool was_pass(int back) const;    // false before the first move
+    PointSet recent(int back) const;   // the last move (1), the one before (2) and so on; empty for a pass or none
+    bool was_pass(int back) const;     // false before the first move
+    const Move* last(int back) const;  // null before the first move
     // The number of the last move at each point, 1 for the first move of the game; 0 where none was played.
     const std::array<std::int16_t, kMaxPoints>& last_played();
     float self_komi() const;  // points that the side to move is given, bonus for handicap included
@@ -86,7 +93,6 @@ class FeatureContext {
     };
 
     void remove_bans(LadderMoves& ladders);
-    const Move* last(int back) const;
     template <class F>
     void replay(int oldest, F visit) const;
 
@@ -95,8 +101,10 @@ class FeatureContext {
     std::optional<PointSet> ko_bans_;
     std::optional<Ladders> ladders_;
     std::optional<LadderMoves> short_ladders_;
-    std::array<std::optional<PointSet>, 2> caught_;  // by liberties
+    std::array<std::optional<PointSet>, 2> caught_;                          // by liberties
+    std::array<std::optional<LadderMap>, kPastLadders + 1> katago_ladders_;  // by moves ago
     std::array<std::optional<PassAlive>, 2> alive_;
+    std::optional<Owners> area_;
     std::optional<std::array<PointSet, 2>> closest_;
     std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
     std::optional<std::array<std::array<PointSet, 2>, kPastLadders>> past_laddered_;  // of 1 and more moves ago

@@ -31,6 +31,12 @@ void position_mask(FeatureContext& f, PlaneWriter& plane) {
     for (Point p = 0; p < f.board.points(); ++p) plane.set(p, values[p]);
 }
 
+float komi_wave(int points, float self_komi) {
+    const float above = self_komi - static_cast<float>(points % 2);
+    const float d = above - 2.0f * std::floor(above / 2.0f);
+    return d < 0.5f ? d : d < 1.5f ? 1.0f - d : d - 2.0f;
+}
+
 std::vector<Scalar> komi_scalar() {
     return {{"self_komi", [](FeatureContext& f) { return f.self_komi() / 20.0f; }}};
 }

@@ -40,6 +40,10 @@ inline auto to_play(Color color) {
 // exp(-r * r / 2) with the distance r from the middle of the board.
 void position_mask(FeatureContext& f, PlaneWriter& plane);
 
+// Under area scoring the margin without komi has the parity of the board, except with some seki. A wave of period two
+// in komi shows on which side of the nearest possible margin the komi is.
+float komi_wave(int points, float self_komi);
+
 // The scalars of the sets of systems that had none. A network file needs at least one.
 std::vector<Scalar> komi_scalar();  // self_komi: points that the rules give the own side, divided by 20
 

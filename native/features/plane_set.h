@@ -90,6 +90,7 @@ PlaneSet golois31_planes();
 PlaneSet agz_planes();
 PlaneSet elf_planes();
 PlaneSet leela_planes();
+PlaneSet katago_v7_planes();
 PlaneSet test_planes();
 
 }  // namespace tengen

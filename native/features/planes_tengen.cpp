@@ -1,6 +1,5 @@
 // The plane set `tengen`; docs/reference/planes.md says what each plane means.
 #include <algorithm>
-#include <cmath>
 
 #include "features/plane_parts.h"
 
@@ -15,14 +14,8 @@ PointSet recent(FeatureContext& f) {
 
 float komi(FeatureContext& f) { return std::clamp(f.self_komi() / 20.0f, -2.0f, 2.0f); }
 
-// Under area scoring the margin without komi has the parity of the board, except with some seki. A wave of period two
-// in komi shows on which side of the nearest possible margin the komi is.
 float komi_parity(FeatureContext& f) {
-    if (f.game.rules().scoring != Scoring::area) return 0.0f;
-    const float parity = static_cast<float>(f.board.points() % 2);
-    const float above = f.self_komi() - parity;
-    const float d = above - 2.0f * std::floor(above / 2.0f);
-    return d < 0.5f ? d : d < 1.5f ? 1.0f - d : d - 2.0f;
+    return f.game.rules().scoring == Scoring::area ? komi_wave(f.board.points(), f.self_komi()) : 0.0f;
 }
 
 }  // namespace

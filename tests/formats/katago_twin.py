@@ -246,7 +246,7 @@ def policy_outputs(model: kata.KataGoModel, x: Any, on: Any) -> dict[str, Any]:
     passing = pooled @ head.pass_linear.weights
     if head.pass_linear2 is not None:
         passing = act(passing + head.pass_bias.weights, head.pass_activation) @ head.pass_linear2.weights  # type: ignore[union-attr, arg-type]
-    names = ("policy", "policy_optimistic")[: min(head.outputs, 2)]
+    names = ("policy", "policy_optimistic")[: 1 if model.trunk.metadata else min(head.outputs, 2)]
     return {name: np.append(logits[..., i].reshape(-1), passing[i]) for i, name in enumerate(names)}
 
 

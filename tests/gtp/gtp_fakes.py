@@ -11,7 +11,7 @@ from tengen import coords
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
-from tengen.engine.search import MoveRestriction
+from tengen.engine.search import MoveRestriction, RootEvaluation
 from tengen.engine.style import Style
 from tengen.game import Game
 from tengen.gtp.server import serve
@@ -99,12 +99,19 @@ class FakeEngine:
         assert self.position is not None
         game, resign = self.position, word == "resign"
         point = game.size**2 if resign else coords.from_gtp(word, game.size)
-        best = Candidate(point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2), (12, 4))
-        other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,))
+        best = Candidate(
+            point, 12, 0.5625, 1.25, 0.3, 0.5, (point, game.size**2), (12, 4),
+            utility=0.125, utility_lcb=-0.25, weight=11.5, lead=0.75, score_stdev=20.0, no_result=0.01,
+        )  # fmt: skip
+        other = Candidate(0, 3, 0.5, -0.5, 0.1, 0.375, (0,), weight=3)
         unseen = Candidate(1, 0, 0.5, 0.0, 0.05, 0.0)
         ownership = np.zeros((game.size, game.size), np.float32)
         ownership[0, 0] = 0.5
-        return SearchResult(point, resign, game.to_play, (best, other, unseen), 0.5625, 1.25, ownership, 16, 15, 0.5)
+        raw = RootEvaluation(np.zeros(game.size**2 + 1, np.float32), 0.1, None, value_error=0.25)
+        return SearchResult(
+            point, resign, game.to_play, (best, other, unseen), 0.5625, 1.25, ownership, 16, 15, 0.5,
+            utility=0.125, weight=14.5, lead=0.75, score_stdev=20.0, no_result=0.01, raw=raw,
+        )  # fmt: skip
 
 
 def session_of(engine: FakeEngine | None = None, size: int = 9, **options: object) -> GtpSession:

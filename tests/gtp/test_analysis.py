@@ -34,10 +34,26 @@ def test_katagos_lines_with_what_is_asked_for() -> None:
     assert lines[0] == "=" and lines[2:] == ["", ""]
     words = lines[1].split(" rootInfo ")[0].split()
     values = dict(zip(words[1::2], words[2::2], strict=False))
-    assert (values["move"], values["visits"], values["winrate"], values["scoreLead"]) == ("E5", "12", "0.5625", "1.25")
+    assert (values["move"], values["visits"], values["winrate"], values["scoreLead"]) == ("E5", "12", "0.5625", "0.75")
     assert lines[1].count("info move") == 1 and "rootInfo visits 16 " in lines[1]
     ownership = lines[1].split(" ownership ")[1].split()
     assert len(ownership) == 81 and ownership[0] == "0.5000" and set(ownership[1:]) == {"0.0000"}
+
+
+def test_the_fields_are_katagos_in_its_order() -> None:
+    """As `kata-analyze 10 rootInfo true noResultValue true pvVisits true` of KataGo 1.17 has them."""
+    session = session_of(FakeEngine(["E5"]))
+    answer = talk(session, "kata-analyze 10 maxmoves 1 rootInfo true noResultValue true pvVisits true")
+    move, root = answer.split("\n")[1].split(" rootInfo ")
+    assert move == (
+        "info move E5 visits 12 edgeVisits 12 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 "
+        "scoreSelfplay 1.25 noResultValue 0.01 prior 0.3 lcb 0.5 utilityLcb -0.25 weight 11.5 order 0 pv E5 pass "
+        "pvVisits 12 4"
+    )
+    assert root == (
+        "visits 16 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 scoreSelfplay 1.25 "
+        "weight 14.5 rawStWrError 0.25 rawStScoreError -1 rawVarTimeLeft -1"
+    )
 
 
 def test_minmoves_shows_moves_without_visits() -> None:
@@ -96,7 +112,8 @@ def test_values_of_one_color_on_request(owner: str, winrates: tuple[float, float
         answer = talk(session, f"kata-analyze {color} 10 rootInfo true ownership true maxmoves 1")
         sign = 1 if winrate > 0.5 else -1
         assert answer.count(f" winrate {winrate} ") == 2
-        assert answer.count(f" scoreLead {1.25 * sign} ") == 2 and answer.count(f" utility {0.125 * sign} ") == 2
+        assert answer.count(f" scoreLead {0.75 * sign} ") == 2 and answer.count(f" utility {0.125 * sign} ") == 2
+        assert f" utilityLcb {-0.25 * sign} " in answer and answer.count(" scoreStdev 20 ") == 2
         assert f" ownership {0.5 * sign:.4f} " in answer
 
 

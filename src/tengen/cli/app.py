@@ -1,7 +1,8 @@
 """The program `tengen`: runs the module of a command and prints an error as one line.
 
 A command is a module of this folder with a function `command`, whose signature Typer reads. It is imported only when it
-runs, so that `tengen --help` and `tengen gtp` start fast.
+runs, so that `tengen --help` and `tengen gtp` start fast. A module may have `SUBCOMMANDS`, further such functions by
+the word that follows the command.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Verb:
 VERBS = {
     "play": Verb("tengen.cli.play", "play and analyze in the browser"),
     "gtp": Verb("tengen.cli.gtp", "run the engine for Sabaki, GoGui, Lizzie and other Go programs (GTP)"),
+    "analysis": Verb("tengen.cli.analysis", "analyze many positions for KaTrain and other programs (KataGo's JSON)"),
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
@@ -40,14 +42,14 @@ VERBS = {
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
     "study": Verb("tengen.cli.study", "rerun a published experiment and write its page"),
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
-    "nets": Verb("tengen.cli.nets", "list the installed networks and print their cards"),
+    "nets": Verb("tengen.cli.nets", "list, describe and add networks, and print what one says of a position"),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
     "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
     "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 
 # Packages that only the extra [train] brings.
-_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "onnx", "tensorboard"})
+_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "tensorboard"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,9 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     `--debug` anywhere an error prints its traceback.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    args = [arg for arg in given if arg != "--debug"]
+    return guarded(lambda: _dispatch([arg for arg in given if arg != "--debug"]), debug="--debug" in given)
+
+
+def guarded(work: Callable[[], int], *, debug: bool) -> int:
+    """Do the work of a program and return its exit status, as `main`; with `debug` an error prints its traceback."""
     try:
-        status = _dispatch(args)
+        status = work()
         sys.stdout.flush()
     except BrokenPipeError:
         _silence_stdout()
@@ -67,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception as error:
-        if "--debug" in given:
+        if debug:
             traceback.print_exc()
             return EXIT_USER_ERROR
         return _report(error)
@@ -92,7 +98,10 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
 
     # Typer carries a copy of Click or uses Click itself, by its version; either way this is the base of usage errors.
     usage_error: type[BaseException] = typer.BadParameter.__mro__[2]
-    command: Callable[..., object] = importlib.import_module(verb.module).command
+    module = importlib.import_module(verb.module)
+    command: Callable[..., object] = module.command
+    if args and args[0] in (further := getattr(module, "SUBCOMMANDS", {})):
+        command, name, args = further[args[0]], f"{name} {args[0]}", args[1:]
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     program.command(help=_paragraphs(command.__doc__ or ""))(command)
     try:

@@ -1,5 +1,6 @@
-"""`tengen nets`: the installed networks and playout policies, and their cards."""
+"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs; `nets add` installs one."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -7,10 +8,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tengen.errors import NetworkError, suggestion
+from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
+from tengen.evaluators import load_evaluator
+from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
+    add_network,
     default_by_size,
     embedded_files,
     find_network,
@@ -19,15 +23,42 @@ from tengen.evaluators.network_file import (
 )
 from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
 from tengen.evaluators.playout_file import find_playout, installed_playouts, is_playout, read_playout_card
+from tengen.evaluators.raw import raw_outputs
+from tengen.evaluators.symmetric import SYMMETRIES
+from tengen.game import Game
+from tengen.sgf import read_game
 
 
 def command(
     name: Annotated[
         str | None, typer.Argument(help="Print the card of this network or playout policy: a name or a file.")
     ] = None,
+    raw: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POSITION",
+            help="Print the network's outputs for a position, without search: an SGF file, FILE.sgf:MOVES for the "
+            "position after so many moves, or moves such as 'D4 Q16 pass' ('' is the empty board).",
+        ),
+    ] = None,
+    symmetry: Annotated[str, typer.Option(help="With --raw: how the network sees the board, 0 to 7 or all.")] = "0",
+    optimism: Annotated[
+        float, typer.Option(min=0, max=1, help="With --raw: share of the optimistic policy of KataGo's networks.")
+    ] = RAW_OPTIMISM,
+    size: Annotated[int, typer.Option(help="With --raw and moves: the board size.")] = 19,
+    rules: Annotated[str, typer.Option(help="With --raw: the rule set of moves, and of a record without one.")] = "",
+    komi: Annotated[float | None, typer.Option(help="With --raw: the komi, likewise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the installed networks and playout policies, or print the card of one."""
+    """List the installed networks and playout policies, print the card of one, or what a network says of a position.
+
+    `tengen nets add FILE` installs a network.
+    """
+    if raw is not None:
+        if name is None:
+            raise NetworkError("--raw needs a network: tengen nets NAME --raw POSITION")
+        _print_raw(name, _position(raw, size, rules, komi), symmetry, optimism, as_json)
+        return
     if name is not None:
         path = find_file(name)
         card = read_playout_card(path) if is_playout(name) else read_card(path)
@@ -40,6 +71,58 @@ def command(
     if not cards:
         raise NetworkError("no network is installed; tengen train creates one")
     _print_list([*cards, *installed_playouts()], read_card(find_network("default")).name)
+
+
+def add(
+    file: Annotated[Path, typer.Argument(help="an .onnx file of Tengen, or KataGo's .bin.gz, .txt.gz, .bin or .txt")],
+    name: Annotated[str, typer.Option(help="the name to give it; its own unless given")] = "",
+    profile: Annotated[
+        str,
+        typer.Option(
+            help="for human-style networks of KataGo: whom it imitates, such as rank_5k, preaz_1d, proyear_1985"
+        ),
+    ] = "",
+) -> None:
+    """Install a network for this user, so that every command knows it by its name."""
+    path = add_network(file, name, profile)
+    card = read_card(path)
+    print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
+
+
+SUBCOMMANDS = {"add": add}
+
+
+def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
+    """The position that `--raw` names."""
+    file, _, moves = text.rpartition(":")
+    if not file or not moves.isdigit():
+        file, moves = text, ""
+    if file.lower().endswith(".sgf"):
+        game, _ = read_game(Path(file), rules=rules, komi=komi)
+        if moves and int(moves) > len(game.moves):
+            raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
+        for _ in range(len(game.moves) - int(moves) if moves else 0):
+            game.undo()
+        return game
+    game = Game(size, rules or "chinese", 7.5 if komi is None else komi)
+    words = text.replace(",", " ").split()
+    for word in words:
+        if word.upper() not in ("B", "W"):
+            game.play(word)
+        elif word.upper() != "BW"[game.to_play]:
+            raise IllegalMove(f"{text!r}: it is the turn of {'BW'[game.to_play]} after {len(game.moves)} moves")
+    return game
+
+
+def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: bool) -> None:
+    if symmetry != "all" and symmetry not in map(str, range(SYMMETRIES)):
+        raise NetworkError(f"no symmetry {symmetry!r}: give 0 to 7 or all")
+    chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
+    found = raw_outputs(load_evaluator(name, precision="f32"), game, chosen, optimism)
+    if as_json:
+        print(json.dumps([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
+    else:
+        print("\n\n".join(one.text() for one in found))
 
 
 def find_file(name_or_path: str, *others: str) -> Path:

@@ -25,6 +25,10 @@ from tengen.game import Game
 _FURTHER_OUTPUTS = ("no_result", "lead", "score_stdev", "value_error", "score_error", "time_left")
 
 
+RAW_OPTIMISM = 0.2
+"""The share of the optimistic policy in evaluations without search, KataGo's default for the root."""
+
+
 class Evaluator(ABC):
     """Evaluates positions of all board sizes that it knows; boards of different sizes may have different networks."""
 
@@ -54,9 +58,10 @@ class Evaluator(ABC):
             result.write(rows, chosen.infer(batch[rows]))
         return result
 
-    def evaluate(self, positions: Sequence[Position]) -> Evaluation:
+    def evaluate(self, positions: Sequence[Position], optimism: float = RAW_OPTIMISM) -> Evaluation:
         """Evaluate positions, on tensors with the edge of the largest board. The policy has legal moves alone.
 
+        `optimism`, 0 to 1, is the share of the optimistic policy, for networks that have one.
         Sums of the policy are 1; where the network gives no legal move any mass, all of them and pass have the same.
         Raises ValueError without positions, and NetworkError for a board of a size that the evaluator does not know.
         """
@@ -67,8 +72,9 @@ class Evaluator(ABC):
         for evaluator in dict.fromkeys(chosen):
             rows = [row for row, one in enumerate(chosen) if one is evaluator]
             width = evaluator.only_size or edge
-            result = evaluator.infer(evaluator.encoded([games[row] for row in rows], width))
-            _keep_legal(result.policy, [games[row] for row in rows], width)
+            batch = evaluator.encoded([games[row] for row in rows], width)
+            result = evaluator.infer(replace(batch, optimism=np.full(len(rows), optimism, np.float32)))
+            keep_legal(result.policy, [games[row] for row in rows], width)
             if len(rows) == len(games):
                 return result
             parts.append((rows, result if width == edge else _widened(result, width, edge)))
@@ -207,7 +213,7 @@ class UniformEvaluator(BatchEvaluator):
         return result
 
 
-def _keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:
+def keep_legal(policy: Floats, games: Sequence[_native.Game], edge: int) -> None:
     """Set illegal moves [N, edge * edge + 1] to 0 and the sum of each row to 1."""
     legal = np.zeros(policy.shape, bool)
     legal[:, -1] = True

@@ -3,7 +3,7 @@
 The graph takes any batch and board size. Its inputs are planes [B, C, H, W], scalars [B, S] and mask [B, H, W]. All
 outputs are for the side to move and complete: multipliers, softplus and the share of games without result are applied.
 
-    policy, policy_optimistic [B, H * W + 1]   logits; the second from format 12
+    policy, policy_optimistic [B, H * W + 1]   logits; the second from format 12, without metadata
     value [B, 3]                               logits of win, no result, loss
     no_result [B]                              probability of no result
     score, score_stdev [B]                     mean and standard deviation of the final score, in points
@@ -48,7 +48,7 @@ from tengen.formats.katago_model import (
     ValueHead,
 )
 
-GRAPH_VERSION = 1
+GRAPH_VERSION = 2
 """To be raised with every change of the graph, so that networks are converted again."""
 OPSET = 18
 FAR = 1e4
@@ -424,7 +424,8 @@ class _Graph:
     # Heads
 
     def _policy_head(self, head: PolicyHead, trunk: _Tensor) -> None:
-        outputs = min(head.outputs, 2)
+        # A network that imitates people is asked for its normal policy alone, as KataGo does.
+        outputs = min(head.outputs, 1 if self._model.trunk.metadata else 2)
         pooled = self._convolve(trunk, head.pooled_convolution, head.pooled_norm)
         pool = self._pool(self._activate(pooled, head.pooled_activation), with_maximum=True)
         bias = self._linear(pool, head.pooled_to_bias, factor=head.norm.affine()[0])

@@ -84,12 +84,7 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     """KataGo's `info` groups, then `rootInfo` and `ownership` on request."""
     parts = [_kata_move(c, order, options, view) for order, c in enumerate(options.choose(result.candidates))]
     if "rootInfo" in options.shown:
-        utility, score = view.sign * (2 * result.winrate - 1), _signed(result.score, view)
-        parts.append(
-            f"rootInfo visits {result.visits} "
-            + view.pairs([("utility", utility), ("winrate", view.rate(result.winrate)), *_scores(score)])
-            + f" weight {result.visits}"
-        )
+        parts.append(_root(result, view))
     if "ownership" in options.shown and result.ownership is not None:
         parts.append(view.points("ownership", view.sign * result.ownership.ravel()))
     return " ".join(parts)
@@ -97,21 +92,40 @@ def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
 
 def _kata_move(c: Candidate, order: int, options: AnalyzeOptions, view: View) -> str:
     values = [
-        ("utility", view.sign * (2 * c.winrate - 1)),
-        ("winrate", view.rate(c.winrate)),
-        *_scores(_signed(c.score, view)),
+        *_means(c, view),
+        *([("noResultValue", c.no_result)] if "noResultValue" in options.shown else []),
         ("prior", c.prior),
         ("lcb", view.rate(c.lcb)),
-        ("utilityLcb", view.sign * (2 * c.lcb - 1)),
+        ("utilityLcb", view.sign * c.utility_lcb),
+        ("weight", c.weight),
     ]
     return (
         f"info move {view.move(c.point)} visits {c.visits} edgeVisits {c.visits} {view.pairs(values)} "
-        f"weight {c.visits} order {order} {_variation(c, options, view)}"
+        f"order {order} {_variation(c, options, view)}"
     )
 
 
-def _scores(score: float | None) -> list[tuple[str, float | None]]:
-    return [("scoreMean", score), ("scoreLead", score), ("scoreSelfplay", score)]
+def _root(result: SearchResult, view: View) -> str:
+    """The fields of the whole search; an expected error of the network is -1 where the network predicts none."""
+    values = [*_means(result, view), ("weight", result.weight)]
+    if result.raw is not None:
+        raw = (result.raw.value_error, result.raw.score_error, result.raw.time_left)
+        names = ("rawStWrError", "rawStScoreError", "rawVarTimeLeft")
+        values += [(name, -1 if value is None else value) for name, value in zip(names, raw, strict=True)]
+    return f"rootInfo visits {result.visits} {view.pairs(values)}"
+
+
+def _means(found: Candidate | SearchResult, view: View) -> list[tuple[str, float | None]]:
+    """What moves and the root both have. KataGo repeats the lead as scoreMean, for programs older than that field."""
+    lead = _signed(found.score if found.lead is None else found.lead, view)
+    return [
+        ("utility", view.sign * found.utility),
+        ("winrate", view.rate(found.winrate)),
+        ("scoreMean", lead),
+        ("scoreStdev", found.score_stdev),
+        ("scoreLead", lead),
+        ("scoreSelfplay", _signed(found.score, view)),
+    ]
 
 
 def _signed(value: float | None, view: View) -> float | None:

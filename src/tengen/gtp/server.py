@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,7 +94,12 @@ def _params(settings: Settings) -> SearchParams:
         params = playout_params(settings.playouts or "local")
     else:
         params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
-    pairs = [setting.partition("=") for setting in settings.params]
+    return read_params(params, settings.params)
+
+
+def read_params(params: SearchParams, settings: Sequence[str]) -> SearchParams:
+    """The params with those of `--set NAME=VALUE`. Raises RecipeError for another form, name or value."""
+    pairs = [setting.partition("=") for setting in settings]
     for name, equals, _ in pairs:
         if not equals:
             raise RecipeError(f"--set {name}: write NAME=VALUE, such as c_puct=1.1")

@@ -1,0 +1,107 @@
+"""KataGo's configuration files and the settings of an analysis that come from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from tengen.engine.katago_params import read_katago_params
+from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
+from tengen.errors import RecipeError
+
+Perspective = Literal["BLACK", "WHITE", "SIDETOMOVE"]
+
+DEFAULT_VISITS = 500
+MAX_INCLUDES = 10
+
+
+def read_config(path: Path, _depth: int = 0) -> dict[str, str]:
+    """The settings of a .cfg file of KataGo: `NAME = VALUE` lines, `#` begins a comment, `@include FILE` reads another.
+
+    Settings of the file replace those of the files that it includes. Raises RecipeError with file and line for a line
+    of another form and a name that is set twice, and for files that include each other; OSError for a file that cannot
+    be read.
+    """
+    if _depth > MAX_INCLUDES:
+        raise RecipeError(f"{path}: more than {MAX_INCLUDES} files include each other")
+    included: dict[str, str] = {}
+    own: dict[str, str] = {}
+    text = path.read_bytes().decode("utf-8-sig", errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition("#")[0].strip()
+        if not content:
+            continue
+        if content.startswith("@include"):
+            name = content.removeprefix("@include").strip().strip('"')
+            included |= read_config(path.parent / name, _depth + 1)
+            continue
+        name, equals, value = (part.strip() for part in content.partition("="))
+        if not equals or not name:
+            raise RecipeError(f"{path}, line {number}: NAME = VALUE expected, not {content!r}")
+        if name in own:
+            raise RecipeError(f"{path}, line {number}: {name} is set twice")
+        own[name] = _unquoted(value)
+    return included | own
+
+
+def read_overrides(texts: list[str]) -> dict[str, str]:
+    """The settings of `-override-config NAME=VALUE,NAME=VALUE`. Raises RecipeError for a part of another form."""
+    settings = {}
+    for part in (part for text in texts for part in text.split(",")):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name:
+            raise RecipeError(f"-override-config {part!r}: NAME=VALUE expected, such as maxVisits=500")
+        settings[name] = _unquoted(value)
+    return settings
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
+
+
+@dataclass(frozen=True)
+class AnalysisSettings:
+    """What a query has where it says nothing itself.
+
+    `perspective` is whose winrate, score and ownership are reported. `at_once` positions are searched side by side.
+    `warn_unused` warns of unknown fields of a query. `front` has further settings by KataGo's names.
+    """
+
+    params: SearchParams
+    limits: Limits
+    perspective: Perspective = "SIDETOMOVE"
+    pv_length: int = 15
+    at_once: int = 16
+    warn_unused: bool = True
+    hide_history: bool = True
+    front: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def default(cls) -> AnalysisSettings:
+        """Settings without a configuration file, as KataGo's example file has them where Tengen has such a setting."""
+        params = SearchParams(merge_symmetric=True)
+        return cls(params, Limits(visits=DEFAULT_VISITS, early_stop=False))
+
+    def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, tuple[str, ...]]:
+        """These settings with some of KataGo's names changed, and the names that are unknown.
+
+        Raises RecipeError for a value that is out of range.
+        """
+        changes = read_katago_params(settings)
+        front = {**self.front, **changes.front}
+        hidden = front.get("ignorePreRootHistory", front.get("analysisIgnorePreRootHistory", self.hide_history))
+        new = replace(
+            self,
+            params=changes.new_params(self.params),
+            limits=changes.new_limits(self.limits),
+            perspective=cast(Perspective, front.get("reportAnalysisWinratesAs", self.perspective)),
+            pv_length=cast(int, front.get("analysisPVLen", self.pv_length)),
+            at_once=cast(int, front.get("numAnalysisThreads", self.at_once)),
+            warn_unused=cast(bool, front.get("warnUnusedFields", self.warn_unused)),
+            hide_history=cast(bool, hidden),
+            front=front,
+        )
+        return new, changes.unknown

@@ -1,0 +1,364 @@
+"""Queries of the analysis protocol: from the fields of a JSON object to the positions that are to be searched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tengen.analysis.config import AnalysisSettings
+from tengen.coords import from_gtp, to_gtp
+from tengen.engine.positions import from_stones, resumed
+from tengen.engine.search import MoveRestriction
+from tengen.errors import GtpError, IllegalMove, NetworkError, RecipeError, TengenError
+from tengen.evaluators.evaluator import Evaluator
+from tengen.game import BLACK, WHITE, Game
+from tengen.gtp.setup import from_json, parse_rules
+from tengen.rules import Rules
+
+Fields = Mapping[str, Any]
+Warned = tuple[str, str]
+"""The field that a warning is about, and its text."""
+
+_FIELDS = """
+    id action terminateId turnNumbers boardXSize boardYSize initialStones moves initialPlayer analyzeTurns priorities
+    priority rules komi whiteHandicapBonus overrideSettings maxVisits analysisPVLen rootFpuReductionMax
+    rootPolicyTemperature includeOwnership includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev
+    includePolicy includePVVisits includeNoResultValue reportDuringSearchEvery firstReportDuringSearchAfter allowMoves
+    avoidMoves
+"""
+FIELDS = frozenset(_FIELDS.split())
+MAX_KOMI = 400
+MAX_PRIORITY = 2**62 - 1
+_PLAYERS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_BONUSES = {"0": "none", "N": "n", "N-1": "n-1"}
+_MISSING = object()
+
+
+class QueryError(TengenError):
+    """A query that cannot be answered: `field` is the field that is wrong."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One position of a query: `number` moves were played before it."""
+
+    number: int
+    priority: int
+    game: Game
+
+
+@dataclass(frozen=True)
+class Includes:
+    """The optional parts of a report."""
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    policy: bool = False
+    pv_visits: bool = False
+    no_result: bool = False
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query for the positions after some moves of one game.
+
+    `every` and `first` are the seconds between partial reports, and before the first; None for no partial reports.
+    """
+
+    id: str
+    turns: tuple[Turn, ...]
+    settings: AnalysisSettings
+    restrictions: tuple[MoveRestriction, ...]
+    includes: Includes
+    every: float | None
+    first: float | None
+
+
+def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator) -> tuple[Query, list[Warned]]:
+    """Read a query with a string `id`. Raises QueryError; a query with warnings is searched nevertheless."""
+    warnings: list[Warned] = []
+    size = _board_size(fields)
+    stones = _moves(fields, "initialStones", size, may_pass=False) if "initialStones" in fields else []
+    if "moves" not in fields:
+        raise QueryError("moves", "an array of [player, vertex] pairs expected")
+    moves = _moves(fields, "moves", size)
+    first_player = _player("initialPlayer", fields["initialPlayer"]) if "initialPlayer" in fields else None
+    priorities = _turns(fields, len(moves))
+    game = _start(size, _rules(fields), fields)
+    settings, unknown = _settings(fields, settings)
+    if unknown:
+        warnings.append(("overrideSettings", f"Unknown config params: {','.join(unknown)}"))
+    includes = Includes(
+        ownership=_flag(fields, "includeOwnership"),
+        ownership_stdev=_flag(fields, "includeOwnershipStdev"),
+        moves_ownership=_flag(fields, "includeMovesOwnership"),
+        moves_ownership_stdev=_flag(fields, "includeMovesOwnershipStdev"),
+        policy=_flag(fields, "includePolicy"),
+        pv_visits=_flag(fields, "includePVVisits"),
+        no_result=_flag(fields, "includeNoResultValue"),
+    )
+    every = _seconds(fields, "reportDuringSearchEvery")
+    first = _seconds(fields, "firstReportDuringSearchAfter")
+    restrictions = _restrictions(fields, size)
+    try:
+        evaluator.on(size)
+    except NetworkError as error:
+        raise QueryError("boardXSize", str(error)) from error
+    if settings.warn_unused:
+        text = "unknown field, which has no effect; the setting warnUnusedFields=false turns this warning off"
+        warnings += [(name, text) for name in fields if name not in FIELDS]
+    try:
+        _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
+    except IllegalMove as error:
+        raise QueryError("initialStones", str(error)) from error
+    query = Query(
+        id=fields["id"],
+        turns=tuple(_positions(game, moves, priorities)),
+        settings=settings,
+        restrictions=restrictions,
+        includes=includes,
+        every=math.inf if every is None and first is not None else every,
+        first=every if first is None else first,
+    )
+    return query, warnings
+
+
+# --- The game
+
+
+def _board_size(fields: Fields) -> int:
+    sizes = [_integer(fields, name, 2, 25) for name in ("boardXSize", "boardYSize")]
+    if sizes[0] != sizes[1]:
+        raise QueryError("boardYSize", f"square boards alone can be analyzed, not {sizes[0]}x{sizes[1]}")
+    try:
+        return Game(sizes[0]).size
+    except RecipeError as error:
+        raise QueryError("boardXSize", str(error)) from error
+
+
+def _rules(fields: Fields) -> Rules:
+    given = fields.get("rules")
+    try:
+        if isinstance(given, str):
+            rules = parse_rules(given)
+        elif isinstance(given, dict):
+            rules = from_json(given)
+        else:
+            raise QueryError("rules", "a name such as chinese, or a JSON object with the fields of the rules, expected")
+    except GtpError as error:
+        raise QueryError("rules", f"Could not parse rules: {error}") from error
+    if "whiteHandicapBonus" in fields:
+        bonus = fields["whiteHandicapBonus"]
+        if not isinstance(bonus, str) or bonus not in _BONUSES:
+            raise QueryError("whiteHandicapBonus", f"one of {', '.join(map(repr, _BONUSES))} expected, not {bonus!r}")
+        rules = replace(rules, bonus=_BONUSES[bonus])  # type: ignore[arg-type]
+    return rules
+
+
+def _start(size: int, rules: Rules, fields: Fields) -> Game:
+    komi = 6.5 if rules.scoring == "territory" else 7.5
+    if "komi" in fields:
+        komi = _number(fields, "komi", -MAX_KOMI, MAX_KOMI)
+        if not (2 * komi).is_integer():
+            raise QueryError("komi", f"a whole or half number expected, not {komi:g}")
+    return Game(size, rules, komi)
+
+
+def _first_player(stones: list[tuple[int, int]], moves: list[tuple[int, int]]) -> int:
+    """Who begins where the query does not say it: who makes the first move, or White after a handicap."""
+    if moves:
+        return moves[0][0]
+    colors = {color for _, color in {point: color for color, point in stones}.items()}
+    return WHITE if len(stones) > 1 and colors == {BLACK} else BLACK
+
+
+def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> None:
+    places = {point: color for color, point in stones}
+    black, white = ([p for p, color in places.items() if color == side] for side in (BLACK, WHITE))
+    game.setup(black, white, first_player)
+
+
+def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int]) -> list[Turn]:
+    """The positions that are to be searched; raises QueryError if any move of the game is illegal."""
+    turns = []
+    for number in range(len(moves) + 1):
+        if number in priorities:
+            turns.append(Turn(number, priorities[number], resumed(game) if game.is_over else game.copy()))
+        if number < len(moves):
+            color, point = moves[number]
+            try:
+                game = _played(game, color, point)
+            except IllegalMove as error:
+                raise QueryError("moves", f"Illegal move {number}: {to_gtp(point, game.size)}") from error
+    return turns
+
+
+def _played(game: Game, color: int, point: int) -> Game:
+    """The game with a move that any rules may allow: ko, superko and suicide of several stones as well.
+
+    Raises IllegalMove for a point that is occupied, and for the suicide of one stone.
+    """
+    try:
+        return game.play(point, color)
+    except IllegalMove:
+        free = from_stones(game, color)  # without ko and history
+        if free.is_legal(point):
+            return free.play(point)
+        anything = Game(game.size, replace(game.rules, suicide=True), free.komi)
+        _set_up(anything, free.setup_stones, color)
+        after = from_stones(anything.play(point), 1 - color)
+        fresh = Game(game.size, free.rules, after.komi)
+        _set_up(fresh, after.setup_stones, 1 - color)
+        return fresh
+
+
+# --- The search
+
+
+def _turns(fields: Fields, moves: int) -> dict[int, int]:
+    """The numbers of the positions that are to be searched, with the priority of each."""
+    numbers = _integers(fields, "analyzeTurns") if "analyzeTurns" in fields else [moves]
+    for number in numbers:
+        if not 0 <= number <= moves:
+            raise QueryError("analyzeTurns", f"turn {number} does not exist: 0 to {moves} expected")
+    if "priorities" not in fields:
+        priority = _integer(fields, "priority", -MAX_PRIORITY, MAX_PRIORITY) if "priority" in fields else 0
+        return dict.fromkeys(numbers, priority)
+    if "priority" in fields:
+        raise QueryError("priority", "priority and priorities cannot both be given")
+    if "analyzeTurns" not in fields:
+        raise QueryError("priorities", "priorities need analyzeTurns")
+    priorities = _integers(fields, "priorities")
+    if len(priorities) != len(numbers):
+        raise QueryError("priorities", f"{len(numbers)} priorities expected, as many as analyzeTurns")
+    if wrong := [p for p in priorities if abs(p) > MAX_PRIORITY]:
+        raise QueryError("priorities", f"priority {wrong[0]} is out of range: below 2^62 expected")
+    return dict(zip(numbers, priorities, strict=True))
+
+
+def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSettings, tuple[str, ...]]:
+    unknown: tuple[str, ...] = ()
+    overrides = fields.get("overrideSettings", {})
+    if not isinstance(overrides, dict):
+        raise QueryError("overrideSettings", "an object expected")
+    if overrides:
+        try:
+            settings, unknown = settings.changed(overrides)
+        except RecipeError as error:
+            raise QueryError("overrideSettings", f"Could not set settings: {error}") from error
+    if "maxVisits" in fields:
+        visits = _integer(fields, "maxVisits", 1, 2**50)
+        settings = replace(settings, limits=replace(settings.limits, visits=visits))
+    if "analysisPVLen" in fields:
+        settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
+    for name, low, high in (("rootFpuReductionMax", 0.0, 2.0), ("rootPolicyTemperature", 0.01, 100.0)):
+        if name in fields:
+            settings, _ = settings.changed({name: _number(fields, name, low, high)})
+    return settings, unknown
+
+
+def _restrictions(fields: Fields, size: int) -> tuple[MoveRestriction, ...]:
+    """allowMoves or avoidMoves, as restrictions of the search."""
+    if "allowMoves" in fields and "avoidMoves" in fields:
+        raise QueryError("allowMoves", "allowMoves and avoidMoves cannot both be given")
+    name = "allowMoves" if "allowMoves" in fields else "avoidMoves"
+    given = fields.get(name, [])
+    form = "an array of objects with player, moves and untilDepth expected"
+    if not isinstance(given, list):
+        raise QueryError(name, form)
+    found = []
+    for entry in given:
+        if not isinstance(entry, dict) or not {"player", "moves", "untilDepth"} <= entry.keys():
+            raise QueryError(name, form)
+        color = _player("player", entry["player"])
+        if not isinstance(entry["moves"], list):
+            raise QueryError("moves", "an array of vertices expected")
+        points = [_vertex("moves", vertex, size) for vertex in entry["moves"]]
+        depth = _integer(entry, "untilDepth", 1, 10**9)
+        found.append(MoveRestriction(color, points, depth, allow=name == "allowMoves"))
+    if name == "allowMoves" and len({r.color for r in found}) < len(found):
+        raise QueryError(name, "one entry for each player is possible")
+    return tuple(found)
+
+
+# --- Single fields
+
+
+def _moves(fields: Fields, name: str, size: int, may_pass: bool = True) -> list[tuple[int, int]]:
+    """(color, point) of each pair of an array."""
+    form = 'an array of pairs ["B" or "W", vertex] expected'
+    if not isinstance(fields[name], list):
+        raise QueryError(name, form)
+    found = []
+    for pair in fields[name]:
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)):
+            raise QueryError(name, form)
+        found.append((_player(name, pair[0]), _vertex(name, pair[1], size)))
+        if not may_pass and found[-1][1] == size * size:
+            raise QueryError(name, "a pass is no stone")
+    return found
+
+
+def _player(name: str, value: object) -> int:
+    color = _PLAYERS.get(value.lower()) if isinstance(value, str) else None
+    if color is None:
+        raise QueryError(name, f'"B" or "W" expected, not {_shown(value)}')
+    return color
+
+
+def _vertex(name: str, value: object, size: int) -> int:
+    try:
+        if not isinstance(value, str):
+            raise IllegalMove(f"a vertex expected, not {_shown(value)}")
+        return from_gtp(value, size)
+    except IllegalMove as error:
+        raise QueryError(name, str(error)) from error
+
+
+def _integer(fields: Fields, name: str, low: int, high: int) -> int:
+    value = fields.get(name, _MISSING)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise QueryError(name, f"a whole number from {low} to {high} expected{_not(value)}")
+    return value
+
+
+def _integers(fields: Fields, name: str) -> list[int]:
+    value = fields[name]
+    if not isinstance(value, list) or any(isinstance(one, bool) or not isinstance(one, int) for one in value):
+        raise QueryError(name, "an array of whole numbers expected")
+    return value
+
+
+def _number(fields: Fields, name: str, low: float, high: float) -> float:
+    value = fields.get(name, _MISSING)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise QueryError(name, f"a number from {low:g} to {high:g} expected{_not(value)}")
+    return float(value)
+
+
+def _seconds(fields: Fields, name: str) -> float | None:
+    return _number(fields, name, 0.001, 1_000_000) if name in fields else None
+
+
+def _flag(fields: Fields, name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise QueryError(name, f"true or false expected{_not(value)}")
+    return value
+
+
+def _not(value: object) -> str:
+    return "" if value is _MISSING else f", not {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "..."

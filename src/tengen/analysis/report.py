@@ -1,0 +1,199 @@
+"""Reports of the analysis protocol: from what a search found to the fields of a JSON object."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen import _native
+from tengen.analysis.query import Query, Turn
+from tengen.coords import to_gtp
+from tengen.engine.result import Candidate, SearchResult
+from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.evaluators.symmetric import SYMMETRIES, transform
+from tengen.game import BLACK, Game
+
+Fields = dict[str, Any]
+UNKNOWN = -1.0
+"""What KataGo reports for an output that its network does not have."""
+
+
+def report(query: Query, turn: Turn, result: SearchResult, search: TreeSearch, *, during: bool) -> Fields:
+    """The report of a search that has a visit: `during` it, or its last one. `search` still has its tree."""
+    view = _View(query, turn.game)
+    includes = query.includes
+    fields = {
+        "id": query.id,
+        "turnNumber": turn.number,
+        "isDuringSearch": during,
+        "moveInfos": _move_infos(view, query, turn.game, result, search),
+        "rootInfo": _root_info(view, turn.game, result),
+    }
+    if includes.ownership and result.ownership is not None:
+        fields["ownership"] = view.board(result.ownership)
+    if includes.policy and result.raw is not None:
+        fields["policy"] = _policy(turn.game, result.raw.policy)
+    return fields
+
+
+def no_results(query: Query, turn: Turn) -> Fields:
+    """The report of a search that was terminated before it began."""
+    return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": False, "noResults": True}
+
+
+class _View:
+    """Turns what holds for the side to move into what holds for the player whose winrate is reported."""
+
+    def __init__(self, query: Query, game: Game) -> None:
+        color = {"BLACK": BLACK, "WHITE": 1 - BLACK}.get(query.settings.perspective, game.to_play)
+        self.sign = 1 if color == game.to_play else -1
+
+    def rate(self, winrate: float) -> float:
+        return _rounded(winrate if self.sign > 0 else 1 - winrate)
+
+    def points(self, value: float | None) -> float:
+        """A score or utility; 0 where it is not known."""
+        return _rounded(self.sign * (value or 0.0))
+
+    def board(self, ownership: NDArray[np.float32]) -> list[float]:
+        return _rounded_board(self.sign * ownership)
+
+
+def _rounded(value: float) -> float:
+    """Nine significant digits."""
+    return float(f"{value:.9g}") + 0.0  # no negative zero
+
+
+def _rounded_board(values: NDArray[np.float32]) -> list[float]:
+    """Row by row from the top, six decimals."""
+    found: list[float] = (np.round(values.astype(np.float64).ravel(), 6) + 0.0).tolist()
+    return found
+
+
+# --- The moves
+
+
+def _move_infos(view: _View, query: Query, game: Game, result: SearchResult, search: TreeSearch) -> list[Fields]:
+    """The moves that have a visit, best first; after each those that a symmetry of the position makes of it."""
+    infos: list[Fields] = []
+    symmetries = root_symmetries(game, query.restrictions) if search.params.merge_symmetric else []
+    best = max((c.weight for c in result.candidates), default=0.0)
+    for candidate in result.candidates:
+        if not candidate.visits:
+            continue
+        seen: set[int] = set()
+        for symmetry in (0, *symmetries):
+            point = _native.transform(candidate.point, game.size, symmetry)
+            if point in seen:
+                continue
+            seen.add(point)
+            info = _move_info(view, query, game.size, candidate, symmetry, search)
+            info["order"] = len(infos)
+            # The chosen move may have fewer visits than another one, but nothing may stand above it.
+            info["playSelectionValue"] = _rounded(candidate.weight if infos else best)
+            if symmetry:
+                info["isSymmetryOf"] = to_gtp(candidate.point, game.size)
+            infos.append(info)
+    return infos
+
+
+def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int, search: TreeSearch) -> Fields:
+    lead = c.score if c.lead is None else c.lead
+    line = [to_gtp(_native.transform(point, size, symmetry), size) for point in c.pv or (c.point,)]
+    info: Fields = {
+        "move": line[0],
+        "visits": c.visits,
+        "edgeVisits": c.visits,
+        "weight": _rounded(c.weight),
+        "edgeWeight": _rounded(c.weight),
+        "utility": view.points(c.utility),
+        "utilityLcb": view.points(c.utility_lcb),
+        "winrate": view.rate(c.winrate),
+        "lcb": view.rate(c.lcb),
+        "scoreMean": view.points(lead),
+        "scoreLead": view.points(lead),
+        "scoreSelfplay": view.points(c.score),
+        "scoreStdev": _rounded(c.score_stdev or 0.0),
+        "prior": _rounded(c.prior),
+        "pv": line,
+    }
+    includes = query.includes
+    if includes.no_result:
+        info["noResultValue"] = _rounded(c.no_result or 0.0)
+    if includes.pv_visits:
+        info["pvVisits"] = info["pvEdgeVisits"] = list(c.pv_visits)
+    return info
+
+
+def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
+    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
+    size = game.size
+    kind = game.board.astype(np.int64)
+    legal = np.zeros(size * size + 1, np.int64)
+    legal[game.legal_points()] = 1
+    kind = kind + 4 * legal[:-1].reshape(size, size)
+    for number, restriction in enumerate(restrictions, 1):
+        if restriction.color == game.to_play:
+            marked = np.zeros(size * size + 1, np.int64)
+            marked[list(restriction.points)] = 8 << number
+            kind = kind + marked[:-1].reshape(size, size)
+    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]
+
+
+# --- The root
+
+
+def _root_info(view: _View, game: Game, result: SearchResult) -> Fields:
+    raw = result.raw
+    this, canonical = position_hashes(game)
+    info: Fields = {
+        "currentPlayer": "BW"[game.to_play],
+        "visits": result.visits,
+        "weight": _rounded(result.weight),
+        "winrate": view.rate(result.winrate),
+        "utility": view.points(result.utility),
+        "scoreLead": view.points(result.score if result.lead is None else result.lead),
+        "scoreSelfplay": view.points(result.score),
+        "scoreStdev": _rounded(result.score_stdev or 0.0),
+        "thisHash": this,
+        "symHash": canonical,
+    }
+    if raw is not None:
+        info |= {
+            "rawWinrate": view.rate((raw.value + 1) / 2),
+            "rawLead": view.points(raw.score if raw.lead is None else raw.lead),
+            "rawScoreSelfplay": view.points(raw.score),
+            "rawScoreSelfplayStdev": _rounded(raw.score_stdev or 0.0),
+            "rawNoResultProb": _rounded(raw.no_result or 0.0),
+            # Half of the error of win minus loss is that of the winrate.
+            "rawStWrError": _rounded((UNKNOWN if raw.value_error is None else raw.value_error) / 2),
+            "rawStScoreError": _rounded(UNKNOWN if raw.score_error is None else raw.score_error),
+            "rawVarTimeLeft": _rounded(UNKNOWN if raw.time_left is None else raw.time_left),
+        }
+    return info
+
+
+def _policy(game: Game, policy: NDArray[np.float32]) -> list[float]:
+    """The probabilities of the points, row by row, and of pass; -1 where a move is illegal."""
+    legal = [*game.legal_points(), game.size**2]
+    total = float(policy[legal].sum())
+    found = [-1.0] * len(policy)
+    for point in legal:
+        found[point] = _rounded(float(policy[point]) / total) if total > 0 else 1 / len(legal)
+    return found
+
+
+def position_hashes(game: Game) -> tuple[str, str]:
+    """128 bits of stones, ko and side to move, as 32 hexadecimal digits, and the least of all eight symmetries."""
+    board = game.board
+    if game.ko is not None:
+        board[divmod(game.ko, game.size)] = 3
+    found = [
+        hashlib.blake2b(bytes([game.to_play]) + transform(board, s).tobytes(), digest_size=16).hexdigest().upper()
+        for s in range(SYMMETRIES)
+    ]
+    return found[0], min(found)

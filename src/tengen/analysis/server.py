@@ -1,0 +1,321 @@
+"""The analysis engine: reads queries and actions, searches many positions at once and writes reports."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import tengen
+from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
+from tengen.analysis.query import Query, QueryError, Turn, read_query
+from tengen.analysis.report import no_results, report
+from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
+from tengen.engine.queue import SearchQueue, SearchTask
+from tengen.engine.result import SearchResult
+from tengen.errors import TengenError
+from tengen.evaluators.cached import CachedEvaluator
+from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.evaluators.load import Backend, load_evaluator
+from tengen.gtp.server import read_params
+from tengen.gtp.streams import open_channel
+
+logger = logging.getLogger(__name__)
+
+PROTOCOL = "1.17.2"
+"""The release of KataGo whose protocol this is."""
+ACTIONS = ("query_version", "query_models", "clear_cache", "terminate", "terminate_all")
+READY = "Started, ready to begin handling requests"
+
+Fields = dict[str, Any]
+Write = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `tengen analysis`; its help explains each."""
+
+    net: str = "default"
+    configs: tuple[Path, ...] = ()
+    overrides: tuple[str, ...] = ()
+    at_once: int | None = None
+    quit_without_waiting: bool = False
+    params: tuple[str, ...] = ()
+    preset: str | None = None
+    backend: Backend = "auto"
+    threads: int = 0
+    batch: int = 8
+    cache: int = 50_000
+    seed: int = 0
+
+
+def run(options: Options) -> None:
+    """Serve standard input and output until the input ends. Raises TengenError for impossible options."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    settings = _settings(options)
+    lines, write = open_channel()
+    evaluator = load_evaluator(options.net, options.backend, threads=options.threads, seed=options.seed)
+
+    def send(text: str) -> None:
+        try:
+            write(text)
+        except BrokenPipeError:
+            lines.close()
+            raise
+
+    server = AnalysisServer(evaluator, settings, send, cache=options.cache, batch=options.batch, seed=options.seed)
+    try:
+        print(READY, file=sys.stderr, flush=True)
+        while (line := lines.get()) is not None:
+            server.handle(line)
+        if not options.quit_without_waiting:
+            server.finish()
+    finally:
+        server.close()
+
+
+def _settings(options: Options) -> AnalysisSettings:
+    """The settings of the configuration files, then of the overrides, then of --set."""
+    given: dict[str, str] = {}
+    for path in options.configs:
+        given |= read_config(path)
+    settings, unknown = AnalysisSettings.default().changed(given | read_overrides(list(options.overrides)))
+    if unknown:
+        print(f"warning: settings without a meaning are ignored: {', '.join(unknown)}", file=sys.stderr)
+    at_once = settings.at_once if options.at_once is None else options.at_once
+    start = settings.params if options.preset is None else SearchParams.preset(options.preset)
+    return replace(settings, at_once=at_once, params=read_params(start, options.params))
+
+
+@dataclass(eq=False)
+class _Request:
+    """One position of a query that is not answered yet."""
+
+    query: Query
+    turn: Turn
+    task: SearchTask | None = field(default=None)
+
+
+class AnalysisServer:
+    """Answers lines of JSON with lines of JSON. `write` gets each answer with its line end, from any thread.
+
+    `cache` is the number of evaluations that are kept for each network; 0 keeps none. `batch` positions of each search
+    are evaluated at once.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        settings: AnalysisSettings,
+        write: Write,
+        *,
+        cache: int = 0,
+        batch: int = 8,
+        seed: int = 0,
+    ) -> None:
+        self.settings = settings
+        self._write = write
+        self._caches: list[CachedEvaluator] = []
+        self._evaluator = evaluator.wrapped(lambda inner: self._cached(inner, cache)) if cache else evaluator
+        self._queue = SearchQueue(self._evaluator, settings.params, batch=batch, at_once=settings.at_once, seed=seed)
+        self._open: list[_Request] = []
+        self._lock = threading.RLock()  # of the open requests and the output
+        self._idle = threading.Condition(self._lock)
+        self.reader_gone = threading.Event()
+
+    def _cached(self, inner: BatchEvaluator, size: int) -> CachedEvaluator:
+        self._caches.append(CachedEvaluator(inner, size))
+        return self._caches[-1]
+
+    def handle(self, line: str) -> None:
+        """Answer a line of the input, or begin to."""
+        line = line.strip()
+        if not line:
+            return
+        if self.settings.front.get("logAllRequests"):
+            logger.warning("request: %s", line)
+        try:
+            fields = json.loads(line, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            self._send({"error": f"not JSON: {error} - could not parse the input line: {line}"})
+            return
+        if not isinstance(fields, dict):
+            self._send({"error": f"a JSON object expected, not {line}"})
+        elif not isinstance(fields.get("id"), str):
+            self._send({"error": 'Request must have a string "id" field'})
+        elif isinstance(fields.get("action"), str):
+            self._act(fields)
+        else:
+            self._search(fields)
+
+    def finish(self) -> None:
+        """Wait until all queries are answered, or until the reader of the answers has gone."""
+        with self._idle:
+            while self._open and not self.reader_gone.is_set():
+                self._idle.wait(0.5)
+
+    def close(self) -> None:
+        """Give up what is not answered, without an answer."""
+        with self._lock:
+            self._open.clear()
+        self._queue.close()
+
+    # --- Actions
+
+    def _act(self, fields: Fields) -> None:
+        action = fields["action"]
+        try:
+            match action:
+                case "query_version":
+                    fields |= {"version": PROTOCOL, "git_hash": f"tengen-{tengen.__version__}"}
+                case "query_models":
+                    fields["models"] = [self._model()]
+                case "clear_cache":
+                    for cache in self._caches:
+                        cache.clear()
+                case "terminate":
+                    if not isinstance(fields.get("terminateId"), str):
+                        raise QueryError("terminateId", "the string id of a query expected")
+                    self._terminate(fields, fields["terminateId"])
+                case "terminate_all":
+                    self._terminate(fields, None)
+                case _:
+                    self._send({"error": f"'action' field must be {' or '.join(map(repr, ACTIONS))}"})
+                    return
+        except QueryError as error:
+            self._send_error(fields["id"], error)
+            return
+        self._send(fields)
+
+    def _model(self) -> Fields:
+        name = self._evaluator.name
+        return {
+            "name": name,
+            "internalName": name,
+            "maxBatchSize": self.settings.at_once,
+            "usesHumanSLProfile": False,
+            "usingFP16": "auto",
+            "version": 0,
+        }
+
+    def _terminate(self, fields: Fields, query_id: str | None) -> None:
+        turns = fields.get("turnNumbers")
+        if "turnNumbers" in fields and not (
+            isinstance(turns, list) and all(isinstance(turn, int) and not isinstance(turn, bool) for turn in turns)
+        ):
+            raise QueryError("turnNumbers", "an array of whole numbers expected")
+        with self._lock:
+            for request in list(self._open):
+                if query_id in (None, request.query.id) and (turns is None or request.turn.number in turns):
+                    assert request.task is not None
+                    if not request.task.begun:
+                        self._answer(request, no_results(request.query, request.turn))
+                    request.task.stop()
+
+    # --- Queries
+
+    def _search(self, fields: Fields) -> None:
+        try:
+            query, warnings = read_query(fields, self.settings, self._evaluator)
+        except QueryError as error:
+            self._send_error(fields["id"], error)
+            return
+        for name, text in warnings:
+            self._send({"id": query.id, "field": name, "warning": text})
+        for turn in query.turns:
+            with self._lock:
+                request = _Request(query, turn)
+                self._open.append(request)
+                try:
+                    request.task = self._start(request)
+                except (TengenError, ValueError) as error:
+                    self._answer(request, _failure(request, error))
+
+    def _start(self, request: _Request) -> SearchTask:
+        """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
+        query, turn = request.query, request.turn
+
+        def on_progress(result: SearchResult) -> None:
+            with self._lock:
+                if request in self._open and request.task is not None and result.visits:
+                    self._send(report(query, turn, result, request.task.search, during=True))
+
+        def on_end(task: SearchTask) -> None:
+            with self._lock:
+                if request in self._open:
+                    self._answer(request, self._last_report(request, task))
+
+        start = partial(
+            self._queue.start,
+            turn.game,
+            priority=turn.priority,
+            params=query.settings.params,
+            on_progress=on_progress if query.first is not None else None,
+            every=query.every or 0.0,
+            first=query.first,
+            on_end=on_end,
+            pv_length=query.settings.pv_length,
+        )
+        try:
+            return start(limits=query.settings.limits, restrictions=query.restrictions)
+        except TengenError:
+            raise
+        except ValueError:  # no move is left: the position itself is evaluated
+            return start(limits=Limits(visits=1))
+
+    def _last_report(self, request: _Request, task: SearchTask) -> Fields:
+        try:
+            result = task.poll()
+            if result is None:
+                return no_results(request.query, request.turn)
+            return report(request.query, request.turn, result, task.search, during=False)
+        except Exception as error:
+            if not isinstance(error, TengenError):
+                logger.exception("the search of query %s, turn %d, failed", request.query.id, request.turn.number)
+            return _failure(request, error)
+
+    def _answer(self, request: _Request, fields: Fields) -> None:
+        """Send the last answer for a position."""
+        self._open.remove(request)
+        self._send(fields)
+        self._idle.notify_all()
+
+    # --- Output
+
+    def _send_error(self, query_id: str, error: QueryError) -> None:
+        self._send({"id": query_id, "field": error.field, "error": str(error)})
+
+    def _send(self, fields: Fields) -> None:
+        text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+        if self.settings.front.get("logAllResponses"):
+            logger.warning("response: %s", text)
+        elif ("error" in fields or "warning" in fields) and self.settings.front.get("logErrorsAndWarnings", True):
+            logger.warning("%s", text)
+        try:
+            with self._lock:
+                self._write(text + "\n")
+        except BrokenPipeError:
+            self.reader_gone.set()
+
+
+def _failure(request: _Request, error: Exception) -> Fields:
+    """The answer for a position that cannot be searched."""
+    kind = "" if isinstance(error, TengenError | ValueError) else "internal error: "
+    return {
+        "id": request.query.id,
+        "turnNumber": request.turn.number,
+        "isDuringSearch": False,
+        "field": "analyzeTurns",
+        "error": f"{kind}{error or type(error).__name__}",
+    }
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")

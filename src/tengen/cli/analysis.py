@@ -1,0 +1,73 @@
+"""`tengen analysis`: KataGo's JSON analysis protocol on standard input and output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
+
+
+def command(
+    net: Annotated[str, typer.Option("--net", "--model", "-model", help="Network: a name or a file.")] = "default",
+    config: Annotated[
+        list[Path] | None, typer.Option("--config", "-config", help="Configuration file of KataGo; may be repeated.")
+    ] = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--override-config", "-override-config", help="Settings by KataGo's names: NAME=VALUE,NAME=VALUE."
+        ),
+    ] = None,
+    threads_at_once: Annotated[
+        int | None,
+        typer.Option(
+            "--analysis-threads", "-analysis-threads", min=1, max=16384, help="Positions searched side by side."
+        ),
+    ] = None,
+    quit_without_waiting: Annotated[
+        bool,
+        typer.Option(
+            "--quit-without-waiting",
+            "-quit-without-waiting",
+            help="At the end of the input leave the queries that wait unanswered.",
+        ),
+    ] = False,
+    human_net: Annotated[
+        str | None,
+        typer.Option("--human-model", "-human-model", help="Not used: a second network that imitates human players."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A search setting of Tengen, NAME=VALUE; may be repeated.")
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Search settings of a published system.")] = None,
+    backend: Annotated[Backend, typer.Option(help="Library that runs the network.")] = "auto",
+    threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads of the network; 0 for all cores.")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="Positions of one search in a network batch.")] = 8,
+    cache: Annotated[int, typer.Option(min=0, help="Evaluations to keep for repeated queries; 0 for none.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
+) -> None:
+    """Analyze many positions at once with KataGo's JSON protocol. KaTrain and other programs that run `katago
+    analysis` can run this command, or `tengen-katago analysis` with the arguments that they give to KataGo."""
+    from tengen.analysis.server import Options, run
+
+    if human_net is not None:
+        typer.echo(f"note: -human-model {human_net} is not used", err=True)
+    run(
+        Options(
+            net=net,
+            configs=tuple(config or ()),
+            overrides=tuple(override or ()),
+            at_once=threads_at_once,
+            quit_without_waiting=quit_without_waiting,
+            params=tuple(set_ or ()),
+            preset=preset,
+            backend=backend,
+            threads=threads,
+            batch=batch,
+            cache=cache,
+            seed=seed,
+        )
+    )

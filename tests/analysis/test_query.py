@@ -1,0 +1,183 @@
+"""Queries: what is refused with which field, what is searched with a warning, which positions are searched."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from talk import Talk
+
+from tengen.evaluators import UniformEvaluator
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("this is not json", "not JSON"),
+        ('{"id": "a", "komi": NaN}', "NaN"),
+        ("[" * 100_000, "not JSON"),
+        ("[1, 2]", "object"),
+        ('{"moves": []}', '"id"'),
+        ('{"id": 7}', '"id"'),
+        ('{"id": "a", "action": "no_such_action"}', "query_version"),
+    ],
+)
+def test_a_line_that_is_no_query_gets_an_error_without_a_field(line: str, text: str) -> None:
+    with Talk() as talk:
+        talk.server.handle(line)
+        assert [set(answer) for answer in talk.answers] == [{"error"}]
+        assert text in talk.answers[0]["error"]
+        assert talk.ask()[0]["rootInfo"]["visits"] == 20, "the server goes on"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "text"),
+    [
+        ("boardXSize", 99, "2 to 25"),
+        ("boardXSize", None, "whole number"),
+        ("boardYSize", 7, "square"),
+        ("boardXSize", 5.0, "whole number"),
+        ("boardXSize", True, "whole number"),
+        ("moves", None, "pairs"),
+        ("moves", "E5", "pairs"),
+        ("moves", [["B", "E5", 1]], "pairs"),
+        ("moves", [["R", "E5"]], "'R'"),
+        ("moves", [["B", "J9"]], "J9"),
+        ("moves", [["B", "C3"], ["W", "C3"]], "Illegal move 1: C3"),
+        ("initialStones", [["B", "pass"]], "pass"),
+        ("initialStones", [["B", "A2"], ["B", "B1"], ["W", "A1"]], "libert"),
+        ("initialPlayer", "x", "'x'"),
+        ("analyzeTurns", [1], "turn 1"),
+        ("analyzeTurns", "1", "array"),
+        ("priorities", [1], "analyzeTurns"),
+        ("priority", 2**62, "whole number"),
+        ("priority", "high", "whole number"),
+        ("rules", None, "name"),
+        ("rules", "no such rules", "unknown rules"),
+        ("rules", {"ko": "NONE"}, "none"),
+        ("komi", 6.25, "half"),
+        ("komi", 401, "400"),
+        ("whiteHandicapBonus", 2, "2"),
+        ("overrideSettings", [], "object"),
+        ("overrideSettings", {"cpuctExploration": -1}, "cpuctExploration"),
+        ("overrideSettings", {"reportAnalysisWinratesAs": "RED"}, "RED"),
+        ("maxVisits", 0, "whole number"),
+        ("analysisPVLen", 1001, "1000"),
+        ("rootFpuReductionMax", 3, "2"),
+        ("rootPolicyTemperature", 0, "0.01"),
+        ("includePolicy", 1, "true or false"),
+        ("reportDuringSearchEvery", 0, "0.001"),
+        ("allowMoves", {}, "array"),
+        ("avoidMoves", [{"player": "B", "moves": ["C3"]}], "untilDepth"),
+        ("allowMoves", 2 * [{"player": "B", "moves": ["C3"], "untilDepth": 1}], "each player"),
+    ],
+)
+def test_a_wrong_field_costs_the_query_alone(field: str, value: object, text: str) -> None:
+    with Talk() as talk:
+        (answer,) = talk.ask(**{field: value})
+        assert (answer["id"], answer["field"]) == ("q", field)
+        assert text.lower() in answer["error"].lower()
+        assert talk.ask()[0]["rootInfo"]["visits"] == 20
+
+
+def test_a_network_for_another_size_refuses_the_query() -> None:
+    only = UniformEvaluator()
+    only.only_size = 9
+    with Talk(only) as talk:
+        (answer,) = talk.ask()
+        assert answer["field"] == "boardXSize" and "9x9" in answer["error"]
+        assert talk.ask(boardXSize=9, boardYSize=9)[0]["turnNumber"] == 0
+
+
+def test_unknown_fields_and_settings_warn_and_the_query_proceeds() -> None:
+    with Talk() as talk:
+        *warnings, answer = talk.ask(colour=1, overrideSettings={"maxVisitz": 1, "maxTime": 100, "wideRootNoise": 0.1})
+        assert [(w["field"], w["id"]) for w in warnings] == [("overrideSettings", "q"), ("colour", "q")]
+        assert "maxVisitz" in warnings[0]["warning"] and "maxTime" not in warnings[0]["warning"]
+        assert answer["rootInfo"]["visits"] == 20
+    with Talk(warnUnusedFields=False) as talk:
+        (answer,) = talk.ask(colour=1)
+        assert answer["moveInfos"]
+
+
+def stones(talk: Talk, **query: object) -> tuple[str, str]:
+    """The side to move and the position of the last turn, as the report has it."""
+    (answer,) = talk.ask(maxVisits=1, **query)
+    return answer["rootInfo"]["currentPlayer"], answer["rootInfo"]["thisHash"]
+
+
+def test_who_begins_and_what_stands() -> None:
+    with Talk() as talk:
+        three = [["B", "C3"], ["b", "A5"], ["Black", "E1"]]
+        assert stones(talk, initialStones=three)[0] == "W", "after a handicap White begins"
+        assert stones(talk, initialStones=three[:1])[0] == "B"
+        assert stones(talk, initialStones=[*three, ["W", "D1"]])[0] == "B"
+        assert stones(talk, initialStones=three, initialPlayer="B")[0] == "B"
+        assert stones(talk, initialStones=three, moves=[["B", "pass"]])[0] == "W"
+        played = stones(talk, moves=[["B", "C3"], ["W", "B2"]])
+        assert played == stones(talk, initialStones=[["B", "C3"], ["W", "B2"]])
+        assert played != stones(talk, initialStones=[["B", "C3"], ["W", "D2"]])
+        assert played == stones(talk, moves=[["W", "B2"], ["B", "C3"], ["W", "pass"]]), "moves out of turn"
+        assert stones(talk, moves=[["B", "pass"], ["W", "pass"]])[0] == "B", "a game that is over"
+
+
+KO = [["B", "B1"], ["W", "C1"], ["B", "A2"], ["W", "D2"], ["B", "B3"], ["W", "C3"], ["B", "C2"], ["W", "B2"]]
+
+
+def test_ko_and_suicide_against_the_rules_are_played_all_the_same() -> None:
+    """White has just taken a ko. Programs send games of servers with other rules."""
+    with Talk() as talk:
+        taken = stones(talk, moves=KO, rules="chinese")
+        again = stones(talk, moves=[*KO, ["B", "C2"]], rules="chinese")
+        free = stones(talk, moves=[*KO, ["B", "pass"], ["W", "pass"], ["B", "C2"]], rules="chinese")
+        assert again[0] == free[0] == "W" and again != taken
+        corner = [["W", "A3"], ["W", "B2"], ["W", "C1"], ["B", "A2"], ["B", "B1"], ["B", "A1"]]
+        before = stones(talk, moves=[*corner[:3]], rules="japanese")
+        assert stones(talk, moves=[*corner, ["B", "pass"]], rules="japanese")[1] != before[1]
+        emptied = stones(talk, moves=[*corner], rules="japanese")
+        assert emptied == ("W", stones(talk, moves=[*corner[:3], ["B", "pass"]], rules="japanese")[1])
+
+
+def test_the_turns_of_a_game_share_nothing_but_the_query() -> None:
+    moves = [["B", "C3"], ["W", "B3"], ["B", "B2"]]
+    with Talk() as talk:
+        together = sorted(talk.ask(moves=moves, analyzeTurns=[2, 0, 3]), key=lambda a: a["turnNumber"])
+        alone = [talk.ask(moves=moves[:turn])[0] for turn in (0, 2, 3)]
+    assert json.dumps(together) == json.dumps(alone)
+
+
+def test_allowed_and_avoided_moves_hold_to_their_depth() -> None:
+    with Talk() as talk:
+        both = [{"player": c, "moves": ["C3", "B2", "D4"], "untilDepth": 9} for c in "BW"]
+        (only,) = talk.ask(allowMoves=both, maxVisits=60, analysisPVLen=9)
+        lines = [info["pv"] for info in only["moveInfos"]]
+        assert {move for line in lines for move in line} == {"C3", "B2", "D4"} and max(map(len, lines)) > 1
+        (never,) = talk.ask(avoidMoves=both, maxVisits=200)
+        assert not {"C3", "B2", "D4"} & {move for info in never["moveInfos"] for move in info["pv"]}
+        (first,) = talk.ask(avoidMoves=[{**both[0], "untilDepth": 1}], maxVisits=200)
+        assert not {"C3", "B2", "D4"} & {info["move"] for info in first["moveInfos"]}
+        assert {"C3", "B2", "D4"} & {move for info in first["moveInfos"] for move in info["pv"]}
+
+
+def test_where_no_move_is_left_the_position_alone_is_evaluated() -> None:
+    with Talk() as talk:
+        (answer,) = talk.ask(allowMoves=[{"player": "B", "moves": [], "untilDepth": 1}], includePolicy=True)
+        assert answer["moveInfos"] == [] and len(answer["policy"]) == 26
+        assert answer["rootInfo"]["winrate"] == answer["rootInfo"]["rawWinrate"]
+
+
+def test_komi_rules_and_handicap_reach_the_search() -> None:
+    """After two passes and one more visit the score of the empty board is minus White's points."""
+    with Talk() as talk:
+
+        def white_points(**query: object) -> float:
+            allow = [{"player": c, "moves": ["pass"], "untilDepth": 100} for c in "BW"]
+            (answer,) = talk.ask(allowMoves=allow, maxVisits=30, overrideSettings=BLACK, **query)
+            return -round(2 * answer["moveInfos"][0]["scoreLead"]) / 2
+
+        assert white_points(komi=3.5) > white_points(komi=0.5)
+        assert white_points(rules="japanese") == white_points(rules="japanese", komi=6.5)
+        assert white_points(rules="chinese") == white_points(rules="chinese", komi=7.5)
+
+
+BLACK = {"reportAnalysisWinratesAs": "BLACK"}

@@ -1,0 +1,168 @@
+"""Scheduling and actions: many positions at once, priorities, partial reports, termination, the end of the input."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from checksum import Checksum
+from talk import PLAIN, Talk
+
+from tengen.evaluators import Evaluation, InputBatch
+
+MOVES = [["B", "C3"], ["W", "B2"], ["B", "D4"], ["W", "B4"], ["B", "D2"]]
+ENDLESS = 2**40
+
+
+class Gate(Checksum):
+    """Waits before each batch until it is opened; keeps the rows of each batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened = threading.Event()
+        self.batches: list[int] = []
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        assert self.opened.wait(20)
+        self.batches.append(len(batch))
+        return super().infer(batch)
+
+
+def test_the_turns_of_a_query_share_batches() -> None:
+    gate = Gate()
+    gate.opened.set()
+    with Talk(gate) as talk:
+        answers = talk.ask(moves=MOVES, analyzeTurns=list(range(6)), maxVisits=50)
+    assert sorted(answer["turnNumber"] for answer in answers) == list(range(6))
+    assert all(answer["rootInfo"]["visits"] == 50 for answer in answers)
+    assert max(gate.batches) > 8, "more than one search has in a batch"
+
+
+def test_higher_priorities_are_answered_first() -> None:
+    gate = Gate()
+    with Talk(gate, at_once=1) as talk:
+        talk.send(id="first")  # runs while the others arrive
+        talk.send(id="turns", moves=MOVES, analyzeTurns=[0, 1, 2], priorities=[-1, 7, 3])
+        talk.send(id="one", priority=5)
+        talk.send(id="two")
+        gate.opened.set()
+        talk.server.finish()
+        order = [(answer["id"], answer["turnNumber"]) for answer in talk.answers]
+    order.remove(("first", 0))  # may end before the others or rest behind them
+    assert order == [("turns", 1), ("one", 0), ("turns", 2), ("two", 0), ("turns", 0)]
+
+
+def test_partial_reports_come_while_the_search_runs() -> None:
+    with Talk() as talk:
+        talk.send(id="every", maxVisits=ENDLESS, reportDuringSearchEvery=0.001, includePolicy=True)
+        partial = talk.wait(3)[:3]
+        talk.act("terminate", terminateId="every")
+        talk.server.finish()
+        last = talk.answers[-1]
+        assert [answer["isDuringSearch"] for answer in partial] == [True] * 3 and last["isDuringSearch"] is False
+        assert sum(answer.get("isDuringSearch") is False for answer in talk.answers) == 1
+        visits = [answer["rootInfo"]["visits"] for answer in (*partial, last)]
+        assert visits == sorted(visits) and visits[0] > 0 and set(partial[0]) == set(last)
+        # Only the first report is asked for.
+        talk.send(id="first", maxVisits=ENDLESS, firstReportDuringSearchAfter=0.001)
+        talk.send(id="never", maxVisits=ENDLESS, priority=0)
+        count = len(talk.wait(len(talk.answers) + 1))
+        time.sleep(0.05)
+        assert len(talk.answers) == count and talk.answers[-1]["id"] == "first"
+
+
+def test_a_query_that_waits_is_terminated_without_results_and_one_that_runs_with_them() -> None:
+    with Talk(at_once=1) as talk:
+        talk.send(id="runs", maxVisits=ENDLESS, reportDuringSearchEvery=0.01)
+        talk.wait(1)
+        talk.send(id="waits", moves=MOVES, analyzeTurns=[0, 1, 2])
+        before = len(talk.answers)
+        talk.act("terminate", terminateId="waits", turnNumbers=[1, 5])
+        answers = [answer for answer in talk.answers[before:] if answer["id"] != "runs"]
+        assert answers[0] == {"id": "waits", "turnNumber": 1, "isDuringSearch": False, "noResults": True}
+        assert answers[1] == {"id": "action", "action": "terminate", "terminateId": "waits", "turnNumbers": [1, 5]}
+        talk.act("terminate", terminateId="runs")
+        talk.server.finish()
+        ends = {(a["id"], a["turnNumber"]): a for a in talk.answers if a.get("isDuringSearch") is False}
+        assert len(ends) == 4 and ends["runs", 0]["moveInfos"]
+        assert ends["waits", 0]["rootInfo"]["visits"] == ends["waits", 2]["rootInfo"]["visits"] == 20
+        # Everything at once, and nothing that is over already.
+        talk.send(id="a", maxVisits=ENDLESS)
+        talk.send(id="b", maxVisits=ENDLESS)
+        talk.act("terminate_all", turnNumbers=[1])
+        assert len(talk.server._open) == 2
+        talk.act("terminate_all")
+        talk.server.finish()
+        ended = [answer["id"] for answer in talk.answers if answer.get("isDuringSearch") is False]
+        assert sorted(ended[4:]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "field"),
+    [("terminate", {}, "terminateId"), ("terminate", {"terminateId": "q", "turnNumbers": 1}, "turnNumbers"),
+     ("terminate_all", {"turnNumbers": ["1"]}, "turnNumbers")],
+)  # fmt: skip
+def test_wrong_actions(action: str, fields: dict[str, object], field: str) -> None:
+    with Talk() as talk:
+        talk.act(action, **fields)
+        assert [set(answer) for answer in talk.answers] == [{"id", "field", "error"}]
+        assert talk.answers[0]["field"] == field
+
+
+def test_evaluations_are_kept_until_the_cache_is_cleared() -> None:
+    network = Checksum()
+    with Talk(network, cache=1000) as talk:
+        first, rows = talk.ask(), network.rows
+        assert talk.ask() == first and network.rows == rows
+        talk.act("clear_cache")
+        assert talk.answers[-1] == {"id": "action", "action": "clear_cache"}
+        assert talk.ask() == first and network.rows == 2 * rows
+
+
+def test_an_evaluation_that_fails_costs_its_queries_alone() -> None:
+    class Failing(Checksum):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            if batch.edge == 7:
+                raise MemoryError("no memory")
+            return super().infer(batch)
+
+    with Talk(Failing()) as talk:
+        (answer,) = talk.ask(boardXSize=7, boardYSize=7)
+        assert (answer["id"], answer["turnNumber"]) == ("q", 0) and "no memory" in answer["error"]
+        assert talk.ask()[0]["rootInfo"]["visits"] == 20
+
+
+def test_the_limits_of_a_configuration_hold_where_a_query_has_none() -> None:
+    with Talk(maxVisits=7) as talk:
+        assert talk.ask(maxVisits=None)[0]["rootInfo"]["visits"] == 7
+        began = time.monotonic()
+        (answer,) = talk.ask(maxVisits=ENDLESS, overrideSettings={"maxTime": 0.1})
+        assert answer["moveInfos"] and time.monotonic() - began < 10
+    with Talk() as talk:
+        assert talk.ask(maxVisits=None)[0]["rootInfo"]["visits"] == 500
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_the_end_of_the_input(tengen, waiting: bool) -> None:  # type: ignore[no-untyped-def]
+    """Queries of a piped file are all answered; with -quit-without-waiting an endless one does not hold the program."""
+    lines = [json.dumps({**PLAIN, "id": str(i), "maxVisits": 5}) for i in range(3)]
+    lines += [] if waiting else [json.dumps({**PLAIN, "maxVisits": ENDLESS})]
+    arguments = [] if waiting else ["-quit-without-waiting"]
+    done = tengen("analysis", "--backend", "uniform", *arguments, input="\n".join(lines))
+    assert done.returncode == 0 and "ready to begin handling requests" in done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    if waiting:
+        assert [answer["id"] for answer in answers] == ["0", "1", "2"]
+
+
+def test_a_reader_that_goes_away_ends_the_wait() -> None:
+    def write(text: str) -> None:
+        raise BrokenPipeError
+
+    with Talk() as talk:
+        talk.server._write = write
+        talk.send(maxVisits=ENDLESS, reportDuringSearchEvery=0.001)
+        talk.server.finish()
+        assert talk.server.reader_gone.is_set()

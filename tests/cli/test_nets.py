@@ -1,0 +1,111 @@
+"""`tengen nets add` and `tengen nets NAME --raw POSITION`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import katago_twin
+import numpy as np
+import pytest
+
+from tengen.cli.app import main
+from tengen.evaluators import load_evaluator
+from tengen.evaluators.network_file import find_network, installed, read_card, user_folder
+from tengen.game import Game
+from tengen.sgf import write_game
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of added networks."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return user_folder()
+
+
+@pytest.fixture
+def katago_file(tmp_path: Path) -> Path:
+    maker = katago_twin.Maker(14, 0)
+    path = tmp_path / "tiny.v2.bin"
+    path.write_bytes(katago_twin.text(maker.model((maker.ordinary(),))))
+    return path
+
+
+def test_nets_add_installs_a_network_of_katago(
+    user: Path, katago_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["nets", "add", str(katago_file)]) == 0
+    assert capsys.readouterr().out == f"tiny: katago, b1c6; installed as {user}/tiny.onnx\n"
+    assert main(["nets", "add", str(katago_file), "--name", "other"]) == 0
+    assert main(["nets", "add", str(katago_file), "--name", "other"]) == 2
+    assert "a network 'other' is installed already: choose another name with --name" in capsys.readouterr().err
+    assert [found.name for found in installed()][-2:] == ["other", "tiny"]
+    found = read_card(find_network("tiny"))
+    assert (found.family, found.plane_set, found.config["format"]) == ("katago", "katago-v7", 14)
+    assert main(["nets", "tiny"]) == 0
+    assert "converted from tiny.v2.bin" in capsys.readouterr().out
+
+
+def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
+    shipped = find_network("zero-7x7")
+    assert main(["nets", "add", str(shipped), "--name", "again"]) == 0
+    assert read_card(find_network("again")) == read_card(shipped).model_copy(update={"name": "again"})
+    game = Game(7).play("D4")
+    again, before = (load_evaluator(name).evaluate([game]).policy for name in ("again", "zero-7x7"))
+    assert np.array_equal(again, before)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["missing.bin.gz"], "missing.bin.gz cannot be read: No such file"),
+        (["missing.onnx"], "missing.onnx cannot be read: No such file"),
+        (["FILE", "--name", "../up"], "'../up' cannot be the name of a network"),
+        (["FILE", "--name", "default"], "'default' cannot be the name of a network"),
+        (["FILE", "--name", "zero-9x9"], "a network 'zero-9x9' is installed already"),
+        (["FILE", "--profile", "rank_5k"], "imitates no people, so that it takes no profile 'rank_5k'"),
+    ],
+)
+def test_nets_add_refuses(
+    words: list[str], message: str, user: Path, katago_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["nets", "add", *(word.replace("FILE", str(katago_file)) for word in words)]) == 2
+    assert message in capsys.readouterr().err
+    assert not user.exists()
+
+
+def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = Game(9, "japanese", 6.5).play("D4").play("E5").play("C3")
+    (tmp_path / "game.sgf").write_bytes(write_game(game))
+
+    def shown(*words: str) -> str:
+        assert main(["nets", "zero-9x9", *words]) == 0
+        return capsys.readouterr().out
+
+    text = shown("--raw", f"{tmp_path}/game.sgf:2", "--symmetry", "3")
+    assert text == shown("--raw", "B D4 W E5", "--size", "9", "--rules", "japanese", "--komi", "6.5", "--symmetry", "3")
+    lines = text.splitlines()
+    assert lines[0] == "symmetry 3" and lines[10] == "policy" and lines[21] == "whiteOwnership" and len(lines) == 31
+    assert lines[11 + 4].split()[4] == lines[11 + 5].split()[3] == "NAN"
+    everything = json.loads(shown("--raw", f"{tmp_path}/game.sgf", "--symmetry", "all", "--json"))
+    assert [one["symmetry"] for one in everything] == list(range(8))
+    for one in everything:
+        total = sum(x or 0 for row in one["policy"] for x in row) + one["policyPass"]
+        assert total == pytest.approx(1, abs=1e-4)
+        assert one["policy"][6][2] is None and one["whiteWin"] + one["whiteLoss"] == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--raw", ""], "--raw needs a network"),
+        (["zero-9x9", "--raw", "D4 D4", "--size", "9"], "D4"),
+        (["zero-9x9", "--raw", "W D4", "--size", "9"], "it is the turn of B after 0 moves"),
+        (["linear", "--raw", "D4"], "no network 'linear'"),
+        (["zero-9x9", "--raw", "", "--symmetry", "8"], "no symmetry '8': give 0 to 7 or all"),
+        (["zero-9x9", "--raw", "missing.sgf"], "no such file or directory: missing.sgf"),
+    ],
+)
+def test_raw_outputs_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nets", *words]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,60 @@
+"""KataGo's plane sets against slow readings, on random games that meet kos, passes and captures, and on real ones."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from agreement import Pair
+from data_pipeline.plain_katago import v7
+from data_pipeline.test_planes import random_move
+from plain_reading import TooLong
+
+from tengen.data.planes import encode_game, plane_set
+from tengen.game import Game
+from tengen.rules import Rules
+
+TWINS = {"katago-v7": v7}
+RULES = ("chinese", "tromp-taylor", "japanese", "aga", "new-zealand")
+
+
+def check(name: str, game: Game, seen: Counter[str]) -> None:
+    try:
+        expected, numbers = TWINS[name](game)
+    except (TooLong, RecursionError):
+        seen["given up"] += 1
+        return
+    described = plane_set(name)
+    planes, scalars, _ = encode_game(name, game)
+    assert set(np.unique(planes)) <= {0, 1} and len(planes) == len(expected)
+    for plane, values, points in zip(described.planes, planes, expected, strict=True):
+        assert set(np.flatnonzero(values).tolist()) == points, f"{plane}\n{game.rules} {game.moves[-6:]}\n{game}"
+        seen[plane] += bool(points)
+    assert dict(zip(described.scalars, scalars.tolist(), strict=True)) == pytest.approx(
+        dict(zip(described.scalars, numbers, strict=True))
+    )
+    seen["positions"] += 1
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_random_games(name: str) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(15):
+        rng = random.Random(seed)
+        size = rng.choice([5, 5, 6, 7, 9])
+        pair = Pair(size, Rules.parse(RULES[seed % len(RULES)]), rng.choice([6.5, 7.0, 0.0, -3.5, 300.0]))
+        for _ in range(2 * size * size):
+            if rng.random() < 0.02:  # passes that end the game, and a move out of turn
+                for _ in range(rng.randrange(1, 4)):
+                    pair.play(size * size, pair.plain.to_play)
+            if rng.random() < 0.02:
+                pair.plain.to_play = 1 - pair.plain.to_play
+                pair.play(size * size, pair.plain.to_play)
+            random_move(pair, rng)
+            if rng.random() < 6 / size**2 or (pair.game.ko is not None and rng.random() < 0.5):
+                check(name, pair.game, seen)
+    never = {plane for plane in plane_set(name).planes if not seen[plane]}
+    assert never <= {"encore_ko", "unused", "own_encore_start", "opponent_encore_start"}, never
+    assert seen["positions"] > 60 and seen["given up"] < seen["positions"] / 5, seen
