@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="networks are made with the extra [train]")
 
+from tengen.cli.app import main
 from tengen.data.planes import plane_set
 from tengen.engine import Engine, Limits
 from tengen.errors import NetworkError
@@ -41,9 +42,9 @@ def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     policy, value = files
-    card = join(policy, value, tmp_path / "alphago.onnx")
+    assert main(["nets", "join", str(policy), str(value), "--out", str(tmp_path / "alphago.onnx")]) == 0
+    card = read_card(tmp_path / "alphago.onnx")
     assert (card.name, card.plane_set, card.board_sizes) == ("alphago", "alphago49", [19])
-    assert read_card(tmp_path / "alphago.onnx") == card
     game = Game(size=19, komi=7.5)
     games = [game.copy()] + [game.play(point).copy() for point in ("Q16", "D4", "Q3", "D16", "E16")]
     joined, first, second = (
