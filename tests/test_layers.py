@@ -65,11 +65,12 @@ HEAVY = {
 
 NATIVE_ALLOWED = {
     "board": set(),
+    "convolution": set(),
     "playout": {"board"},
     "features": {"board"},
     "search": {"board", "features", "playout"},
     "pool": {"board", "features", "playout", "search"},
-    "bindings": {"board", "features", "playout", "search", "pool"},
+    "bindings": {"board", "convolution", "features", "playout", "search", "pool"},
     "tests": {"board", "features", "playout", "search", "pool"},
     "fuzz": {"board", "features", "playout"},
     "bench": {"board", "features", "playout", "search", "pool"},

@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void register_board(nb::module_& m);
+void register_convolution(nb::module_& m);
 void register_features(nb::module_& m);
 void register_linear(nb::module_& m);
 void register_playout(nb::module_& m);
@@ -16,6 +17,7 @@ NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);
     m.doc() = "Tengen's native core: rules, features, playouts and search.";
     register_board(m);
+    register_convolution(m);
     register_features(m);
     register_search(m);
     register_pool(m);

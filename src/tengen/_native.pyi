@@ -213,6 +213,25 @@ def rules_text(text: str) -> str:
 
 def rule_names() -> list[str]: ...
 
+class Winograd:
+    """
+    A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.
+    """
+
+    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.
+        """
+
+    @property
+    def outputs(self) -> int:
+        """Number of output channels."""
+
+    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool) -> None:
+        """
+        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual, which may be output itself, and no less than 0 with relu. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+        """
+
 def plane_set_names() -> list[str]:
     """Names of the plane sets."""
 

@@ -13,6 +13,7 @@ from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import MoveRestriction, RootEvaluation
 from tengen.engine.style import Style
+from tengen.evaluators import Evaluator, UniformEvaluator
 from tengen.game import Game
 from tengen.gtp.server import serve
 from tengen.gtp.session import GtpSession, Options
@@ -27,6 +28,7 @@ class FakeEngine:
     """
 
     script: list[str] = field(default_factory=list)
+    evaluator: Evaluator = field(default_factory=UniformEvaluator)
     dead: tuple[str, ...] = ()
     reports: int = 1
     seconds: float = 0.0
@@ -144,3 +146,15 @@ def ask(session: GtpSession, line: str) -> str:
     answer = talk(session, line)
     assert answer.endswith("\n\n") and answer.count("\n\n") == 1, f"badly framed: {answer!r}"
     return answer[2:-2] if answer.startswith("= ") else answer[:-2]
+
+
+def raw_fields(text: str) -> dict[str, list[str]]:
+    """The words after each key of one block of kata-raw-nn."""
+    found: dict[str, list[str]] = {}
+    for word in text.split():
+        if word[0].isalpha() and word != "NAN":
+            key = word
+            found[key] = []
+        else:
+            found[key].append(word)
+    return found

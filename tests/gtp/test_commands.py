@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from gtp_fakes import FakeEngine, ask, played, session_of, talk
+from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
 from tengen.engine.clock import TimeControl
-from tengen.engine.params import SearchParams
+from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.session import GtpSession
@@ -114,6 +114,14 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "clear_cache all",
         "cputime 1",
         "kata-get-models 0",
+        "kata-raw-nn",
+        "kata-raw-nn b",
+        "kata-raw-nn 8",
+        "kata-raw-nn -1",
+        "kata-raw-nn some",
+        "kata-raw-nn 0 1.5",
+        "kata-raw-nn 0 0.5 w",
+        "kata-raw-nn 0 b",
         "kata-get-params c_puct",
         "kata-get-param",
         "kata-get-param lagBuffer",
@@ -235,6 +243,24 @@ def test_the_network_and_the_cache() -> None:
     assert json.loads(ask(session, "kata-get-models"))[0]["name"] == "fake"
     assert ask(session, "clear_cache") == "" and session.engine.forgotten == 1  # type: ignore[attr-defined]
     assert float(ask(session, "cputime")) > 0
+
+
+def test_raw_outputs_have_katagos_form() -> None:
+    session = played("D4", "E5")
+    one = raw_fields(ask(session, "kata-raw-nn 3 0.5"))
+    assert one["symmetry"] == ["3"] and len(one["policy"]) == len(one["whiteOwnership"]) == 81
+    assert [i for i, word in enumerate(one["policy"]) if word == "NAN"] == sorted(
+        [session.game.point("D4"), session.game.point("E5")]
+    )
+    assert float(one["whiteWin"][0]) == 0.5 and one["shorttermWinlossError"] == ["-1.000"]
+    blocks = ask(session, "kata-raw-nn w all").split("symmetry ")[1:]
+    assert [block.split()[0] for block in blocks] == list("01234567")
+
+
+def test_playouts_have_no_raw_outputs() -> None:
+    session = session_of(FakeEngine(params=playout_params()))
+    assert ask(session, "kata-raw-nn 0").startswith("? there is no network")
+    assert ask(session, "kata-get-models") == "[]"
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ def command(
             help="Random seed. Games repeat exactly without time limits; with --net none also use --threads 1.",
         ),
     ] = 0,
+    name: Annotated[
+        str, typer.Option(help="Answer to the command name. Some front ends use KataGo's commands for KataGo alone.")
+    ] = "Tengen",
     log: Annotated[Path | None, typer.Option(help="File for the log. Default: standard error.")] = None,
 ) -> None:
     """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
@@ -60,6 +63,7 @@ def command(
     run(
         Settings(
             version=__version__,
+            name=name,
             net=net,
             playouts=playouts,
             preset=preset,

@@ -73,7 +73,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     changes = read_katago_params(given | read_overrides(known.override_config))
     if changes.unknown:
         print(f"warning: settings without a meaning are ignored: {', '.join(changes.unknown)}", file=sys.stderr)
-    options = ["--net", known.model]
+    options = ["--net", known.model, "--name", "KataGo"]  # front ends choose their commands by this name
     for name, value in changes.search.items():
         options += ["--set", f"{name}={value}"]
     limits = {"visits": "--visits", "seconds": "--seconds"}

@@ -1,4 +1,4 @@
-"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs; `nets add` and `nets join`."""
+"""`tengen nets`: the installed networks and playout policies, cards, raw outputs; `nets add` and `nets join`."""
 
 import json
 from pathlib import Path

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tengen.gtp import analysis, params, play, setup
+from tengen.gtp import analysis, network, params, play, setup
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession, Stream
 
@@ -20,7 +20,7 @@ def protocol_version(session: GtpSession, args: Arguments) -> str:
 
 def name(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
-    return "Tengen"
+    return session.options.name
 
 
 def version(session: GtpSession, args: Arguments) -> str:
@@ -97,7 +97,8 @@ COMMANDS: dict[str, Handler] = {
     "kata-get-params": params.get_params,
     "kata-set-param": params.set_param,
     "kata-set-params": params.set_params_by_json,
-    "kata-get-models": params.get_models,
+    "kata-get-models": network.get_models,
+    "kata-raw-nn": network.raw_nn,
     "clear_cache": params.clear_cache,
     "play": play.play,
     "genmove": play.genmove,

@@ -1,4 +1,4 @@
-"""Commands about the settings: those of the search by Tengen's and by KataGo's names, the network, and the cache."""
+"""Commands about the settings: those of the search by Tengen's and by KataGo's names, and the cache."""
 
 from __future__ import annotations
 
@@ -52,16 +52,6 @@ def set_params_by_json(session: GtpSession, args: Arguments) -> str:
     args.expect(1, 1000)
     _set(session, json_object(" ".join(args.words)))
     return ""
-
-
-def get_models(session: GtpSession, args: Arguments) -> str:
-    """The network of this board size as KataGo describes its networks: a JSON list, empty without a network."""
-    args.expect(0)
-    size, engine = session.game.size, session.engine
-    if not engine.params_on(size).asks_network:
-        return "[]"
-    name = engine.name_on(size)
-    return json.dumps([{"name": name, "internalName": name, "usesHumanSLProfile": False, "usingFP16": "false"}])
 
 
 def clear_cache(session: GtpSession, args: Arguments) -> str:

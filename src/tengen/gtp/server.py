@@ -24,6 +24,7 @@ class Settings:
     """The options of `tengen gtp`; its help explains each. `version` is the answer to the command `version`."""
 
     version: str = "0"
+    name: str = "Tengen"
     net: str = "default"
     playouts: str | None = None
     preset: str | None = None
@@ -62,6 +63,7 @@ def run(settings: Settings) -> None:
         style=style,
     )
     options = Options(
+        name=settings.name,
         version=settings.version,
         limits=limits,
         visits_without_clock=engine.limits.visits,

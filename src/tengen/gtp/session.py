@@ -16,6 +16,7 @@ from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
+from tengen.evaluators.evaluator import Evaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.streams import InputQueue
 
@@ -25,6 +26,7 @@ Emit = Callable[[str], None]
 class GtpEngine(Protocol):
     """The part of `tengen.engine.Engine` that GTP uses."""
 
+    evaluator: Evaluator
     params: SearchParams
     style: Style
 
@@ -71,10 +73,11 @@ class Stream:
 class Options:
     """Options of the command line.
 
-    version: what the program answers to `version`. limits: of every move. visits_without_clock: of a move that nothing
-    else limits. ponder: whether to search in the opponent's time.
+    name, version: what the program answers to `name` and `version`. limits: of every move. visits_without_clock: of a
+    move that nothing else limits. ponder: whether to search in the opponent's time.
     """
 
+    name: str = "Tengen"
     version: str = "0"
     limits: Limits = field(default_factory=Limits)
     visits_without_clock: int | None = 400

@@ -109,7 +109,9 @@ class CyclePlayer:
         if path is None:
             raise FileNotFoundError(f"network {number} of the run does not exist yet")
         workers = min(self.config.workers or core_count(), self.config.games_at_once)
-        shared = OpenVinoEvaluator(path, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False)
+        shared = OpenVinoEvaluator(
+            path, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False
+        )
         return [shared] * workers
 
 

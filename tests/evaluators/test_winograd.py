@@ -1,0 +1,65 @@
+"""Winograd's algorithm against the plain sum of products, and in whole networks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from tengen import _native
+from tengen.evaluators import load_evaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.game import Game
+
+
+@pytest.mark.parametrize("kernel", [3, 5])
+@pytest.mark.parametrize("batch, inputs, outputs, edge", [(1, 3, 5, 5), (3, 17, 40, 9), (2, 32, 16, 19)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_convolution(kernel: int, batch: int, inputs: int, outputs: int, edge: int, whole: bool) -> None:
+    random = np.random.default_rng(kernel + edge)
+    planes = random.standard_normal((batch, inputs, edge, edge)).astype(np.float32)
+    weights = random.standard_normal((outputs, inputs, kernel, kernel)).astype(np.float32)
+    bias = random.standard_normal(outputs).astype(np.float32)
+    residual = random.standard_normal((batch, outputs, edge, edge)).astype(np.float32) if whole else None
+    border = kernel // 2
+    windows = sliding_window_view(
+        np.pad(planes.astype(float), [(0, 0), (0, 0), (border, border), (border, border)]), (kernel, kernel), (2, 3)
+    )
+    expected = np.einsum("bcyxij,kcij->bkyx", windows, weights) + bias[:, None, None]
+    if residual is not None:
+        expected = np.maximum(expected + residual, 0)
+    found = np.empty((batch, outputs, edge, edge), np.float32)
+    _native.Winograd(weights, bias).run(planes, found, residual, whole)
+    assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
+
+
+def test_arrays_of_other_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="3x3 or 5x5"):
+        _native.Winograd(np.zeros((8, 8, 4, 4), np.float32), np.zeros(8, np.float32))
+    kernel = _native.Winograd(np.zeros((8, 4, 3, 3), np.float32), np.zeros(8, np.float32))
+    with pytest.raises(ValueError, match="4 inputs and 8 outputs"):
+        kernel.run(np.zeros((2, 4, 9, 9), np.float32), np.zeros((1, 8, 9, 9), np.float32), None, False)
+
+
+def test_a_network_gives_the_same_with_it() -> None:
+    """Every convolution of the default network, on a full board and on a smaller one in the same tensor."""
+    shipped = Path(load_evaluator("default").on(19).path)  # type: ignore[attr-defined]
+    positions = [Game(size) for size in (19, 13, 19)]
+    for game in positions:
+        for point in (60, 61, 40, 62):
+            game.play(point)
+    plain, winograd = (
+        OpenVinoEvaluator(shipped, precision="f32", threads=2, winograd=use, remember=False).evaluate(positions)
+        for use in (False, True)
+    )
+    assert 0 < np.abs(plain.policy - winograd.policy).max() < 1e-5
+    assert np.abs(plain.value - winograd.value).max() < 1e-5
+    assert plain.score is not None and winograd.score is not None
+    assert np.abs(plain.score - winograd.score).max() < 1e-3
+
+
+def test_boards_and_batches_that_gain_nothing_stay_plain() -> None:
+    evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, precision="f32", threads=8, winograd=True)  # type: ignore[attr-defined]
+    for rows, edge in ((1, 19), (32, 9), (32, 19)):
+        evaluator.infer(evaluator.encoded([Game(edge)] * rows))
+    assert sorted(evaluator._requests) == [(1, 19, False), (4, 19, True), (32, 9, False)]

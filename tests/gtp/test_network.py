@@ -1,0 +1,51 @@
+"""`kata-raw-nn` with a network of KataGo: the same numbers as KataGo's own answer to the same commands."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gtp_fakes import FakeEngine, ask, raw_fields, session_of
+
+from tengen.evaluators import Evaluator
+from tengen.evaluators.load import load_evaluator
+
+NETS = Path(__file__).parents[3] / "shared" / "nets"
+NETWORK, GOLDEN = NETS / "g170-b6c96-s175395328-d26788732.bin.gz", NETS / "golden" / "g170-b6c96.jsonl.xz"
+pytestmark = pytest.mark.skipif(not NETWORK.exists(), reason="needs the networks of ../shared/nets")
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Evaluator:
+    return load_evaluator(str(NETWORK), "onnxruntime", threads=1)
+
+
+def positions() -> list[dict[str, Any]]:
+    """One position of each size and rule set but those of 19x19, and one there."""
+    with lzma.open(GOLDEN, "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    small = {(row["size"], row["rules"]): row for row in rows if row["size"] < 19}
+    return [*small.values(), rows[0]]
+
+
+def test_the_answer_is_katagos(evaluator: Evaluator) -> None:
+    found = positions()
+    assert len(found) > 8
+    for row in found:
+        session = session_of(FakeEngine(evaluator=evaluator), size=row["size"])
+        lines = [f"kata-set-rules {row['rules']}", f"komi {row['komi']}", *(f"play {move}" for move in row["moves"])]
+        for line in lines:
+            assert ask(session, line) == "", line
+        answer = raw_fields(ask(session, f"kata-raw-nn {row['symmetry']}"))
+        assert answer["symmetry"] == [str(row["symmetry"])]
+        for name in ("whiteWin", "whiteLoss", "noResult"):
+            assert float(answer[name][0]) == pytest.approx(row[name], abs=1e-3), (name, row["size"], row["rules"])
+        assert float(answer["whiteLead"][0]) == pytest.approx(row["whiteLead"], abs=0.05)
+        assert float(answer["policyPass"][0]) == pytest.approx(row["policyPass"], abs=1e-3)
+        theirs = [p for line in row["policy"] for p in line]
+        for mine, other in zip(answer["policy"], theirs, strict=True):
+            assert (mine == "NAN") == (other is None)
+            assert other is None or float(mine) == pytest.approx(other, abs=1e-3)
