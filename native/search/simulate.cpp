@@ -70,8 +70,17 @@ bool Search::is_superko_illegal(const Path& path) const {
     if (path.back().node->moves()[path.back().edge].point == game_->board().pass()) return false;
     const auto stones = tree_.stones(*node);
     const bool odd = path.size() % 2;
-    if (game_->was_there(stones, odd ? opponent(game_->to_play()) : game_->to_play())) return true;
-    for (std::size_t depth = 1; depth < path.size(); ++depth) {
+    // No position from before the button was taken may count.
+    std::size_t first = 0;
+    if (game_->button_left()) {
+        const auto takes = [&](const Step& step) {
+            return step.node->moves()[step.edge].point == game_->board().pass();
+        };
+        const auto taken = std::ranges::find_if(path, takes);
+        if (taken != path.end()) first = static_cast<std::size_t>(taken - path.begin()) + 1;
+    }
+    if (!first && game_->was_there(stones, odd ? opponent(game_->to_play()) : game_->to_play())) return true;
+    for (std::size_t depth = std::max<std::size_t>(first, 1); depth < path.size(); ++depth) {
         const bool same_turn = game_->rules().ko == Ko::positional || depth % 2 == odd;
         if (same_turn && tree_.stones(*path[depth].node) == stones) return true;
     }

@@ -71,6 +71,17 @@ class Game:
     def passes(self) -> int: ...
 
     @property
+    def pass_ends(self) -> bool:
+        """Whether a pass of the side to play ends the game."""
+
+    @property
+    def button(self) -> int:
+        """Who took the button; 2 for nobody."""
+
+    @property
+    def button_left(self) -> bool: ...
+
+    @property
     def move_count(self) -> int: ...
 
     @property
@@ -205,13 +216,19 @@ def diagram_stones(text: str) -> tuple[int, list[int], list[int]]:
 
 def transform(point: int, size: int, symmetry: int) -> int: ...
 
-def rule_parts(text: str) -> tuple[str, str, bool, str]:
-    """(ko, scoring, suicide, bonus) of a rule set's name or text form."""
+def rule_parts(text: str) -> tuple[str, str, bool, str, str, bool, bool]:
+    """
+    (ko, scoring, suicide, bonus, tax, button, friendly_pass_ok) of a rule set's name or text form.
+    """
 
 def rules_text(text: str) -> str:
     """The shortest text of these rules: the name if they have one."""
 
-def rule_names() -> list[str]: ...
+def rule_names() -> list[str]:
+    """One name for each named rule set, and korean."""
+
+def rule_aliases() -> list[str]:
+    """Further names of the same rule sets."""
 
 class Winograd:
     """

@@ -11,10 +11,9 @@ from tengen.analysis.config import AnalysisSettings
 from tengen.coords import from_gtp, to_gtp
 from tengen.engine.positions import from_stones, resumed
 from tengen.engine.search import MoveRestriction
-from tengen.errors import GtpError, IllegalMove, NetworkError, RecipeError, TengenError
+from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import BLACK, WHITE, Game
-from tengen.gtp.setup import from_json, parse_rules
 from tengen.rules import Rules
 
 Fields = Mapping[str, Any]
@@ -148,12 +147,12 @@ def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
         if isinstance(given, str):
-            rules = parse_rules(given)
+            rules = Rules.parse(given)
         elif isinstance(given, dict):
-            rules = from_json(given)
+            rules = Rules.from_katago(given)
         else:
             raise QueryError("rules", "a name such as chinese, or a JSON object with the fields of the rules, expected")
-    except GtpError as error:
+    except RecipeError as error:
         raise QueryError("rules", f"Could not parse rules: {error}") from error
     if "whiteHandicapBonus" in fields:
         bonus = fields["whiteHandicapBonus"]
@@ -164,7 +163,7 @@ def _rules(fields: Fields) -> Rules:
 
 
 def _start(size: int, rules: Rules, fields: Fields) -> Game:
-    komi = 6.5 if rules.scoring == "territory" else 7.5
+    komi = rules.usual_komi
     if "komi" in fields:
         komi = _number(fields, "komi", -MAX_KOMI, MAX_KOMI)
         if not (2 * komi).is_integer():

@@ -31,9 +31,11 @@ def resumed(game: Game) -> Game:
 def from_stones(game: Game, to_play: int) -> Game:
     """A new game that starts from the stones of this one: no history, no ko, no prisoners.
 
-    White's bonus is kept in the komi, and the rules give none for the stones that Black has now.
+    White's bonus and a button that was taken are kept in the komi, and the rules give no bonus for the stones that
+    Black has now.
     """
-    fresh = Game(game.size, replace(game.rules, bonus="none"), game.komi + game._native.white_bonus)
+    rules = replace(game.rules, bonus="none", button=game._native.button_left)
+    fresh = Game(game.size, rules, game.komi + game._native.white_bonus)
     board = game.board.ravel()
     black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
     return fresh.setup(black=black, white=white, to_play=to_play)
