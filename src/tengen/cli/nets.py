@@ -1,4 +1,4 @@
-"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs; `nets add` installs one."""
+"""`tengen nets`: the installed networks and playout policies, cards, raw outputs; `nets add` and `nets join`."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def command(
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
-    `tengen nets add FILE` installs a network.
+    `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
     """
     if raw is not None:
         if name is None:
@@ -89,7 +89,19 @@ def add(
     print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
 
 
-SUBCOMMANDS = {"add": add}
+def join(
+    policy: Annotated[str, typer.Argument(help="the network whose policy is taken: a name or a file")],
+    value: Annotated[str, typer.Argument(help="the network whose value, score and ownership are taken")],
+    out: Annotated[Path, typer.Option(help="the network file to write")],
+) -> None:
+    """Join the policy of one network and the value of another into one network file, as AlphaGo plays with."""
+    from tengen.evaluators.join import join as write_joined
+
+    card = write_joined(find_network(policy), find_network(value), out)
+    print(f"{out}: policy of {card.config['policy']}, value of {card.config['value']}, plane set {card.plane_set}")
+
+
+SUBCOMMANDS = {"add": add, "join": join}
 
 
 def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
