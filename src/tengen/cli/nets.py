@@ -14,6 +14,7 @@ from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
+    UnknownNetwork,
     add_network,
     default_by_size,
     embedded_files,
@@ -146,7 +147,7 @@ def find_file(name_or_path: str, *others: str) -> Path:
         return find_network(name_or_path)
     try:
         return find_playout(name_or_path) if is_playout(name_or_path) else find_network(name_or_path)
-    except NetworkError as error:
+    except UnknownNetwork as error:
         networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
