@@ -162,6 +162,7 @@ def convert_katago(path: Path, target: Path, profile: str = "", name: str = "") 
         board_sizes=list(KATAGO_SIZES),
         rules="all" if model.version >= 7 else "area scoring with superko",
         data=f"converted from {path.name}",
+        search={"preset": "katago"},
     )
     onnx.helper.set_model_props(graph, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
