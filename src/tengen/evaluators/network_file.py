@@ -200,6 +200,7 @@ def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
         board_sizes=list(KATAGO_SIZES),
         rules="all" if model.version >= 7 else "area scoring with superko",
         data=f"converted from {path.name}",
+        search={"preset": "katago"},
     )
     return graph, card
 
