@@ -143,7 +143,7 @@ class Filler {
 
 // A fight of which nobody can fill the shared points.
 struct Seki {
-    Board filled;     // with all other dame filled
+    Board board;      // without the dead stones
     PointSet shared;  // the empty points that neither side can fill
     PointSet stones;  // in seki, without the stones that filled dame
 };
@@ -157,7 +157,7 @@ Seki find_seki(const Board& board, const PointSet& dead) {
 
     Filler filler(cleared, owner, dame);
     const PointSet shared = filler.fill();
-    if (shared.empty()) return {filler.board(), {}, {}};
+    if (shared.empty()) return {cleared, {}, {}};
     PointSet beside;
     shared.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
     // The chains of the filled board, and of them the stones that stood before it was filled.
@@ -168,18 +168,25 @@ Seki find_seki(const Board& board, const PointSet& dead) {
     PointSet found;
     for (const Color color : {Color::black, Color::white})
         found |= stones & filler.board().stones(color) & cleared.stones(color);
-    return {filler.board(), shared, found};
+    return {cleared, shared, found};
 }
 
-// Where a seki is fought out: the shared points, the chains beside them, and their eyes.
-PointSet fight_area(const Seki& seki) {
-    const Board& board = seki.filled;
-    PointSet area = seki.shared | whole_chains(board, seki.stones), beside;
-    area.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
-    for (PointSet rest = (beside & board.empty_points()).minus(area); !rest.empty();) {
-        const PointSet region = region_of(board.table(), board.empty_points(), rest.first());
-        rest = rest.minus(region);
-        if (region.count() <= kLargestDame) area |= region;
+// Where the seki of a stone is fought out: its chain, and then, as long as there are any, the chains in seki and the
+// `doubtful` ones beside that, the shared points and the small empty regions.
+PointSet fight_area(const Seki& seki, Point stone, const PointSet& doubtful) {
+    const Board& board = seki.board;
+    const PointSet weak = seki.stones | (doubtful & (board.stones(Color::black) | board.stones(Color::white)));
+    PointSet area, fresh;
+    for (fresh.add(stone); !fresh.empty();) {
+        area |= fresh;
+        PointSet beside;
+        fresh.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
+        fresh = whole_chains(board, beside & weak).minus(area);
+        for (PointSet rest = (beside & board.empty_points()).minus(area); !rest.empty();) {
+            const PointSet region = region_of(board.table(), board.empty_points(), rest.first());
+            rest = rest.minus(region);
+            if (region.count() <= kLargestDame) fresh |= region;
+        }
     }
     return area;
 }
@@ -210,13 +217,16 @@ PointSet proven_seki(const Board& board, const PointSet& dead) {
     const PointSet gone = whole_chains(board, dead);
     PointSet found;
     const auto prove = [&](const PointSet& here, const Seki& seki) {
-        const PointSet area = fight_area(seki);
         for (PointSet rest = (seki.stones & here).minus(found); !rest.empty();) {
-            PointSet chain;
-            seki.filled.for_each_stone(rest.first(), [&](Point s) { chain.add(s); });
-            const PointSet fight = region_of(board.table(), area, rest.first());
-            if (cannot_be_captured(seki.filled, rest.first(), fight)) found |= chain & rest;
+            const Point stone = rest.first();
+            PointSet chain, liberties;
+            seki.board.for_each_stone(stone, [&](Point s) { chain.add(s); });
             rest = rest.minus(chain);
+            const PointSet fight = fight_area(seki, stone, gone);
+            (fight & seki.board.stones(seki.board.at(stone))).for_each([&](Point s) {
+                liberties |= seki.board.liberty_set(s);
+            });
+            if (liberties.minus(fight).empty() && cannot_be_captured(seki.board, stone, fight)) found |= chain & here;
         }
     };
     if (!gone.empty()) prove(gone, find_seki(board, {}));

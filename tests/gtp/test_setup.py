@@ -23,6 +23,15 @@ def test_boardsize_begins_a_game_and_keeps_komi_and_rules() -> None:
     assert (game.size, game.komi, game.rules.text, game.moves) == (13, 5.5, "japanese", [])
 
 
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_the_smallest_boards_can_be_played_and_counted(size: int) -> None:
+    session = session_of()
+    assert ask(session, f"boardsize {size}") == ""
+    assert ask(session, "play b A1") == "" and ask(session, f"play w {'ABCD'[size - 1]}{size}") == ""
+    assert ask(session, "genmove b").split()[0] in {coords.to_gtp(p, size) for p in range(size * size + 1)} | {"resign"}
+    assert ask(session, "final_score")[0] in "BW0"
+
+
 @pytest.mark.parametrize("words", ["boardsize 13 13", "boardsize 13:13", "rectangular_boardsize 13 13"])
 def test_a_square_board_may_be_named_by_columns_and_rows(words: str) -> None:
     session = session_of()

@@ -233,6 +233,20 @@ OPEN_DAME = """
 """
 
 
+# From a real game: Black's D3 E3 D2 D1 are dead. They would look like a seki if White filled the corner himself.
+FILLED_CORNER = """
+    . . . X O X X X X
+    X X X O O O X X .
+    X O X X O O O X X
+    O O X . X X O O .
+    O . O X X X O X .
+    . O O O O X X X X
+    . . O X X O O X .
+    . . O X O . O X .
+    . . . X . O O O X
+"""
+
+
 @pytest.mark.parametrize(
     "text", [NAKADE, ONE_EYE_AGAINST_NONE, LARGER_EYE, OPEN_DAME], ids=["nakade", "one eye", "larger eye", "dame"]
 )
@@ -266,6 +280,7 @@ def test_reading_proves_nothing_about_the_dead() -> None:
         (NAKADE, "A9 A8 A7 A6 B6 C6 D6 D7 D8 D9"),
         (ONE_EYE_AGAINST_NONE, "D9 D8 E8"),
         (LARGER_EYE, "D9 D8"),
+        (FILLED_CORNER, "D3 E3 D2 D1"),
     ):
         game = Game.from_diagram(text)
         assert game.proven_seki(dead.split()) == []
