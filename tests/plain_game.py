@@ -29,6 +29,9 @@ class PlainGame:
         self.history = [(self.board, to_play)]  # every position, with the side to play
         self.boards = {self.board}
         self.since_pass = 0  # the first entry of the history that a long cycle may count
+        self.since_button = 0  # the first entry of the history that superko forbids
+        self.button: int | None = None  # the color that took it
+        self.repeated_pass = False
 
     def reason(self, p: int, color: int) -> str:
         """Why the move is illegal, or the empty text."""
@@ -42,9 +45,11 @@ class PlainGame:
             return "ko"
         if after.lost and not (self.rules.suicide and len(after.lost) > 1):
             return "suicide"
-        if self.rules.ko == "positional" and after.board in self.boards:
-            return "superko"
-        if self.rules.ko == "situational" and after.board in self.boards and (after.board, 1 - color) in self.history:
+        if self.rules.ko == "simple" or after.board not in self.boards:
+            return ""
+        past = self.history[self.since_button :]
+        players = (color, 1 - color) if self.rules.ko == "positional" else (1 - color,)
+        if any((after.board, player) in past for player in players):
             return "superko"
         return ""
 
@@ -52,12 +57,29 @@ class PlainGame:
         """reason() of every point of the board."""
         return [self.reason(p, color) for p in range(self.passing)]
 
+    @property
+    def button_left(self) -> bool:
+        return self.rules.button and self.button is None
+
+    def passed_here(self, color: int) -> bool:
+        """Whether the color passed in this position before, since the button went."""
+        before = zip(self.moves, self.history, strict=False)
+        return (color, self.passing) in [
+            move for move, at in list(before)[self.since_button :] if at == self.history[-1]
+        ]
+
     def play(self, p: int, color: int) -> None:
+        takes_button = p == self.passing and self.button_left
+        self.repeated_pass = (
+            self.rules.ko == "simple" and p == self.passing and not takes_button and self.passed_here(color)
+        )
         self.moves.append((color, p))
         self.to_play = 1 - color
         if p == self.passing:
-            self.passes += 1
+            self.passes = 0 if takes_button else self.passes + 1
             self.since_pass = len(self.history)
+            if takes_button:
+                self.button, self.since_button = color, self.since_pass
         else:
             self.passes = 0
             self.board, taken, lost = after_stone(self.board, p, color)
@@ -77,7 +99,7 @@ class PlainGame:
 
     @property
     def is_over(self) -> bool:
-        return self.passes >= 2 or self.is_no_result
+        return self.passes >= 2 or self.repeated_pass or self.is_no_result
 
     @property
     def handicap(self) -> int:
@@ -91,8 +113,10 @@ class PlainGame:
         return stones if stones >= 2 else 0
 
     @property
-    def bonus(self) -> int:
-        return {"none": 0, "n": self.handicap, "n-1": max(self.handicap - 1, 0)}[self.rules.bonus]
+    def bonus(self) -> float:
+        """White's points for the handicap and the button."""
+        button = 0 if self.button is None else self.button - 0.5
+        return button + {"none": 0, "n": self.handicap, "n-1": max(self.handicap - 1, 0)}[self.rules.bonus]
 
     def without(self, dead: Iterable[int]) -> Board:
         """Return the board without the dead chains; `dead` holds a stone or more of each."""
@@ -101,7 +125,7 @@ class PlainGame:
     def owners(self, dead: Iterable[int] = (), seki: Collection[int] = ()) -> Board:
         """Who owns each point: stones their owner's, empty regions his whose stones alone surround them, else 2.
 
-        By territory the regions beside the stones in `seki` are nobody's.
+        With a tax the regions beside the stones in `seki` are nobody's.
         """
         left = owners = self.without(dead)
         for region in components(left, {2}):
@@ -111,8 +135,17 @@ class PlainGame:
         return owners
 
     def without_eyes(self, seki: Collection[int]) -> set[int]:
-        """The stones whose eyes count nothing: those in `seki`, by territory."""
-        return set(seki) if self.rules.scoring == "territory" else set()
+        """The stones whose eyes count nothing: those in `seki`, with a tax."""
+        return set() if self.rules.tax == "none" else set(seki)
+
+    def group_tax(self, color: int, dead: Iterable[int], seki: Collection[int]) -> int:
+        """Two points of each group, a connected region of stones and points, as far as it has points outside seki."""
+        if self.rules.tax != "all":
+            return 0
+        owners, taxed, left = self.owners(dead), self.owners(dead, seki), self.without(dead)
+        return sum(
+            min(2, sum(left[p] == 2 and taxed[p] == color for p in group)) for group in components(owners, {color})
+        )
 
     def score(self, dead: Iterable[int] = (), seki: Collection[int] = ()) -> float:
         """Black's points minus White's."""
@@ -124,4 +157,7 @@ class PlainGame:
                 taken = [p for p, c in enumerate(self.board) if c == 1 - color and left[p] == 2]
                 eyes = [p for p in taken if owners[p] == 2 and self.owners(dead)[p] != 2]  # of a seki
                 points[color] += len(taken) - len(eyes) + self.captures[color] - left.count(color)
-        return points[0] - points[1] - self.komi - self.bonus
+        for color in (0, 1):
+            points[color] -= self.group_tax(color, dead, seki)
+        last_button = self.to_play - 0.5 if self.button_left else 0
+        return points[0] - points[1] - self.komi - self.bonus - last_button

@@ -3,50 +3,116 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 from gtp_fakes import ask, session_of, talk
 
 from tengen.errors import RecipeError
 from tengen.game import Game
-from tengen.rules import RULE_NAMES, Rules
+from tengen.rules import RULE_ALIASES, RULE_NAMES, Rules
 from tengen.sgf import read_game, write_game
 
 ALL = [
     Rules(*parts)  # type: ignore[arg-type]
     for parts in itertools.product(
-        ("simple", "positional", "situational"), ("area", "territory"), (False, True), ("none", "n", "n-1")
+        ("simple", "positional", "situational"),
+        ("area", "territory"),
+        (False, True),
+        ("none", "n", "n-1"),
+        ("none", "seki", "all"),
+        (False, True),
+        (False, True),
     )
 ]
 
+# What KataGo 1.17.2 answers to kata-get-rules after kata-set-rules NAME: ko, scoring, suicide, whiteHandicapBonus, tax,
+# hasButton, friendlyPassOk.
+KATAGO = {
+    "tromp-taylor": ("POSITIONAL", "AREA", True, "0", "NONE", False, False),
+    "chinese": ("SIMPLE", "AREA", False, "N", "NONE", False, True),
+    "chinese-ogs": ("POSITIONAL", "AREA", False, "N", "NONE", False, True),
+    "japanese": ("SIMPLE", "TERRITORY", False, "0", "SEKI", False, False),
+    "stone-scoring": ("SIMPLE", "AREA", False, "0", "ALL", False, True),
+    "ancient-territory": ("SIMPLE", "TERRITORY", False, "0", "ALL", False, False),
+    "aga": ("SITUATIONAL", "AREA", False, "N-1", "NONE", False, True),
+    "aga-button": ("SITUATIONAL", "AREA", False, "N-1", "NONE", True, True),
+    "new-zealand": ("SITUATIONAL", "AREA", True, "0", "NONE", False, True),
+    "ing": ("POSITIONAL", "AREA", True, "0", "NONE", False, True),
+}
+KATAGO_FIELDS = ("ko", "scoring", "suicide", "whiteHandicapBonus", "tax", "hasButton", "friendlyPassOk")
+SAME = {
+    "tromp-taylor": ("tromptaylor", "tromp_taylor", "Tromp Taylor"),
+    "chinese-ogs": ("chinese-kgs", "chineseOGS", "chinesekgs", "Chinese_KGS"),
+    "japanese": ("korean",),
+    "stone-scoring": ("ancient-area", "ancientarea", "stonescoring", "stone scoring"),
+    "ancient-territory": ("ancientterritory",),
+    "aga": ("bga", "french", "AGA"),
+    "aga-button": ("agabutton", "aga button"),
+    "new-zealand": ("nz", "newzealand", "new_zealand"),
+    "ing": ("goe", "Ing"),
+}
 
-@pytest.mark.parametrize(
-    ("name", "rules"),
-    [
-        ("tromp-taylor", Rules("positional", "area", True, "none")),
-        ("chinese", Rules("simple", "area", False, "n")),
-        ("japanese", Rules("simple", "territory", False, "none")),
-        ("korean", Rules("simple", "territory", False, "none")),
-        ("aga", Rules("situational", "area", False, "n-1")),
-        ("new-zealand", Rules("situational", "area", True, "none")),
-    ],
-)
-def test_named_rules(name: str, rules: Rules) -> None:
+
+@pytest.mark.parametrize(("name", "fields"), KATAGO.items())
+def test_named_rules_are_those_of_katago(name: str, fields: tuple[str | bool, ...]) -> None:
+    rules = Rules.parse(name)
     assert name in RULE_NAMES
-    assert Rules.parse(name) == rules
-    assert Rules.parse(name.upper().replace("-", "_")) == rules
-    assert Game(9, name).rules == rules
+    assert rules.katago == dict(zip(KATAGO_FIELDS, fields, strict=True))
+    assert Rules.from_katago(rules.katago) == rules == Rules.parse(json.dumps(rules.katago))
+    assert Game(9, name).rules == rules and rules.text == name
+    for other in SAME.get(name, ()):
+        assert Rules.parse(other) == rules, other
+    session = session_of()
+    assert ask(session, f"kata-set-rules {name}") == "" and json.loads(ask(session, "kata-get-rules")) == rules.katago
+
+
+def test_every_name_is_known() -> None:
+    assert {*RULE_NAMES, *RULE_ALIASES} <= {*KATAGO, *itertools.chain(*SAME.values())}
 
 
 def test_every_combination_reads_back() -> None:
-    assert len(ALL) == 36
+    assert len({rules.text for rules in ALL}) == len(ALL) == 432
     for rules in ALL:
-        assert Rules.parse(rules.text) == rules
+        assert Rules.parse(rules.text) == rules == Rules.from_katago(rules.katago)
+        assert Rules.parse(compact(rules)) == rules
         assert Game(5, rules).rules == rules
-    assert str(Rules.parse("ko=simple,scoring=area,suicide=false,bonus=n")) == "chinese"
+    assert str(Rules.parse("ko=simple,scoring=area,suicide=false,bonus=n,friendly_pass_ok=true")) == "chinese"
 
 
-@pytest.mark.parametrize("rules", ALL, ids=str)
+def compact(rules: Rules) -> str:
+    fields = rules.katago
+    flags = [
+        f"{key}{int(value)}" for key, value in (("button", rules.button), ("fpok", rules.friendly_pass_ok)) if value
+    ]
+    bonus = "" if rules.bonus == "none" else f"whb{fields['whiteHandicapBonus']}"
+    parts = f"ko{fields['ko']}score{fields['scoring']}tax{fields['tax']}sui{int(rules.suicide)}"
+    return "".join([parts, *flags[:1], bonus, *flags[1:]])
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),
+        ("koSIMPLEscoringTERRITORYsui0", "japanese"),  # the tax follows the scoring
+        ("koSIMPLE scoreAREA taxALL sui0 fpok1", "stone-scoring"),
+        ('{"ko": "SIMPLE", "score": "TERRITORY", "suicide": false}', "japanese"),
+        ("ko=simple,scoring=territory,suicide=false,bonus=none", "japanese"),  # as stores of Tengen 0.23 have it
+        ("japanese,tax=all", "ancient-territory"),
+        ("{}", "tromp-taylor"),
+    ],
+)
+def test_other_texts(text: str, rules: str) -> None:
+    assert Rules.parse(text).text == rules
+
+
+def test_tax_follows_the_scoring() -> None:
+    assert [Rules(scoring=scoring).tax for scoring in ("area", "territory")] == ["none", "seki"]
+    assert Rules.parse("chinese,scoring=territory").tax == "seki" and Rules.parse("japanese,scoring=area").tax == "none"
+    assert Rules.parse("japanese,scoring=area,tax=seki").tax == "seki"
+
+
+@pytest.mark.parametrize("rules", ALL[::7], ids=str)
 def test_one_text_form_everywhere(rules: Rules) -> None:
     """GTP and SGF's RU read and print the same text, also of parts that have no name."""
     session = session_of()
@@ -64,11 +130,31 @@ def test_one_text_form_everywhere(rules: Rules) -> None:
 
 
 def test_names_with_parts() -> None:
-    assert Rules.parse("chinese,ko=positional") == Rules("positional", "area", False, "n")
+    assert Rules.parse("chinese,ko=positional").text == "chinese-ogs"
     assert Rules.parse("ko=simple") == Rules("simple", "area", True, "none")
 
 
-@pytest.mark.parametrize("text", ["", "chess", "ko=often", "komi=7.5", "chinese,aga", "suicide=yes", "chinese,,"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "chess", "ko=often", "ko=spight", "komi=7.5", "chinese,aga", "suicide=yes", "chinese,,", "tax=some"),
+        *("koSPIGHTscoreAREA", "koSIMPLEscorAREA", "koSIMPLEkomi7.5", "komi7.5", "sui2", '{"ko": "SPIGHT"}'),
+    ],
+)
 def test_unknown_words_are_named(text: str) -> None:
     with pytest.raises(RecipeError, match=r"known are|part=value"):
+        Rules.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"ko": 3}', "field ko of rules is a text, not 3"),
+        ('{"suicide": "yes"}', "field suicide of rules is true or false, not 'yes'"),
+        ('{"komi": 7.5}', "unknown field komi of rules: one of friendlyPassOk,"),
+        ('{"ko": ', "invalid JSON"),
+    ],
+)
+def test_bad_json_is_refused(text: str, message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
         Rules.parse(text)

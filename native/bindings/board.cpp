@@ -197,7 +197,8 @@ int checked_transform(int point, int size, int symmetry) {
 auto rule_parts(const std::string& text) {
     const Rules rules = Rules::parse(text);
     return std::make_tuple(std::string(name(rules.ko)), std::string(name(rules.scoring)), rules.suicide,
-                           std::string(name(rules.handicap_bonus)));
+                           std::string(name(rules.handicap_bonus)), std::string(name(rules.tax)), rules.button,
+                           rules.friendly_pass_ok);
 }
 
 std::vector<std::string> rule_names() {
@@ -205,6 +206,8 @@ std::vector<std::string> rule_names() {
     for (const auto& rules : named_rules()) names.emplace_back(rules.name);
     return names;
 }
+
+std::vector<std::string> rule_aliases() { return {alias_names().begin(), alias_names().end()}; }
 
 void bind_history(nb::class_<Game>& game) {
     game.def(
@@ -247,6 +250,10 @@ void bind_state(nb::class_<Game>& game) {
         .def_prop_ro("to_play", [](const Game& g) { return index(g.to_play()); })
         .def_prop_ro("first_to_play", [](const Game& g) { return index(g.first_to_play()); })
         .def_prop_ro("passes", &Game::passes)
+        .def_prop_ro("pass_ends", &Game::pass_ends, "Whether a pass of the side to play ends the game.")
+        .def_prop_ro(
+            "button", [](const Game& g) { return index(g.button()); }, "Who took the button; 2 for nobody.")
+        .def_prop_ro("button_left", &Game::button_left)
         .def_prop_ro("move_count", [](const Game& g) { return g.moves().size(); })
         .def_prop_ro("is_over", &Game::is_over)
         .def_prop_ro("is_no_result", &Game::is_no_result)
@@ -395,9 +402,11 @@ void register_board(nb::module_& m) {
           "'').");
     m.def("diagram_stones", diagram_stones, "text"_a, "(size, black points, white points) of a text diagram.");
     m.def("transform", checked_transform, "point"_a, "size"_a, "symmetry"_a);
-    m.def("rule_parts", rule_parts, "text"_a, "(ko, scoring, suicide, bonus) of a rule set's name or text form.");
+    m.def("rule_parts", rule_parts, "text"_a,
+          "(ko, scoring, suicide, bonus, tax, button, friendly_pass_ok) of a rule set's name or text form.");
     m.def(
         "rules_text", [](const std::string& text) { return Rules::parse(text).text(); }, "text"_a,
         "The shortest text of these rules: the name if they have one.");
-    m.def("rule_names", rule_names);
+    m.def("rule_names", rule_names, "One name for each named rule set, and korean.");
+    m.def("rule_aliases", rule_aliases, "Further names of the same rule sets.");
 }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::uint64_t kWhiteToPlay = 0x5bd1e995c0ffee11ULL;  // any constant with no relation to the stones' keys
 
+// What the button is worth to White when this color has it.
+float button_points(Color color) { return color == Color::white ? 0.5f : color == Color::black ? -0.5f : 0.0f; }
+
 }  // namespace
 
 std::string_view reason(Legality value) {
@@ -64,9 +67,10 @@ void Game::open_books() {
     to_play_ = first_;
     resigned_ = Color::empty;
     passes_ = 0;
-    long_cycle_ = false;
+    long_cycle_ = repeated_pass_ = false;
+    button_ = Color::empty;
     captures_ = {};
-    since_pass_ = 0;
+    since_pass_ = since_button_ = 0;
     held_ = {board_.stones(Color::black), board_.stones(Color::white)};
     history_ = {position_key(board_.hash(), to_play_)};
 }
@@ -89,8 +93,19 @@ bool Game::repeats(Point p, Color color) const {
 
 bool Game::was_there(std::uint64_t stones, Color to_play) const {
     if (rules_.ko == Ko::simple) return false;
-    return std::find(history_.rbegin(), history_.rend(), position_key(stones, to_play)) != history_.rend();
+    const auto end = history_.rend() - static_cast<std::ptrdiff_t>(since_button_);
+    return std::find(history_.rbegin(), end, position_key(stones, to_play)) != end;
 }
+
+// Whether the color has passed with these stones on the board before, under simple ko.
+bool Game::passed_here(Color color) const {
+    if (rules_.ko != Ko::simple) return false;
+    for (std::size_t i = since_button_; i < moves_.size(); ++i)
+        if (moves_[i].point == board_.pass() && moves_[i].color == color && history_[i] == history_.back()) return true;
+    return false;
+}
+
+bool Game::pass_ends() const { return !button_left() && (passes_ >= 1 || passed_here(to_play_)); }
 
 bool Game::is_legal(Point p, Color color) const {
     return board_.is_legal(p, color, rules_.suicide) && !repeats(p, color);
@@ -107,7 +122,8 @@ Legality Game::legality(int p, Color color) const {
 }
 
 void Game::play(Point p, Color color) {
-    const bool pass = p == board_.pass();
+    const bool pass = p == board_.pass(), takes_button = pass && button_left();
+    repeated_pass_ = pass && !takes_button && passed_here(color);
     const Color other = opponent(color);
     const int own_before = board_.stones(color).count(), others_before = board_.stones(other).count();
     past_[moves_.size() % kPastBoards] = {board_.stones(Color::black), board_.stones(Color::white)};
@@ -118,9 +134,10 @@ void Game::play(Point p, Color color) {
     const auto key = position_key(board_.hash(), to_play_);
     history_.push_back(key);
     if (pass) {
-        ++passes_;
         long_cycle_ = false;
         since_pass_ = history_.size() - 1;
+        passes_ = takes_button ? 0 : passes_ + 1;
+        if (takes_button) button_ = color, since_button_ = since_pass_;
         return;
     }
     passes_ = 0;
@@ -164,7 +181,7 @@ void Game::set_move_limit(int moves, AtLimit declared) {
 Ending Game::ending() const {
     if (resigned_ != Color::empty) return Ending::resignation;
     if (long_cycle_) return Ending::long_cycle;
-    if (passes_ >= 2) return Ending::passes;
+    if (passes_ >= 2 || repeated_pass_) return Ending::passes;
     return limit_reached() ? Ending::move_limit : Ending::none;
 }
 
@@ -196,9 +213,12 @@ int Game::handicap() const {
 }
 
 float Game::white_bonus() const {
+    const float taken = button_points(button_);
     const int stones = handicap();
-    if (rules_.handicap_bonus == HandicapBonus::none || stones == 0) return 0;
-    return static_cast<float>(rules_.handicap_bonus == HandicapBonus::n ? stones : stones - 1);
+    if (rules_.handicap_bonus == HandicapBonus::none || stones == 0) return taken;
+    return taken + static_cast<float>(rules_.handicap_bonus == HandicapBonus::n ? stones : stones - 1);
 }
+
+float Game::white_compensation() const { return komi_ + white_bonus() + (button_left() ? button_points(to_play_) : 0); }
 
 }  // namespace tengen

@@ -63,7 +63,8 @@ class Game {
     void play(Point p, Color color);
     bool undo();  // the resignation, else the last move, by replay; false if there is neither
 
-    // The end of a game, by the first of these that holds: a resignation, a long cycle, two passes, the limit of moves.
+    // The end of a game, by the first of these that holds: a resignation, a long cycle, passes (two in a row or a
+    // repeated one), the limit of moves.
     // The next move takes a resignation back.
     void resign(Color color) { resigned_ = color; }
     Color resigned() const { return resigned_; }  // Color::empty without a resignation
@@ -75,10 +76,19 @@ class Game {
     Ending ending() const;
     bool is_no_result() const;  // over without winner or count
 
-    int passes() const { return passes_; }  // at the end, in a row
+    int passes() const { return passes_; }  // at the end, in a row, without the one that took the button
+    // A player who passes where he passed before, with the same stones, ends the game under simple ko: this ends
+    // cycles with passes in them, such as sending two returning one.
+    bool is_repeated_pass() const { return repeated_pass_; }
+    bool pass_ends() const;  // whether a pass of to_play() ends the game
+    // The button of the rules: the color that took it, Color::empty while nobody has.
+    Color button() const { return button_; }
+    bool button_left() const { return rules_.button && button_ == Color::empty; }
     // The same stones with the same side to play for the third time since the last pass, under simple ko: no result.
     bool is_long_cycle() const { return long_cycle_; }
-    bool is_over() const { return passes_ >= 2 || long_cycle_ || resigned_ != Color::empty || limit_reached(); }
+    bool is_over() const {
+        return passes_ >= 2 || repeated_pass_ || long_cycle_ || resigned_ != Color::empty || limit_reached();
+    }
     // Whether superko forbids to make these stones with this side to play (0 or more moves on from here); `stones` is
     // the hash of a board.
     bool was_there(std::uint64_t stones, Color to_play) const;
@@ -88,12 +98,15 @@ class Game {
     // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
     // stone.
     int handicap() const;
-    float white_bonus() const;  // points that the rules give White for the handicap
+    float white_bonus() const;  // points that the rules give White: for the handicap, and half of one for the button
+    // Komi, bonus, and a button that is left, which at the end goes to the side to play.
+    float white_compensation() const;
 
   private:
     std::uint64_t position_key(std::uint64_t stones, Color to_play) const;
     bool repeats(Point p, Color color) const;
     bool may_repeat(Point p, Color color) const;
+    bool passed_here(Color color) const;
     bool limit_reached() const { return move_limit_ && moves_.size() >= static_cast<std::size_t>(move_limit_); }
     void open_books();
     void refuse_after_moves() const;
@@ -105,8 +118,11 @@ class Game {
     Color to_play_ = Color::black;
     int passes_ = 0;
     bool long_cycle_ = false;
+    bool repeated_pass_ = false;
+    Color button_ = Color::empty;
     std::array<int, 2> captures_{};
     std::size_t since_pass_ = 0;    // index of the first entry of history_ that a long cycle may count
+    std::size_t since_button_ = 0;  // of the first that may not be repeated: taking the button makes all positions new
     std::array<PointSet, 2> held_;  // where a color ever had a stone
     std::vector<Move> setup_, moves_;
     std::array<std::array<PointSet, 2>, kPastBoards> past_;  // by color, before move n at n % kPastBoards

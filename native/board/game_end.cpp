@@ -17,10 +17,12 @@ std::array<PointSet, 2> pass_alive_areas(const Game& game) {
 
 std::optional<float> margin_of(const Game& game, const std::array<PointSet, 2>& areas) {
     const int points = game.board().points();
-    const float komi = game.komi() + game.white_bonus();
-    const float black = static_cast<float>(2 * areas[0].count() - points) - komi;
+    if (game.rules().tax != Tax::none) return std::nullopt;  // the area says too little
+    // Either side may still get a button that is left.
+    const float komi = game.komi() + game.white_bonus(), doubt = game.button_left() ? 0.5f : 0.0f;
+    const float black = static_cast<float>(2 * areas[0].count() - points) - komi - doubt;
     if (black > 0) return black;
-    const float white = static_cast<float>(points - 2 * areas[1].count()) - komi;
+    const float white = static_cast<float>(points - 2 * areas[1].count()) - komi + doubt;
     if (white < 0) return white;
     return std::nullopt;
 }

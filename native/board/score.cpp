@@ -1,5 +1,6 @@
 #include "board/score.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -9,8 +10,6 @@
 namespace tengen {
 
 namespace {
-
-float compensation(const Game& game) { return game.komi() + game.white_bonus(); }
 
 // The surrounded regions beside stones in seki of the same color.
 PointSet seki_eyes(const Board& board, const PointSet& dead) {
@@ -25,6 +24,48 @@ PointSet seki_eyes(const Board& board, const PointSet& dead) {
                 eyes |= region_of(board.table(), open, n);
     });
     return eyes;
+}
+
+// The eyes that count nothing by the game's rules.
+PointSet taxed_eyes(const Game& game, const PointSet& dead) {
+    return game.rules().tax == Tax::none ? PointSet() : seki_eyes(game.board(), dead);
+}
+
+// What Tax::all takes: two points of each of Black's groups, minus those of White.
+int group_tax(const Board& board, const Owners& owner, const PointSet& surrounded) {
+    std::array<PointSet, 3> owned;
+    for (Point p = 0; p < board.points(); ++p) owned[index(owner[p])].add(p);
+    int tax = 0;
+    for (const Color color : {Color::black, Color::white}) {
+        PointSet rest = owned[index(color)];
+        while (!rest.empty()) {
+            const PointSet group = region_of(board.table(), rest, rest.first());
+            rest = rest.minus(group);
+            tax += std::min((group & surrounded).count(), 2) * (color == Color::black ? 1 : -1);
+        }
+    }
+    return tax;
+}
+
+// Points that an empty board's owner has: what area and territory scoring count alike, and how they are taxed.
+struct Count {
+    PointSet gone, eyes, surrounded;  // dead stones; eyes that count nothing; empty points otherwise
+    Owners owner;
+    int tax;
+};
+
+Count count_of(const Game& game, const PointSet& dead) {
+    const Board& board = game.board();
+    Count count{whole_chains(board, dead), taxed_eyes(game, dead), {}, owners(board, dead), 0};
+    count.surrounded = (board.empty_points() | count.gone).minus(count.eyes);
+    if (game.rules().tax == Tax::all) count.tax = group_tax(board, count.owner, count.surrounded);
+    return count;
+}
+
+int owned(const Owners& owner, const PointSet& points) {
+    int difference = 0;
+    points.for_each([&](Point p) { difference += (owner[p] == Color::black) - (owner[p] == Color::white); });
+    return difference;
 }
 
 }  // namespace
@@ -78,24 +119,19 @@ Owners owners(const Board& board, const PointSet& dead) {
 }
 
 float area_score(const Game& game, const PointSet& dead) {
-    const Owners owner = owners(game.board(), dead);
-    int difference = 0;
-    for (Point p = 0; p < game.board().points(); ++p)
-        difference += (owner[p] == Color::black) - (owner[p] == Color::white);
-    return static_cast<float>(difference) - compensation(game);
+    const Count count = count_of(game, dead);
+    const int points = owned(count.owner, game.board().table().all.minus(count.eyes));
+    return static_cast<float>(points - count.tax) - game.white_compensation();
 }
 
 float territory_score(const Game& game, const PointSet& dead) {
     const Board& board = game.board();
-    const PointSet gone = whole_chains(board, dead), eyes = seki_eyes(board, dead);
-    const PointSet prisoners = gone.minus(eyes);
-    const Owners owner = owners(board, dead);
-    int difference = game.captures(Color::black) - game.captures(Color::white);
-    difference += (prisoners & board.stones(Color::white)).count() - (prisoners & board.stones(Color::black)).count();
-    (board.empty_points() | gone).minus(eyes).for_each([&](Point p) {
-        difference += (owner[p] == Color::black) - (owner[p] == Color::white);
-    });
-    return static_cast<float>(difference) - compensation(game);
+    const Count count = count_of(game, dead);
+    const PointSet prisoners = count.gone.minus(count.eyes);
+    int points = game.captures(Color::black) - game.captures(Color::white);
+    points += (prisoners & board.stones(Color::white)).count() - (prisoners & board.stones(Color::black)).count();
+    points += owned(count.owner, count.surrounded);
+    return static_cast<float>(points - count.tax) - game.white_compensation();
 }
 
 float score(const Game& game, const PointSet& dead) {
@@ -104,8 +140,7 @@ float score(const Game& game, const PointSet& dead) {
 
 Owners counted_owners(const Game& game, const PointSet& dead) {
     Owners owner = owners(game.board(), dead);
-    if (game.rules().scoring == Scoring::territory)
-        seki_eyes(game.board(), dead).for_each([&](Point p) { owner[p] = Color::empty; });
+    taxed_eyes(game, dead).for_each([&](Point p) { owner[p] = Color::empty; });
     return owner;
 }
 

@@ -19,14 +19,15 @@ PointSet whole_chains(const Board& board, const PointSet& stones);
 // The connected region of `within` around `start`, which is one of its points.
 PointSet region_of(const Geometry& table, const PointSet& within, Point start);
 
-// Points of Black minus points of White, komi and the bonus for a handicap included. Area: stones and surrounded
-// points. Territory: surrounded points, prisoners and dead stones, but nothing in the eyes of a seki (seki.h), where a
-// stone of the opponent is no prisoner either.
+// Points of Black minus points of White, komi, the bonus for a handicap and the button included. Area: stones and
+// surrounded points. Territory: surrounded points, prisoners and dead stones. With a tax the eyes of a seki (seki.h)
+// count nothing, and a stone of the opponent there is no prisoner. Tax::all also takes two points of each group: of
+// each connected region of stones and surrounded points of a color, as far as it has points outside of seki.
 float area_score(const Game& game, const PointSet& dead);
 float territory_score(const Game& game, const PointSet& dead);
 float score(const Game& game, const PointSet& dead);  // by the game's rules
 
-// The owners by the game's rules: under territory scoring the eyes of a seki are neutral.
+// The owners by the game's rules: with a tax the eyes of a seki are neutral.
 Owners counted_owners(const Game& game, const PointSet& dead);
 
 // How a game that is over ended: "B+3.5", "W+R" (Black resigned), "0" for a draw, "Void" without result; "" for a game

@@ -52,6 +52,7 @@ Labels labels_of(const Sample& sample) {
     if (sample.variant.other_scoring) {
         const bool territory = game.rules.scoring == Scoring::territory;
         game.rules.scoring = territory ? Scoring::area : Scoring::territory;
+        game.rules.tax = territory ? Tax::none : Tax::seki;
         game.komi += territory ? 1.0f : -1.0f;
     }
     if (sample.variant.komi_shift != 0.0f && !std::isnan(game.score)) {

@@ -97,8 +97,9 @@ void check(const Board& board) {
 }
 
 Rules rules_of(int bits) {
-    return {Ko(bits % 3), bits / 3 % 2 ? Scoring::area : Scoring::territory, bits / 6 % 2 == 1,
-            HandicapBonus(bits / 12 % 3)};
+    return {Ko(bits % 3),       bits / 3 % 2 ? Scoring::area : Scoring::territory,
+            bits / 6 % 2 == 1,  HandicapBonus(bits / 12 % 3),
+            Tax(bits / 36 % 3), bits / 108 % 2 == 1};
 }
 
 // A move that is legal keeps what the board foretold of it, and undo brings everything back.
@@ -136,7 +137,7 @@ void ask(const Game& game, Bytes& in) {
     REQUIRE(!black.intersects(white));
     PointSet dead;
     for (int n = in.byte() % 4; n > 0; --n) dead.add(static_cast<Point>(in.word() % board.points()));
-    const float points = score(game, dead) + game.komi() + game.white_bonus();
+    const float points = score(game, dead) + game.white_compensation();
     REQUIRE(points >= -4.0f * kMaxPoints && points <= 4.0f * kMaxPoints);
     REQUIRE(parse_diagram(diagram(board)).hash() == board.hash());
     game.superko_bans().for_each([&](Point p) { REQUIRE(game.legality(p, game.to_play()) == Legality::superko); });

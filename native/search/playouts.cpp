@@ -51,7 +51,7 @@ void LeafPlayouts::play_one(const Game& leaf, PlayoutResult& end) {
     int points = end.area[0].count() - end.area[1].count();
     if (leaf.rules().scoring == Scoring::territory)
         points -= stones_played(leaf) + end.trace.stones[0] - end.trace.stones[1];
-    const float score = static_cast<float>(points) - leaf.komi() - leaf.white_bonus();
+    const float score = static_cast<float>(points) - leaf.white_compensation();
     const float lead = score - added_komi_;
     const float win = lead > 0 ? 1.0f : lead < 0 ? -1.0f : 0.0f;
     const float soft = slope_ / 2 * std::pow(decay_, static_cast<float>(moves)) * lead;

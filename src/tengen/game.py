@@ -129,8 +129,13 @@ class Game:
 
     @property
     def passes(self) -> int:
-        """Consecutive passes at the end of the game so far."""
+        """Consecutive passes at the end of the game so far; the one that took the button does not count."""
         return self._native.passes
+
+    @property
+    def button(self) -> int | None:
+        """The color that took the button, None where the rules have none or nobody has taken it (`rules.button`)."""
+        return None if self._native.button == EMPTY else self._native.button
 
     @property
     def is_over(self) -> bool:
@@ -139,8 +144,10 @@ class Game:
 
     @property
     def ending(self) -> str:
-        """How the game ended: `resignation`, `long cycle`, `passes` (two in a row), `move limit`, or "" if it has not.
+        """How the game ended: `resignation`, `long cycle`, `passes`, `move limit`, or "" if it has not.
 
+        Two passes in a row end a game, and under simple ko the pass of a player who passed before with the same stones
+        on the board.
         A long cycle exists under simple ko: the same position with the same side to play occurs a third time since the
         last pass.
         """
@@ -279,13 +286,16 @@ class Game:
     # Counting.
 
     def score(self, dead: Iterable[Vertex] = ()) -> float:
-        """Black's points minus White's by the rules, komi included. `dead`: a stone or more of each dead chain."""
+        """Black's points minus White's by the rules, komi and button included.
+
+        `dead`: a stone or more of each dead chain. A button that nobody took goes to the side to play.
+        """
         return self._native.score([self.point(p) for p in dead])
 
     def owners(self, dead: Iterable[Vertex] = ()) -> npt.NDArray[np.int8]:
         """The owner of each point after the dead chains are removed: int8 [size, size], 0 black, 1 white, 2 neutral.
 
-        Under territory scoring eyes in seki are neutral.
+        Where the rules have a tax, eyes in seki are neutral.
         """
         return self._native.owners([self.point(p) for p in dead])
 

@@ -18,7 +18,12 @@ from tengen.rules import Rules
 ALL_RULES = [
     Rules(*cast(Any, parts))
     for parts in itertools.product(
-        ("simple", "positional", "situational"), ("area", "territory"), (False, True), ("none", "n", "n-1")
+        ("simple", "positional", "situational"),
+        ("area", "territory"),
+        (False, True),
+        ("none", "n", "n-1"),
+        ("none", "seki", "all"),
+        (False, True),
     )
 ]
 LADDER_LIMIT = 500  # positions of the slow reader; where it gives up, nothing is compared
@@ -50,10 +55,15 @@ class Pair:
         self.agree("captures", game.captures, tuple(plain.captures))
         self.agree("to play, passes", (game.to_play, game.passes), (plain.to_play, plain.passes))
         self.agree("no result", game.is_no_result, plain.is_no_result)
-        self.agree("over", game.is_over, plain.is_over)
+        self.agree("over, button", (game.is_over, game.button), (plain.is_over, plain.button))
+        ends = not plain.button_left and (
+            plain.passes > 0 or (plain.rules.ko == "simple" and plain.passed_here(plain.to_play))
+        )
+        self.agree("pass ends", game._native.pass_ends, ends)
         self.agree("handicap", (game.handicap, game._native.white_bonus), (plain.handicap, plain.bonus))
         self.tally["positions"] += 1
         self.tally["no results"] += plain.is_no_result
+        self.tally["repeated passes"] += plain.repeated_pass and plain.passes < 2
 
     def check_legality(self, color: int) -> list[str]:
         """Why each point is forbidden to a color."""

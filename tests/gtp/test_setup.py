@@ -71,7 +71,7 @@ def test_new_rules_are_checked_against_the_game() -> None:
     session.game = Game.from_diagram(text, "new-zealand", to_play=BLACK)
     session.game.play("C4", color=BLACK).play("pass", color=WHITE)
     assert ask(session, "kgs-rules chinese") == ""
-    assert session.game.rules.text == "chinese" and len(session.game.moves) == 2
+    assert session.game.rules.text == "chinese-ogs" and len(session.game.moves) == 2
 
 
 def test_rules_that_forbid_a_move_of_the_game_are_refused() -> None:

@@ -290,7 +290,14 @@ KATA = KGS | {"kata-set-rules", "kata-time_settings"}
         ("new-zealand", KGS, "kgs-rules new_zealand"),
         ("tromp-taylor", KGS, None),
         ("tromp-taylor", KATA, "kata-set-rules tromp-taylor"),
-        ("ko=simple,scoring=area,suicide=true", KATA, None),
+        ("chinese-kgs", KGS, "kgs-rules chinese"),
+        ("ko=simple,scoring=area,suicide=true", KGS, None),
+        (
+            "ko=simple,scoring=area,suicide=true",
+            KATA,
+            'kata-set-rules {"friendlyPassOk": false, "hasButton": false, "ko": "SIMPLE", "scoring": "AREA", '
+            '"suicide": true, "tax": "NONE", "whiteHandicapBonus": "0"}',
+        ),
     ],
 )
 def test_the_rules_command_depends_on_the_known_commands(rules: str, known: set[str], command: str | None) -> None:

@@ -3,10 +3,14 @@
 What each rule set is here, and so what it answers, is in the table of `tengen.rules`:
 
 - `tromp-taylor`: positional superko, area, suicide of two or more stones.
+- `ing`: the same, but dead stones are agreed on.
+- `chinese-ogs`: positional superko, area, no suicide.
 - `new-zealand`: situational superko, area, suicide of two or more stones.
-- `aga`: situational superko, area, no suicide.
+- `aga`: situational superko, area, no suicide. (`aga-button` adds the button; test_button.py has it.)
 - `chinese`: simple ko, area, no suicide; a long cycle is no result, as in play without a referee.
+- `stone-scoring`: the same, two points less for each group.
 - `japanese`, `korean`: simple ko, territory, no suicide; a long cycle is no result.
+- `ancient-territory`: the same, two points less for each group.
 
 Rules say what is legal and how a count goes; which stones are dead is said by the players, a count or playouts. Where
 rule sets publish other answers from that (bent four), the test gives the dead stones that they name.
@@ -22,8 +26,13 @@ from tengen.errors import IllegalMove
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.rules import RULE_NAMES, Rules
 
-NO_RESULT = ("chinese", "japanese", "korean")  # simple ko: repetition is allowed and ends the game
-SUICIDE = ("tromp-taylor", "new-zealand")
+# Simple ko: repetition is allowed and ends the game.
+NO_RESULT = ("chinese", "japanese", "korean", "stone-scoring", "ancient-territory")
+POSITIONAL = ("tromp-taylor", "chinese-ogs", "ing")
+SITUATIONAL = ("aga", "new-zealand")
+NAMES = (*NO_RESULT, *POSITIONAL, *SITUATIONAL)
+SUICIDE = ("tromp-taylor", "new-zealand", "ing")
+GROUP_TAX = ("stone-scoring", "ancient-territory")
 
 
 def play(game: Game, moves: str) -> Game:
@@ -40,10 +49,10 @@ def refused(game: Game, vertex: str) -> str:
 
 
 def test_every_named_rule_set_is_meant() -> None:
-    assert set(RULE_NAMES) == {*NO_RESULT, *SUICIDE, "aga"}
+    assert set(RULE_NAMES) == {*NAMES, "aga-button"}
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_triple_ko(rules: str) -> None:
     """Simple ko: no result once the position has come a third time. Superko: the move that restores it is illegal."""
     game = Game.from_diagram(TRIPLE_KO, rules)
@@ -68,27 +77,29 @@ SEND_TWO_RETURN_ONE = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_sending_two_returning_one(rules: str) -> None:
     """The board is as it was, with the other side to play.
 
     Positional superko forbids the recapture at once. Situational superko allows it, and forbids White the next sending,
-    which would bring a board with the same side to play. Under simple ko it goes on: the cycle has three moves and a
-    pass, and a pass begins the count of a long cycle anew, so the one who passes loses two stones for one each time by
-    territory.
+    which would bring a board with the same side to play. Under simple ko the cycle has three moves and a pass, and a
+    pass begins the count of a long cycle anew: Black's second pass with these stones ends the game. It is counted:
+    each round has cost White two stones for one.
     """
     game = play(Game.from_diagram(SEND_TWO_RETURN_ONE, rules, to_play=WHITE), "A5 C5")
     assert game.captures == (2, 0)
-    if rules == "tromp-taylor":
+    if rules in POSITIONAL:
         assert refused(game, "B5") == "superko"
         return
     play(game, "B5 pass")
     assert game.captures == (2, 1)
-    if rules in ("aga", "new-zealand"):
+    if rules in SITUATIONAL:
         assert refused(game, "A5") == "superko"
     else:
-        play(game, "A5 C5 B5 pass")
-        assert (game.captures, game.is_over) == ((4, 2), False)
+        play(game, "A5 C5 B5")
+        assert not game.is_over
+        game.play("pass")
+        assert (game.captures, game.passes, game.ending) == ((4, 2), 1, "passes")
 
 
 # Black's five stones in the corner have the liberties A5 and B5.
@@ -101,7 +112,7 @@ SNAPBACK = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_snapback(rules: str) -> None:
     """White throws in, is captured, and takes five stones: no ko under any rules, since the board is a new one."""
     game = play(Game.from_diagram(SNAPBACK, rules, to_play=WHITE), "B5 A5")
@@ -118,7 +129,7 @@ TWO_STONES = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_suicide_of_two_stones(rules: str) -> None:
     """Legal where the rules have it; the stones then count for the other side."""
     game = Game.from_diagram(TWO_STONES, rules, to_play=WHITE)
@@ -130,7 +141,7 @@ def test_suicide_of_two_stones(rules: str) -> None:
         assert refused(game, "A5") == "suicide"
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_suicide_of_one_stone(rules: str) -> None:
     """It changes nothing on the board, so it would be a pass that repeats; never legal."""
     assert refused(Game.from_diagram(TWO_STONES.replace(". O X", ". X ."), rules, to_play=WHITE), "A5") == "suicide"
@@ -145,7 +156,7 @@ KO = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_ko_and_its_threats(rules: str) -> None:
     """The ko may not be retaken at once; after a threat and its answer the board is a new one, under superko too.
 
@@ -178,7 +189,7 @@ MOLASSES = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_molasses_ko(rules: str) -> None:
     """Nobody can leave it: each turn elsewhere costs both sides four moves here.
 
@@ -191,15 +202,16 @@ def test_molasses_ko(rules: str) -> None:
     assert refused(game, "E2") == "ko"
     assert play(game.copy(), "A1 F5 E2 F4 D1 J1").is_legal("E5"), "a move elsewhere makes the board a new one"
     play(game, "pass F5 E2 F4")
-    if rules == "tromp-taylor":
+    if rules in POSITIONAL:
         assert refused(game, "D1") == "superko"
         return
     play(game, "D1 pass")
-    if rules in ("aga", "new-zealand"):
+    if rules in SITUATIONAL:
         assert refused(game, "E5") == "superko"
     else:
-        play(game, "E5 E1 E4 F2 pass F5 E2 F4 D1 pass E5")
+        play(game, "E5 E1 E4 F2")
         assert not game.is_over
+        assert game.play("pass").ending == "passes"
 
 
 # White's group at the lower left holds a black nakade; Black may fill A3 or C1 when he likes and come out with a ko.
@@ -216,7 +228,7 @@ BENT_FOUR = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_bent_four_in_the_corner(rules: str) -> None:
     """The Japanese and Korean rules say that White's stones are dead as they stand; by the others it is played out.
 
@@ -250,7 +262,7 @@ ONE_EYE_AGAINST_NONE = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_one_eye_against_none(rules: str) -> None:
     """The side with the eye wins: it is no seki, and Black can take the three stones whenever he likes.
 
@@ -263,8 +275,9 @@ def test_one_eye_against_none(rules: str) -> None:
     taken = game.copy().play("C9")
     assert taken.captures == (3, 0)
     # Area: White's three points and C9 become Black's four. Territory: three prisoners and four points for Black, of
-    # which he fills one if he takes them.
-    assert agreed - before == 3 + 4
+    # which he fills one if he takes them. Of a group's points the ancient rules take two: first of the group at the
+    # right, and the only one of the group at the left; then of both together.
+    assert agreed - before == 3 + 4 + (2 + 1 - 2 if rules in GROUP_TAX else 0)
     assert taken.score() - agreed == (0 if Rules.parse(rules).scoring == "area" else -1)
 
 
@@ -282,25 +295,27 @@ DOUBLE_KO = """
 """
 
 
-@pytest.mark.parametrize("rules", RULE_NAMES)
+@pytest.mark.parametrize("rules", NAMES)
 def test_double_ko(rules: str) -> None:
     """Whoever takes one ko loses the other, and what he took from cannot be retaken at once: it stops by itself.
 
     That is why a group whose eye needs both kos is dead (double-ko death): its attacker always has the answer. With a
     pass for a threat the fourth capture, Black's at C5, comes back to the board of the start: positional
-    superko forbids that, situational superko the next round, and simple ko neither, since a pass is in every round.
+    superko forbids that, situational superko the next round, and simple ko neither: there Black's second pass with
+    these stones ends the game.
     """
     game = play(Game.from_diagram(DOUBLE_KO, rules), "C8 B5")
     assert game.captures == (1, 1)
     assert refused(game, "C5") == "ko"
     play(game, "pass B8")
-    if rules == "tromp-taylor":
+    if rules in POSITIONAL:
         assert refused(game, "C5") == "superko"
         return
     play(game, "C5 pass")
     assert (game.captures, game.is_over) == ((2, 2), False)
     if rules in NO_RESULT:
-        play(game, "C8 B5 pass B8 C5 pass C8 B5 pass B8 C5")
+        play(game, "C8 B5")
         assert not game.is_over
+        assert game.play("pass").ending == "passes"
     else:
         assert refused(game, "C8") == "superko"

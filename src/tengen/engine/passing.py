@@ -53,8 +53,8 @@ def choose_move(
 
 
 def dead_are_agreed(game: Game) -> bool:
-    """Whether players remove dead stones by agreement; Tromp-Taylor rules count all stones on the board."""
-    return game.rules.text != "tromp-taylor"
+    """Whether players remove dead stones by agreement (`Rules.dead_are_agreed`)."""
+    return game.rules.dead_are_agreed
 
 
 class _Ending:

@@ -38,6 +38,10 @@ _METADATA, _KEY, _VALUE = 14, 1, 2
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
+class UnknownNetwork(NetworkError):
+    """There is neither an installed file of this name nor a file at this path."""
+
+
 class Card(BaseModel):
     """The description of a network.
 
@@ -158,6 +162,7 @@ def convert_katago(path: Path, target: Path, profile: str = "", name: str = "") 
         board_sizes=list(KATAGO_SIZES),
         rules="all" if model.version >= 7 else "area scoring with superko",
         data=f"converted from {path.name}",
+        search={"preset": "katago"},
     )
     onnx.helper.set_model_props(graph, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -187,7 +192,7 @@ def _own_folder() -> Path:
 def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     """The embedded or installed file with this name and suffix, else the file at a path.
 
-    Raises NetworkError, which names `kind` and the nearest embedded name, when there is neither.
+    Raises UnknownNetwork, which names `kind` and the nearest embedded name, when there is neither.
     """
     if suffix and Path(name_or_path).name == name_or_path:
         for folder in (EMBEDDED, user_folder()):
@@ -198,7 +203,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
         return path
     names = [file.stem for file in embedded_files(suffix)]
     hint = suggestion(name_or_path, names)
-    raise NetworkError(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
+    raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
 
 
 def _is_file(path: Path) -> bool:

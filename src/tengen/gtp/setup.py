@@ -9,7 +9,7 @@ from pathlib import Path
 from tengen import coords
 from tengen.errors import GtpError, IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
-from tengen.gtp.parse import Arguments, json_object
+from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession
 from tengen.handicap import fixed_handicap as fixed_points
 from tengen.handicap import free_handicap
@@ -118,12 +118,7 @@ def set_position(session: GtpSession, args: Arguments) -> str:
 # Rules.
 
 KGS_NAMES = ("chinese", "aga", "japanese", "new_zealand")
-_BONUSES = {"none": "0", "n": "N", "n-1": "N-1"}
-_ALIASES = {
-    "tromp_taylor": "tromp-taylor",
-    "chinese-ogs": "chinese,ko=positional",
-    "chinese-kgs": "chinese,ko=positional",
-}
+_KGS_MEANING = {"chinese": "chinese-kgs"}  # KGS has positional superko
 
 
 def kgs_rules(session: GtpSession, args: Arguments) -> str:
@@ -131,69 +126,40 @@ def kgs_rules(session: GtpSession, args: Arguments) -> str:
     args.expect(1)
     if args.text(0).lower() not in KGS_NAMES:
         raise GtpError(f"unknown rules {args.text(0)}: one of {', '.join(KGS_NAMES)} expected")
-    _use(session, parse_rules(args.text(0)))
+    name = args.text(0).lower()
+    _use(session, parse_rules(_KGS_MEANING.get(name, name)))
     return ""
 
 
 def get_rules(session: GtpSession, args: Arguments) -> str:
     args.expect(0)
-    return json.dumps(to_json(session.game.rules))
+    return json.dumps(session.game.rules.katago)
 
 
 def set_rules(session: GtpSession, args: Arguments) -> str:
     """A name, or a JSON object with the fields of `kata-get-rules`."""
     args.expect(1, 1000)
-    text = " ".join(args.words)
-    _use(session, from_json(json_object(text)) if text.startswith("{") else parse_rules(text))
+    _use(session, parse_rules(" ".join(args.words)))
     return ""
 
 
 def set_rule(session: GtpSession, args: Arguments) -> str:
     """FIELD VALUE: change one field of the rules."""
     args.expect(2)
-    fields = to_json(session.game.rules)
-    if args.text(0) not in fields:
-        raise GtpError(f"unknown field {args.text(0)}: one of {', '.join(fields)} expected")
-    word = args.text(1)
-    fields[args.text(0)] = args.boolean(1) if isinstance(fields[args.text(0)], bool) else word
-    _use(session, from_json(fields))
+    fields = session.game.rules.katago
+    key = "scoring" if args.text(0) == "score" else args.text(0)
+    if key not in fields:
+        raise GtpError(f"unknown field {key}: one of {', '.join(fields)} expected")
+    fields[key] = args.boolean(1) if isinstance(fields[key], bool) else args.text(1)
+    _use(session, parse_rules(json.dumps(fields)))
     return ""
 
 
 def parse_rules(text: str) -> Rules:
     try:
-        return Rules.parse(_ALIASES.get(text.lower(), text))
+        return Rules.parse(text)
     except TengenError as error:
         raise GtpError(str(error)) from error
-
-
-def to_json(rules: Rules) -> dict[str, object]:
-    """The rules as KataGo's fields. Fields that Tengen does not have get the value that applies."""
-    return {
-        "friendlyPassOk": rules.text != "tromp-taylor",
-        "hasButton": False,
-        "ko": rules.ko.upper(),
-        "scoring": rules.scoring.upper(),
-        "suicide": rules.suicide,
-        "tax": "NONE",
-        "whiteHandicapBonus": _BONUSES[rules.bonus],
-    }
-
-
-def from_json(fields: dict[str, object]) -> Rules:
-    """Rules from KataGo's fields; missing fields are those of tromp-taylor. Raises GtpError for bad fields."""
-    known = to_json(Rules.parse("tromp-taylor"))
-    for key, value in fields.items():
-        if key not in known:
-            raise GtpError(f"unknown field {key}: one of {', '.join(known)} expected")
-        if key in ("hasButton", "tax") and str(value).upper() not in ("FALSE", "NONE"):
-            raise GtpError(f"{key} {value} is not supported")
-    parts = {**known, **fields}
-    bonus = {text: name for name, text in _BONUSES.items()}.get(str(parts["whiteHandicapBonus"]).upper())
-    if bonus is None or not isinstance(parts["suicide"], bool):
-        raise GtpError("whiteHandicapBonus is one of 0, N, N-1; suicide is true or false")
-    ko, scoring = str(parts["ko"]).lower(), str(parts["scoring"]).lower()
-    return parse_rules(f"ko={ko},scoring={scoring},suicide={str(parts['suicide']).lower()},bonus={bonus}")
 
 
 def _use(session: GtpSession, rules: Rules) -> None:

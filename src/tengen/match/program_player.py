@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ Knows = Callable[[str], bool]
 
 _COLORS = ("b", "w")
 _SCORE = re.compile(r"([BW])\+(\d+(?:\.\d+)?)", re.IGNORECASE)
-_KGS_RULES = {"chinese": "chinese", "aga": "aga", "japanese": "japanese", "new-zealand": "new_zealand"}
+_KGS_RULES = {name: name.replace("-", "_") for name in ("chinese", "aga", "japanese", "new-zealand")}
+_KGS_RULES["chinese-ogs"] = "chinese"
 # Leela Zero prints a line for each move that it considered and one with the visits of the whole search. KataGo prints
 # one line of chat with `ogsChatToStderr = true`. Both speak for the side to move (KataGo unless configured otherwise).
 _LEELA_ZERO_MOVE = re.compile(r"\s*(?P<move>[A-T]\d+|pass) -> +\d+ \(V: +(?P<winrate>\d+\.\d+)%\)", re.IGNORECASE)
@@ -223,8 +225,8 @@ def read_engine_info(remarks: Sequence[str], move: str) -> EngineInfo:
 def rules_command(rules: Rules, knows: Knows) -> str | None:
     """The command that sets these rules; None where the program has no command that can name them."""
     name = rules.text
-    if knows("kata-set-rules") and name in RULE_NAMES:
-        return f"kata-set-rules {name}"
+    if knows("kata-set-rules"):
+        return f"kata-set-rules {name if name in RULE_NAMES else json.dumps(rules.katago)}"
     if knows("kgs-rules") and name in _KGS_RULES:
         return f"kgs-rules {_KGS_RULES[name]}"
     return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sgfmill import sgf_grammar
 
+from tengen.rules import Rules
 from tengen.sgf import values
 from tengen.sgf.grammar import Properties
 from tengen.sgf.values import Result
@@ -41,12 +42,12 @@ class SgfInfo:
 
     @property
     def komi_or_guess(self) -> float:
-        """The komi, or the usual one: 0 in a handicap game, 7.5 under Chinese rules, 6.5 under others."""
+        """The komi, or the usual one: 0 in a handicap game, else that of the rules (`Rules.usual_komi`)."""
         if self.komi is not None:
             return self.komi
         if self.handicap:
             return 0.0
-        return 7.5 if self.rules_or_guess == "chinese" else 6.5
+        return Rules.parse(self.rules_or_guess).usual_komi
 
 
 _PLAIN_VALUE = re.compile(rb"[^\\\s]*+(?: [^\\\s]*+)*+")

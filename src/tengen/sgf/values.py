@@ -125,11 +125,10 @@ _RULES = {
 def rules(text: str) -> str:
     """The rule set of an RU value, as `Rules.text` writes it; empty for an unknown one."""
     plain = text.strip().lower()
-    if "=" in plain:
-        try:
-            return Rules.parse(plain).text
-        except RecipeError:
-            return ""
+    try:
+        return Rules.parse(plain).text
+    except RecipeError:
+        pass
     return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from tengen.engine import Style, TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
+from tengen.rules import Rules
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MIN_SIZE, MAX_SIZE = 5, 19
@@ -120,7 +121,7 @@ def usual_komi(rules: str, handicap: int, size: int) -> float:
         return 0.5
     if size == 7:
         return 9.0
-    return 6.5 if rules in ("japanese", "korean") else 7.0 if rules == "new-zealand" else 7.5
+    return Rules.parse(rules).usual_komi
 
 
 def first_game(size: int, visits: int) -> GameSettings:
