@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.analysis.query import Query, Turn
 from tengen.coords import to_gtp
+from tengen.engine.positions import root_symmetries
 from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.engine.search import TreeSearch
 from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import BLACK, Game
 
@@ -127,21 +127,6 @@ def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int
     if includes.pv_visits:
         info["pvVisits"] = info["pvEdgeVisits"] = list(c.pv_visits)
     return info
-
-
-def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
-    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
-    size = game.size
-    kind = game.board.astype(np.int64)
-    legal = np.zeros(size * size + 1, np.int64)
-    legal[game.legal_points()] = 1
-    kind = kind + 4 * legal[:-1].reshape(size, size)
-    for number, restriction in enumerate(restrictions, 1):
-        if restriction.color == game.to_play:
-            marked = np.zeros(size * size + 1, np.int64)
-            marked[list(restriction.points)] = 8 << number
-            kind = kind + marked[:-1].reshape(size, size)
-    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]
 
 
 # --- The root
