@@ -33,8 +33,12 @@ def report(query: Query, turn: Turn, result: SearchResult, search: TreeSearch, *
         "moveInfos": _move_infos(view, query, turn.game, result, search),
         "rootInfo": _root_info(view, turn.game, result),
     }
-    if includes.ownership and result.ownership is not None:
-        fields["ownership"] = view.board(result.ownership)
+    below = search.ownership_below()  # where the search keeps the ownership of every position
+    mean = result.ownership if below is None else below[0]
+    if includes.ownership and mean is not None:
+        fields["ownership"] = view.board(mean)
+    if includes.ownership_stdev and below is not None:
+        fields["ownershipStdev"] = _rounded_board(below[1])
     if includes.policy and result.raw is not None:
         fields["policy"] = _policy(turn.game, result.raw.policy)
     return fields
@@ -126,6 +130,12 @@ def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int
         info["noResultValue"] = _rounded(c.no_result or 0.0)
     if includes.pv_visits:
         info["pvVisits"] = info["pvEdgeVisits"] = list(c.pv_visits)
+    if includes.of_moves and (below := search.ownership_below(c.point)) is not None:
+        mean, stdev = (transform(board, symmetry) for board in below)
+        if includes.moves_ownership:
+            info["ownership"] = view.board(mean)
+        if includes.moves_ownership_stdev:
+            info["ownershipStdev"] = _rounded_board(stdev)
     return info
 
 
