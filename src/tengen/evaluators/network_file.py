@@ -25,6 +25,7 @@ from tengen.formats.katago_model import is_katago_file
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
+INT8_SUFFIX = ".int8.onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
@@ -92,6 +93,11 @@ def read_card(path: str | Path) -> Card:
     if text is None:
         raise NetworkError(f"{path} carries no card of Tengen; networks of other programs need converting first")
     return parse_card(text, path)
+
+
+def int8_path(path: Path) -> Path:
+    """Where the int8 file of a network file lies: beside it, `NET.int8.onnx`."""
+    return path.with_suffix(INT8_SUFFIX)
 
 
 def parse_card(text: str | bytes, path: str | Path) -> Card:
@@ -253,8 +259,9 @@ def user_folder() -> Path:
 
 
 def embedded_files(suffix: str) -> list[Path]:
-    """The embedded files with this suffix, by name, then those that the user added."""
-    return [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
+    found = [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
 def installed() -> list[Card]:
