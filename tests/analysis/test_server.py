@@ -166,3 +166,35 @@ def test_a_reader_that_goes_away_ends_the_wait() -> None:
         talk.send(maxVisits=ENDLESS, reportDuringSearchEvery=0.001)
         talk.server.finish()
         assert talk.server.reader_gone.is_set()
+
+
+class Owning(Checksum):
+    """Predicts an ownership that has no symmetry."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        result = super().infer(batch)
+        assert result.ownership is not None
+        result.ownership[:] = 2 * result.policy[:, :-1].reshape(result.ownership.shape) - 1
+        return result
+
+
+def test_reports_are_for_the_player_that_is_asked_for() -> None:
+    moves = [["B", "C3"]]  # White is to move
+    with Talk(Owning()) as talk:
+        black, white, mover = (
+            talk.ask(moves=moves, includeOwnership=True, overrideSettings={"reportAnalysisWinratesAs": whose})[0]
+            for whose in ("BLACK", "WHITE", "SIDETOMOVE")
+        )
+    assert white == mover and black != white
+    signed = {"scoreLead", "scoreMean", "scoreSelfplay", "utility", "utilityLcb", "rawLead", "rawScoreSelfplay"}
+    pairs = zip([black["rootInfo"], *black["moveInfos"]], [white["rootInfo"], *white["moveInfos"]], strict=True)
+    for ours, theirs in pairs:
+        for name, value in ours.items():
+            if name in ("winrate", "lcb", "rawWinrate"):
+                assert value == pytest.approx(1 - theirs[name])
+            elif name in signed:
+                assert value == -theirs[name]
+            else:
+                assert value == theirs[name], name
+    assert black["ownership"] == [-value for value in white["ownership"]]
+    assert black["rootInfo"]["scoreLead"] != 0

@@ -34,8 +34,8 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
         calls.append(path)
         return whole(path, *rest)
 
-    whole = network_file.convert_katago
-    monkeypatch.setattr(network_file, "convert_katago", convert)
+    whole = network_file.convert
+    monkeypatch.setattr(network_file, "convert", convert)
     with ThreadPoolExecutor(4) as pool:
         (found,) = set(pool.map(find_network, [plain] * 4))
     assert calls == [plain] and read_card(found).name == "tiny-v15"

@@ -67,7 +67,8 @@ class AnalysisSettings:
     """What a query has where it says nothing itself.
 
     `perspective` is whose winrate, score and ownership are reported. `at_once` positions are searched side by side.
-    `warn_unused` warns of unknown fields of a query. `front` has further settings by KataGo's names.
+    `warn_unused` warns of unknown fields of a query. `hide_history` hides the moves before a position from the network;
+    None does so for networks of KataGo. `front` has further settings by KataGo's names.
     """
 
     params: SearchParams
@@ -76,7 +77,7 @@ class AnalysisSettings:
     pv_length: int = 15
     at_once: int = 16
     warn_unused: bool = True
-    hide_history: bool = True
+    hide_history: bool | None = None
     front: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
@@ -101,7 +102,7 @@ class AnalysisSettings:
             pv_length=cast(int, front.get("analysisPVLen", self.pv_length)),
             at_once=cast(int, front.get("numAnalysisThreads", self.at_once)),
             warn_unused=cast(bool, front.get("warnUnusedFields", self.warn_unused)),
-            hide_history=cast(bool, hidden),
+            hide_history=cast("bool | None", hidden),
             front=front,
         )
         return new, changes.unknown

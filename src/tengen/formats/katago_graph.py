@@ -115,7 +115,8 @@ class _Graph:
         array = np.asarray(value, dtype, order="C")
         key = (array.shape, array.dtype.str, array.tobytes() if array.size < 1000 else len(self._constants))
         if key not in self._constants:
-            self._constants[key] = name or f"constant_{len(self._constants)}"
+            # Names of layers are free and may repeat, or be those of inputs and outputs.
+            self._constants[key] = f"{name or 'constant'}_{len(self._constants)}"
             self._initializers.append(numpy_helper.from_array(array, self._constants[key]))
         return self._constants[key]
 
