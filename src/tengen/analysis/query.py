@@ -64,6 +64,11 @@ class Includes:
     pv_visits: bool = False
     no_result: bool = False
 
+    @property
+    def of_moves(self) -> bool:
+        """Whether moves have ownership of their own."""
+        return self.moves_ownership or self.moves_ownership_stdev
+
 
 @dataclass(frozen=True)
 class Query:

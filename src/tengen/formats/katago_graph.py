@@ -48,8 +48,8 @@ from tengen.formats.katago_model import (
     ValueHead,
 )
 
-GRAPH_VERSION = 2
-"""To be raised with every change of the graph, so that networks are converted again."""
+GRAPH_VERSION = 3
+"""To be raised with every change of the graph or the card, so that networks are converted again."""
 OPSET = 18
 FAR = 1e4
 """A logit that far below the others has probability 0, in every precision."""
