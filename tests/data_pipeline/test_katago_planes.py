@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +17,11 @@ from plain_reading import TooLong
 from tengen.data.planes import encode_game, plane_set, plane_set_names
 from tengen.game import Game
 from tengen.rules import Rules
+from tengen.sgf import read_game
 
 NAMES = [name for name in plane_set_names() if name.startswith("katago")]
 RULES = ("chinese", "tromp-taylor", "japanese", "aga-button", "new-zealand", "stone-scoring", "ancient-territory")
+GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 NEVER = {"encore_ko", "unused", "own_encore_start", "opponent_encore_start"}
 
 
@@ -60,3 +64,34 @@ def test_random_games() -> None:
         never = {plane for plane in plane_set(name).planes if not shown[plane]}
         assert never <= NEVER, (name, never)
         assert shown["positions"] > 10 and shown["given up"] < shown["positions"] / 2, (name, shown)
+
+
+def test_real_positions() -> None:
+    records = lzma.decompress(GAMES.read_bytes()).removeprefix(b"(;").split(b"\n(;")
+    seen: Counter[str] = Counter()
+    for number, record in enumerate(records[100:110]):
+        game, _ = read_game(b"(;" + record, partial=True, rules=RULES[number % len(RULES)])
+        while len(game.moves) > 30 + 20 * number:
+            game.undo()
+        check("katago-v7", game, seen)
+    assert seen["positions"] >= 7 and seen["laddered"] >= 3 and seen["ladder_capture"]
+
+
+def test_double_ko_death() -> None:
+    """Each of White's liberties is a ko that Black can take and White cannot fill; `tengen` calls it alive."""
+    game = Game.from_diagram("""
+        O . O O O O O . O
+        X O O O O O O O X
+        X X X X X X X X X
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+    """)
+    planes = dict(zip(plane_set("katago-v7").planes, encode_game("katago-v7", game)[0], strict=True))
+    white = set(np.flatnonzero(game.board.ravel() == 1).tolist())
+    assert set(np.flatnonzero(planes["laddered"]).tolist()) == white
+    assert np.flatnonzero(planes["ladder_capture"]).tolist() == [1, 7]
+    assert game.ladders().captures == []

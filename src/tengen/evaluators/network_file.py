@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import platformdirs
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import write_whole
@@ -134,9 +135,13 @@ def converted_network(path: Path, profile: str = "") -> Path:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    if not re.fullmatch(r"\w*", profile):
+        raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
-    if not re.fullmatch(r"\w*", profile) or not converted.is_file():
-        convert(path, converted, profile)
+    if not converted.is_file():
+        with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
+            if not converted.is_file():
+                convert(path, converted, profile)
     return converted
 
 

@@ -16,7 +16,7 @@ from tengen.gtp.session import GtpSession
 logger = logging.getLogger(__name__)
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
-_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory", "analysisIgnorePreRootHistory")
+_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory")
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:

@@ -114,6 +114,7 @@ class GtpSession:
             "reportAnalysisWinratesAs": "SIDETOMOVE",
             "analysisPVLen": PV_LENGTH - 1,
             "analysisWideRootNoise": 0.04,
+            "analysisIgnorePreRootHistory": False,
             "playoutDoublingAdvantagePla": "",
             **self.front,
         }
