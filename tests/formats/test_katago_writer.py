@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from pathlib import Path
+from typing import Any
 
 import katago_twin as twin
 import numpy as np
@@ -38,10 +39,14 @@ def same(one: object, other: object) -> bool:
 @pytest.mark.parametrize("version", [8, 11, 14, 15, 17])
 def test_read_back(version: int, tmp_path: Path) -> None:
     maker = twin.Maker(version, 0)
-    blocks = [maker.ordinary()]
+    blocks = [maker.ordinary(), maker.pooling(), maker.nested((maker.ordinary(twin.MIDDLE),))]
+    options: dict[str, Any] = {}
     if version >= 15:
-        blocks += [maker.attention(6, 4, 2, 6, 3, "learned"), maker.feed_forward(6)]
-    model = maker.model(tuple(blocks), **({"tip": "plain"} if version >= 15 else {}))
+        for rope in ("learned", "fixed", ""):
+            blocks.append(maker.attention(twin.CHANNELS, 4, 2, 6, 3, rope))
+        blocks += [maker.feed_forward(twin.CHANNELS), maker.feed_forward(twin.CHANNELS, gate=False)]
+        options = {"tip": "spatial", "metadata": True}
+    model = maker.model(tuple(blocks), **options)
     packed = io.BytesIO()
     write_katago(model, packed)
     path = tmp_path / "net.bin"
