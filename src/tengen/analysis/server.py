@@ -245,7 +245,9 @@ class AnalysisServer:
             return
         for name, text in warnings:
             self._send({"id": query.id, "field": name, "warning": text})
-        for turn in query.turns:
+        # Neighbours of a game share many evaluations, but not while they are searched side by side.
+        stride = -(-len(query.turns) // self.settings.at_once)
+        for turn in (turn for start in range(stride) for turn in query.turns[start::stride]):
             with self._lock:
                 request = _Request(query, turn)
                 self._open.append(request)

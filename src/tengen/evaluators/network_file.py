@@ -156,6 +156,8 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
         if profile:
             raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
         graph, card = _from_leela_zero(path, name)
+    elif not is_katago_file(path):
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
     else:
         graph, card = _from_katago(path, profile, name)
     onnx.helper.set_model_props(graph, card.metadata())
