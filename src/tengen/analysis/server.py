@@ -243,6 +243,10 @@ class AnalysisServer:
         except QueryError as error:
             self._send_error(fields["id"], error)
             return
+        except Exception as error:
+            logger.exception("a query could not be read: %s", fields)
+            self._send_error(fields["id"], QueryError("id", f"internal error: {error!r}"))
+            return
         for name, text in warnings:
             self._send({"id": query.id, "field": name, "warning": text})
         # Neighbours of a game share many evaluations, but not while they are searched side by side.
