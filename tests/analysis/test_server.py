@@ -42,6 +42,14 @@ def test_the_turns_of_a_query_share_batches() -> None:
     assert max(gate.batches) > 8, "more than one search has in a batch"
 
 
+def test_neighbours_of_a_game_are_searched_one_after_the_other() -> None:
+    """So that each finds the evaluations of the one before in the cache: with two at once turns 0 and 3 begin."""
+    with Talk(at_once=2, cache=1000) as talk:
+        order = [a["turnNumber"] for a in talk.ask(moves=MOVES, analyzeTurns=list(range(6)), maxVisits=50)]
+    place = [order.index(turn) for turn in range(6)]
+    assert place[0] < place[1] < place[2] and place[3] < place[4] < place[5] and place[3] < place[2]
+
+
 def test_higher_priorities_are_answered_first() -> None:
     gate = Gate()
     with Talk(gate, at_once=1) as talk:

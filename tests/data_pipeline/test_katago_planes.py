@@ -12,9 +12,11 @@ import pytest
 from agreement import Pair
 from data_pipeline.plain_katago import features
 from data_pipeline.test_planes import random_move
+from katago_program import ask_katago
 from plain_reading import TooLong
 
 from tengen.data.planes import encode_game, plane_set, plane_set_names
+from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.rules import Rules
 from tengen.sgf import read_game
@@ -95,3 +97,21 @@ def test_double_ko_death() -> None:
     assert set(np.flatnonzero(planes["laddered"]).tolist()) == white
     assert np.flatnonzero(planes["ladder_capture"]).tolist() == [1, 7]
     assert game.ladders().captures == []
+
+
+def test_katago_agrees_under_all_rules(shared: Path, tmp_path: Path) -> None:
+    """Passes, friendly or not, finished games, tax and button: what its network says shows what it sees."""
+    network = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz"
+    rng = random.Random(5)
+    games = []
+    for number in range(32):
+        game = Game(rng.choice([5, 6, 7, 9]), RULES[number % len(RULES)], rng.choice([6.5, 7.0, 0.5]))
+        for turn in range(rng.randrange(5, 80)):
+            points = game.legal_points()
+            game.play("pass" if not points or (turn > 3 and rng.random() < 0.15) else rng.choice(points))
+        games.append(game)
+    answers = ask_katago(network, games, tmp_path)
+    found = load_evaluator(network, precision="f32").evaluate(games)
+    assert found.lead is not None
+    assert found.value == pytest.approx([value for value, _, _ in answers], abs=1e-4)
+    assert found.lead == pytest.approx([lead for _, lead, _ in answers], abs=1e-2)

@@ -153,7 +153,7 @@ def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
         if isinstance(given, str):
-            rules = Rules.parse(given)
+            rules = Rules.parse(given.encode(errors="replace").decode())  # JSON may have half of a surrogate pair
         elif isinstance(given, dict):
             rules = Rules.from_katago(given)
         else:

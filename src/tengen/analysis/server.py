@@ -243,9 +243,15 @@ class AnalysisServer:
         except QueryError as error:
             self._send_error(fields["id"], error)
             return
+        except Exception as error:
+            logger.exception("a query could not be read: %s", fields)
+            self._send_error(fields["id"], QueryError("id", f"internal error: {error!r}"))
+            return
         for name, text in warnings:
             self._send({"id": query.id, "field": name, "warning": text})
-        for turn in query.turns:
+        # Neighbours of a game share many evaluations, but not while they are searched side by side.
+        stride = -(-len(query.turns) // self.settings.at_once)
+        for turn in (turn for start in range(stride) for turn in query.turns[start::stride]):
             with self._lock:
                 request = _Request(query, turn)
                 self._open.append(request)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import platformdirs
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import write_whole
@@ -140,9 +141,13 @@ def converted_network(path: Path, profile: str = "") -> Path:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    if not re.fullmatch(r"\w*", profile):
+        raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
-    if not re.fullmatch(r"\w*", profile) or not converted.is_file():
-        convert(path, converted, profile)
+    if not converted.is_file():
+        with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
+            if not converted.is_file():
+                convert(path, converted, profile)
     return converted
 
 
@@ -157,6 +162,8 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
         if profile:
             raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
         graph, card = _from_leela_zero(path, name)
+    elif not is_katago_file(path):
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
     else:
         graph, card = _from_katago(path, profile, name)
     onnx.helper.set_model_props(graph, card.metadata())

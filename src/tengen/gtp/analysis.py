@@ -8,7 +8,7 @@ from typing import Any
 
 from tengen import _native, coords
 from tengen.engine.limits import Limits
-from tengen.engine.positions import root_symmetries, with_turn
+from tengen.engine.positions import root_symmetries, with_turn, without_history
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.errors import GtpError
@@ -215,6 +215,8 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options = read_options(args, session.game)
         game = with_turn(session.game, color)
+        if session.front["analysisIgnorePreRootHistory"]:
+            game = without_history(game)
 
         def run(emit: Emit) -> str:
             overrides = {**session.overrides(color, analysis=True), **options.overrides}

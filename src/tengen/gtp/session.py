@@ -90,6 +90,16 @@ class Options:
     ponder: bool = False
 
 
+FRONT: dict[str, Any] = {
+    "reportAnalysisWinratesAs": "SIDETOMOVE",
+    "analysisPVLen": PV_LENGTH - 1,
+    "analysisWideRootNoise": 0.04,
+    "analysisIgnorePreRootHistory": False,
+    "playoutDoublingAdvantagePla": "",
+}
+"""The defaults of settings of a session, by KataGo's names."""
+
+
 @dataclass
 class GtpSession:
     """The state that commands read and change. A command checks all its input before it changes anything."""
@@ -106,17 +116,10 @@ class GtpSession:
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
     front: dict[str, Any] = field(default_factory=dict)
-    """Settings that can be changed at any time, by KataGo's names."""
+    """Settings that can be changed at any time, by KataGo's names: those of FRONT, and `ponderingEnabled`."""
 
     def __post_init__(self) -> None:
-        self.front = {
-            "ponderingEnabled": self.options.ponder,
-            "reportAnalysisWinratesAs": "SIDETOMOVE",
-            "analysisPVLen": PV_LENGTH - 1,
-            "analysisWideRootNoise": 0.04,
-            "playoutDoublingAdvantagePla": "",
-            **self.front,
-        }
+        self.front = {"ponderingEnabled": self.options.ponder, **FRONT, **self.front}
 
     def set_time(self, control: TimeControl | None) -> None:
         """Start both clocks; None for no time limit."""
