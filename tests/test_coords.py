@@ -27,7 +27,7 @@ def test_known_points(size: int, point: int, rc: tuple[int, int] | None, gtp: st
     assert coords.to_sgf(point, size) == sgf
 
 
-@pytest.mark.parametrize("size", range(5, 20))
+@pytest.mark.parametrize("size", range(2, 20))
 def test_round_trips(size: int) -> None:
     for point in range(size * size + 1):
         assert coords.from_rc(coords.to_rc(point, size), size) == point
@@ -37,7 +37,7 @@ def test_round_trips(size: int) -> None:
     assert coords.from_sgf("tt", size) == size * size
 
 
-@given(st.text(max_size=4), st.integers(5, 19))
+@given(st.text(max_size=4), st.integers(2, 19))
 def test_any_text_is_a_point_or_an_error(text: str, size: int) -> None:
     for read, error in ((coords.from_gtp, IllegalMove), (coords.from_sgf, SgfError)):
         try:

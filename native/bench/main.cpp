@@ -1,6 +1,6 @@
 // Benchmarks of the native core that no Python may slow down; benchmarks/*.py feed and call this program.
 //
-//     tengen_bench board < GAMES      tengen_bench ladders < GAMES      tengen_bench tree [SECONDS]
+//     tengen_bench board < GAMES      tengen_bench ladders [NODES] < GAMES      tengen_bench tree [SECONDS]
 //
 // GAMES: a line a game, its size and then its moves as points, Black first.
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bench/measure.h"
+#include "board/ladder.h"
 
 namespace {
 
@@ -29,11 +30,11 @@ int main(int argc, char** argv) {
     if (subject == "board")
         tengen::bench::bench_board(read_records());
     else if (subject == "ladders")
-        tengen::bench::bench_ladders(read_records());
+        tengen::bench::bench_ladders(read_records(), argc > 2 ? std::atoi(argv[2]) : tengen::kLadderNodes);
     else if (subject == "tree")
         tengen::bench::bench_tree(argc > 2 ? std::atof(argv[2]) : 1.0);
     else {
-        std::cerr << "usage: tengen_bench board | ladders | tree [SECONDS]\n";
+        std::cerr << "usage: tengen_bench board | ladders [NODES] | tree [SECONDS]\n";
         return 2;
     }
 }

@@ -45,7 +45,7 @@ struct Record {
 
 // Each reads what it needs from `records` and prints a line of JSON a measurement.
 void bench_board(const std::vector<Record>& records);
-void bench_ladders(const std::vector<Record>& records);
+void bench_ladders(const std::vector<Record>& records, int nodes);
 void bench_tree(double seconds);
 
 }  // namespace tengen::bench

@@ -298,6 +298,12 @@ void bind_questions(nb::class_<Game>& game) {
             },
             "dead"_a)
         .def(
+            "proven_seki",
+            [](const Game& g, const std::vector<int>& dead) {
+                return to_list(proven_seki(g.board(), to_set(g.board(), dead)));
+            },
+            "dead"_a)
+        .def(
             "whole_chains",
             [](const Game& g, const std::vector<int>& stones) {
                 return to_list(whole_chains(g.board(), to_set(g.board(), stones)));

@@ -172,37 +172,37 @@ PointSet ladder_escapes(Board& board, Point stone, int nodes, int moves) {
     return Reader(board, stone, nodes, moves).saving_moves();
 }
 
-LadderMoves read_ladder_moves(Board& board, Color to_play, int moves) {
+LadderMoves read_ladder_moves(Board& board, Color to_play, int nodes, int moves) {
     LadderMoves found;
     for_each_weak_chain(board, to_play, [&](Point chain) {
-        if (board.liberties(chain) == 1) found.escapes |= ladder_escapes(board, chain, kLadderNodes, moves);
+        if (board.liberties(chain) == 1) found.escapes |= ladder_escapes(board, chain, nodes, moves);
     });
     for_each_weak_chain(board, opponent(to_play), [&](Point chain) {
         PointSet catching;
-        if (board.liberties(chain) < 2 || !captured_in_ladder(board, chain, &catching, kLadderNodes, moves)) return;
+        if (board.liberties(chain) < 2 || !captured_in_ladder(board, chain, &catching, nodes, moves)) return;
         found.captures |= catching;
     });
     remove_ko(board, to_play, found);
     return found;
 }
 
-Ladders read_ladders(Board& board, Color to_play) {
+Ladders read_ladders(Board& board, Color to_play, int nodes) {
     Ladders found;
     const auto mark = [&](Point chain) {
         board.for_each_stone(chain, [&](Point s) { found.stones[index(board.at(chain))].add(s); });
     };
     for_each_weak_chain(board, to_play, [&](Point chain) {
         if (board.liberties(chain) == 2) {
-            if (captured_in_ladder(board, chain)) mark(chain);
+            if (captured_in_ladder(board, chain, nullptr, nodes)) mark(chain);
             return;
         }
-        const PointSet moves = ladder_escapes(board, chain);
+        const PointSet moves = ladder_escapes(board, chain, nodes);
         if (moves.empty()) mark(chain);
         found.escapes |= moves;
     });
     for_each_weak_chain(board, opponent(to_play), [&](Point chain) {
         PointSet moves;
-        if (!captured_in_ladder(board, chain, &moves)) return;
+        if (!captured_in_ladder(board, chain, &moves, nodes)) return;
         mark(chain);
         found.captures |= moves;
     });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "board/capture_reader.h"
 #include "board/ladder.h"
 #include "board/pass_alive.h"
 #include "board/score.h"
@@ -28,28 +29,6 @@ PointSet open_dame(const Board& board, const Owners& owner) {
     return dame;
 }
 
-// Whether an eye space of this shape is one eye at most when the opponent moves first in it. Larger or other shapes
-// make two, or a ko.
-bool is_killing_shape(const Geometry& table, const PointSet& shape) {
-    int ends = 0, most = 0;
-    shape.for_each([&](Point p) {
-        const int beside = (table.neighbor_sets[p] & shape).count();
-        ends += beside;
-        most = std::max(most, beside);
-    });
-    const int points = shape.count(), links = ends / 2;
-    switch (points) {
-        case 4:
-            return most == 3 || links == 4;  // pyramid, square
-        case 5:
-            return most == 4 || (most == 3 && links == 5);  // cross, bulky five
-        case 6:
-            return most == 4 && links == 6;  // rabbity six
-        default:
-            return points < 4;
-    }
-}
-
 // Fills dame on a board of its own.
 class Filler {
   public:
@@ -57,10 +36,13 @@ class Filler {
         : board_(board), owner_(owner), dame_(dame), moves_left_(2 * dame.count()) {}
 
     // What neither side can fill; then attacked() are stones that such a point is no seki for. The strong chains come
-    // first, so that a weak one has no liberties from outside left when it is its turn.
+    // first, so that a weak one has no liberties from outside left when it is its turn; and what is atari comes after
+    // what is not, or a chain with liberties from outside would take the other side of its seki.
     PointSet fill() {
         board_.play(board_.pass(), Color::black);  // lifts the ko
-        repeat([&](Point p, Color color) { return board_.liberties_after(p, color) >= kStrong && try_move(p, color); });
+        const auto is_strong = [&](Point p, Color color) { return board_.liberties_after(p, color) >= kStrong; };
+        repeat([&](Point p, Color color) { return !is_atari(p, color) && is_strong(p, color) && try_move(p, color); });
+        repeat([&](Point p, Color color) { return is_strong(p, color) && try_move(p, color); });
         if (rest().empty()) return {};
         std::array<PointSet, 2> safe;
         for (const Color color : {Color::black, Color::white})
@@ -105,6 +87,12 @@ class Filler {
             if (!done) board_.undo(record);
         });
         return done;
+    }
+
+    bool is_atari(Point p, Color color) const {
+        for (const Point n : board_.neighbors(p))
+            if (board_.at(n) == opponent(color) && board_.liberties(n) <= 2) return true;
+        return false;
     }
 
     // Plays the move unless it loses its own chain; the opponent then saves what it has put into atari.
@@ -153,19 +141,23 @@ class Filler {
     PointSet attacked_;
 };
 
-}  // namespace
+// A fight of which nobody can fill the shared points.
+struct Seki {
+    Board filled;     // with all other dame filled
+    PointSet shared;  // the empty points that neither side can fill
+    PointSet stones;  // in seki, without the stones that filled dame
+};
 
-PointSet seki_stones(const Board& board, const PointSet& dead) {
+Seki find_seki(const Board& board, const PointSet& dead) {
     Board cleared = board;
-    const PointSet gone = whole_chains(board, dead);
-    gone.for_each([&](Point p) { cleared.remove(p); });
+    whole_chains(board, dead).for_each([&](Point p) { cleared.remove(p); });
     const Owners owner = owners(cleared, {});
     const PointSet dame = open_dame(cleared, owner);
-    if (dame.empty()) return {};
+    if (dame.empty()) return {cleared, {}, {}};
 
     Filler filler(cleared, owner, dame);
     const PointSet shared = filler.fill();
-    if (shared.empty()) return {};
+    if (shared.empty()) return {filler.board(), {}, {}};
     PointSet beside;
     shared.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
     // The chains of the filled board, and of them the stones that stood before it was filled.
@@ -176,18 +168,61 @@ PointSet seki_stones(const Board& board, const PointSet& dead) {
     PointSet found;
     for (const Color color : {Color::black, Color::white})
         found |= stones & filler.board().stones(color) & cleared.stones(color);
-    return found;
+    return {filler.board(), shared, found};
 }
 
-PointSet dead_or_seki(const Board& board, const PointSet& dead) {
-    PointSet found;
+// Where a seki is fought out: the shared points, the chains beside them, and their eyes.
+PointSet fight_area(const Seki& seki) {
+    const Board& board = seki.filled;
+    PointSet area = seki.shared | whole_chains(board, seki.stones), beside;
+    area.for_each([&](Point p) { beside |= board.table().neighbor_sets[p]; });
+    for (PointSet rest = (beside & board.empty_points()).minus(area); !rest.empty();) {
+        const PointSet region = region_of(board.table(), board.empty_points(), rest.first());
+        rest = rest.minus(region);
+        if (region.count() <= kLargestDame) area |= region;
+    }
+    return area;
+}
+
+// Calls f(here, seki) with the dead stones of each open region and the seki, if they are all alive there.
+template <class F>
+void for_each_doubt(const Board& board, const PointSet& dead, F f) {
     const PointSet gone = whole_chains(board, dead);
     const PointSet open = board.empty_points() | gone;
     for (PointSet rest = gone; !rest.empty();) {
         const PointSet here = region_of(board.table(), open, rest.first()) & gone;
         rest = rest.minus(here);
-        found |= seki_stones(board, gone.minus(here)) & here;
+        f(here, find_seki(board, gone.minus(here)));
     }
+}
+
+}  // namespace
+
+PointSet seki_stones(const Board& board, const PointSet& dead) { return find_seki(board, dead).stones; }
+
+PointSet dead_or_seki(const Board& board, const PointSet& dead) {
+    PointSet found;
+    for_each_doubt(board, dead, [&](const PointSet& here, const Seki& seki) { found |= seki.stones & here; });
+    return found;
+}
+
+PointSet proven_seki(const Board& board, const PointSet& dead) {
+    const PointSet gone = whole_chains(board, dead);
+    PointSet found;
+    const auto prove = [&](const PointSet& here, const Seki& seki) {
+        const PointSet area = fight_area(seki);
+        for (PointSet rest = (seki.stones & here).minus(found); !rest.empty();) {
+            PointSet chain;
+            seki.filled.for_each_stone(rest.first(), [&](Point s) { chain.add(s); });
+            const PointSet fight = region_of(board.table(), area, rest.first());
+            if (cannot_be_captured(seki.filled, rest.first(), fight)) found |= chain & rest;
+            rest = rest.minus(chain);
+        }
+    };
+    if (!gone.empty()) prove(gone, find_seki(board, {}));
+    for_each_doubt(board, dead, [&](const PointSet& here, const Seki& seki) {
+        if (!(here == gone)) prove(here, seki);
+    });
     return found;
 }
 

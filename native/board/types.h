@@ -9,7 +9,7 @@ namespace tengen {
 
 using Point = std::int16_t;  // row * size + column from the top-left corner; size * size is pass
 
-inline constexpr int kMinSize = 5;
+inline constexpr int kMinSize = 2;
 inline constexpr int kMaxSize = 19;
 inline constexpr int kMaxPoints = kMaxSize * kMaxSize;
 inline constexpr Point kNoPoint = -1;

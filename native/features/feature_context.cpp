@@ -101,7 +101,8 @@ const Ladders& FeatureContext::ladders() {
 }
 
 const LadderMoves& FeatureContext::short_ladders() {
-    if (!short_ladders_) remove_bans(short_ladders_.emplace(read_ladder_moves(copy_of(board), own, kShortLadder)));
+    if (!short_ladders_)
+        remove_bans(short_ladders_.emplace(read_ladder_moves(copy_of(board), own, kLadderNodes, kShortLadder)));
     return *short_ladders_;
 }
 

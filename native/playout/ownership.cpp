@@ -61,7 +61,7 @@ PointSet dead_by_playouts(const Game& game, int playouts, std::uint64_t seed) {
             if (sum > kSekiKept * playouts * chain.count()) kept |= chain;
         });
     }
-    return dead.minus((dead_or_seki(board, dead) & kept).minus(certain));
+    return dead.minus(((dead_or_seki(board, dead) & kept) | proven_seki(board, dead)).minus(certain));
 }
 
 }  // namespace tengen

@@ -10,6 +10,8 @@
 
 from tengen.errors import IllegalMove, SgfError
 
+MIN_SIZE, MAX_SIZE = 2, 19
+"""The board sizes. Boards are square."""
 GTP_COLUMNS = "ABCDEFGHJKLMNOPQRST"
 SGF_LETTERS = "abcdefghijklmnopqrs"
 

@@ -22,7 +22,7 @@ COLOR_NAMES = ("Black", "White")
 Vertex = int | str | None
 T = TypeVar("T")
 
-LADDER_NODES = 2000
+LADDER_NODES = 50000
 """Limit of positions in the reading of one ladder."""
 
 
@@ -39,7 +39,7 @@ class Game:
     """A game: board, rules, komi, the side to play and the whole history.
 
     Args:
-        size: Board size, 5 to 19.
+        size: Board size, 2 to 19.
         rules: A `Rules` object, a name such as "chinese", or parts such as "ko=simple,scoring=area".
         komi: Points for White, a whole or half number.
 
@@ -77,7 +77,7 @@ class Game:
 
     @property
     def size(self) -> int:
-        """Board size, 5 to 19."""
+        """Board size, 2 to 19."""
         return self._native.size
 
     @property
@@ -306,6 +306,10 @@ class Game:
     def dead_or_seki(self, dead: Iterable[Vertex]) -> list[int]:
         """Those of the dead stones that are in seki if they, and all dead stones in the same region, are alive."""
         return self._native.dead_or_seki([self.point(p) for p in dead])
+
+    def proven_seki(self, dead: Iterable[Vertex]) -> list[int]:
+        """Those of the dead stones that are in seki and cannot be captured with profit, by reading the local fight."""
+        return self._native.proven_seki([self.point(p) for p in dead])
 
     def pass_alive(self) -> npt.NDArray[np.int8]:
         """Benson's pass-alive area: int8 [size, size], 0 black, 1 white, 2 neither."""

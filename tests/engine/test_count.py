@@ -140,6 +140,27 @@ def test_a_seki_is_alive_when_the_network_knows_it() -> None:
     assert count_with(game, owned(SEKI)).dead == ()
 
 
+# D6 and D5 stand in seki with White's five stones. Nearly all playouts capture them.
+TEXTBOOK_SEKI = """
+. . O X . O
+. O O X . O
+. O X O O O
+. O X X X X
+. O X . X .
+. O X . X .
+"""
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["by both", "by playouts alone"])
+def test_unanimous_playouts_do_not_kill_a_seki(known: bool) -> None:
+    game = Game.from_diagram(TEXTBOOK_SEKI, "japanese", komi=0)
+    playouts = game.ownership_by_playouts(128, 0).ravel()
+    assert max(playouts[game.point(v)] for v in ("D6", "D5")) < -0.9
+    count = count_with(game, owned(TEXTBOOK_SEKI) if known else None)
+    assert count.dead == ()
+    assert count.score == 4 - 7, "eyes of the groups around: D2 D1 F2 F1, and A6 B6 A5 A4 A3 A2 A1"
+
+
 def test_the_engine_counts_any_game_without_a_position() -> None:
     assert Engine(UniformEvaluator()).count(Game.from_diagram(DEAD)).score == -14.5
 

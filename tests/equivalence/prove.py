@@ -28,7 +28,7 @@ from rich.progress import track  # noqa: E402
 
 ARCHIVE = ROOT.parent / "shared" / "data" / "tygem-9d-2016-07-validation.sgf.xz"
 SAMPLE = ROOT / "tests" / "data" / "tygem-300.sgf.xz"
-SIZES = range(5, 20)
+SIZES = range(2, 20)
 CHUNK = 25
 
 

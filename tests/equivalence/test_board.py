@@ -30,14 +30,14 @@ HERE = Path(__file__).parent
 RECORDS = HERE.parent / "data" / "tygem-300.sgf.xz"
 
 
-@pytest.mark.parametrize("size", range(5, 20))
+@pytest.mark.parametrize("size", range(2, 20))
 def test_random_games(size: int) -> None:
     rng = random.Random(size)
     games, plies = (120, 60) if size == 5 else (14, 100) if size < 10 else (5, 150)
     tally = Counter[str]()
     for number in range(games):
         tally += random_game(size, ALL_RULES[(number * 7 + size) % len(ALL_RULES)], plies, rng)
-    assert tally["games"] == games and tally["laddered stones"] and tally["pass-alive positions"]
+    assert tally["games"] == games and (size < 5 or (tally["laddered stones"] and tally["pass-alive positions"]))
     if size == 5:
         tame = [name for name in ("ko bans", "superko bans", "suicide bans", "pass-alive points") if not tally[name]]
         assert not tame, f"the games are too tame to show {tame}"
@@ -45,7 +45,7 @@ def test_random_games(size: int) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(
-    size=st.integers(5, 19),
+    size=st.integers(2, 19),
     rules=st.sampled_from(ALL_RULES),
     komi=st.integers(-800, 800).map(lambda n: n / 2),
     moves=st.lists(st.tuples(st.sampled_from([True, True, True, False]), st.integers(0, 19 * 19)), max_size=60),

@@ -51,7 +51,7 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "GENMOVE b",
         "7",
         "boardsize",
-        "boardsize 4",
+        "boardsize 1",
         "boardsize 20",
         "boardsize nine",
         "boardsize 9 13",

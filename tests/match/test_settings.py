@@ -132,7 +132,7 @@ def read(**fields: object) -> MatchSettings:
         ({"players": ["random", "random"], "shedule": "ladder"}, "unknown key 'shedule'; did you mean schedule"),
         ({"players": ["random", "random"], "conditions": {"kommi": 7}}, "unknown key .*did you mean komi"),
         ({"players": ["random", "random"], "conditions": {"rules": "house"}}, "house"),
-        ({"players": ["random", "random"], "conditions": {"size": 4}}, "conditions.size"),
+        ({"players": ["random", "random"], "conditions": {"size": 1}}, "conditions.size"),
         ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo1": 1}}, "elo0 must be below elo1"),
         ({"players": ["random", "random"], "sprt": {"elo0": 3, "elo2": 1}}, "did you mean elo"),
         ({"players": ["random"] * 3, "sprt": {"elo0": 0, "elo1": 1}}, "sequential test is for two"),

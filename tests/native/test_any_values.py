@@ -28,7 +28,7 @@ WORK = {"playouts", "simulations", "seconds", "slots"}
 POINTS = range(0, 19 * 19 + 1)  # pass included
 # What the numbers of these names may be; anything else must be refused.
 RANGES: dict[str, range] = {
-    "size": range(5, 20),
+    "size": range(2, 20),
     "color": range(3),
     "symmetry": range(8),
     "playouts": range(1, 1 << 31),

@@ -236,6 +236,58 @@ def test_a_reading_that_runs_out_of_nodes_finds_no_ladder() -> None:
     assert str(game) == after
 
 
+# Ladders that were composed to be hard to read: a stone that is caught at the end of each.
+NAKAYAMA = """
+    . . . . O . . . . . . . . . . . . . .
+    O . . . . . . . . . . . . . . . . . O
+    . . . . . . . . . . . . . . . . . . O
+    . . . O O X O . . . . . . . . . . . .
+    O . . . O X O O O O . O . . . . . O .
+    O X X X X X X X X X O . . . . . . . .
+    X O O O . X . . . . X . . . . . . . O
+    X . O O O X . . . . X O . . . . . . .
+    X O O O O X . . . . X . . . . . . . .
+    O X X X X X X X X X O . . . . . . . O
+    O O . . . X O . . O . . . . . . . . .
+    . O . O . X . O . . . . . . . . . . .
+    . . . . . . O . . . . . . . . . . . .
+    . . . . O . . . . X . . . . . . . . .
+    O . . . . X . . . X . . . X O . . . .
+    . . . . . X . . . X . . . X . . . . .
+    . . . . . X . . . X . . . X . . . . .
+    . . . . O . X X X X X X X O . . . O .
+    . O . . . . O O O O O O O . O . . . .
+"""
+BRANCHING = """
+    . . . O O O O O O O O . . . . . O . O
+    X X X . X X X X X . . . O O O O O . O
+    O . . . . . O O . . . . . . . X X X .
+    . . . . . . . O O O . . . . . . O . .
+    O . O . . . . . . . . . . . . . . . .
+    . . O . . . . . . O . . . . . . O . O
+    . . O . . . . . . . X . . . . . O . .
+    . . . . . . . . . O X . . . . . . . .
+    . . . . . . . X . X . O . O . . . . .
+    O X X . . . . . X . O . . . . . . . .
+    O X . . . . . . X O . . . . . . . . .
+    . . X O . . . . . X . . . . . . . . .
+    O . . . X . . . . . . . . . . . . . .
+    . . . . . . . . . . . . . . . . . . .
+    . . . . . . . . . . . . . . . . . . .
+    O . . . . . . . . . . . . . . . O . .
+    . . . . . . . . . X O . . . . . O . .
+    . . . O O . . . . X O X . X . . . X .
+    . . . . . . X . O O O X . X . . O O O
+"""
+
+
+@pytest.mark.parametrize(("text", "stone", "nodes"), [(NAKAYAMA, "G1", 2346), (BRANCHING, "K9", 30829)])
+def test_the_default_limit_is_enough_for_composed_ladders(text: str, stone: str, nodes: int) -> None:
+    game = Game.from_diagram(text)
+    assert game.is_laddered(stone) and game.is_laddered(stone, nodes) and not game.is_laddered(stone, nodes - 1)
+    assert game.point(stone) in game.ladders().white
+
+
 def test_a_chain_in_atari_and_a_forbidden_ko() -> None:
     text = """
         . X O . .

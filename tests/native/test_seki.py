@@ -137,6 +137,17 @@ DEAD_STONE_IN_THE_EYE = Seki(
     19 - 61,
     2 - 30,
 )
+# G6 and F3 are shared: Black's three stones make a bent three, in which White, who has no other eye, would be killed.
+# D5, D4, D3 and G1 are liberties from outside, which do not help White.
+DAME_OUTSIDE = """
+    . . X . X O O
+    . . X X X O .
+    . . X . O O X
+    . . X . O X X
+    . . X . O . O
+    . . X X O O O
+    . . . X X X .
+"""
 KINDS = {
     "no eyes": NO_EYES,
     "three shared": THREE_SHARED,
@@ -228,6 +239,37 @@ OPEN_DAME = """
 def test_what_is_no_seki(text: str) -> None:
     assert Game.from_diagram(text).seki_stones() == []
     assert Game.from_diagram(text.translate(str.maketrans("XO", "OX"))).seki_stones() == []
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["as drawn", "colors swapped"])
+def test_a_seki_is_found_while_outside_dame_are_open(swapped: bool) -> None:
+    text = DAME_OUTSIDE.translate(str.maketrans("XO", "OX")) if swapped else DAME_OUTSIDE
+    black, white = "G5 G4 F4", "E5 F5 F6 F7 G7 E4 E3 E2 F2 G2 G3"
+    for game in (Game.from_diagram(text), Game.from_diagram(text).play("D3"), Game.from_diagram(text).play("G1")):
+        assert vertices(game.seki_stones(), 7) >= {*black.split(), *white.split()}
+        assert not {game.point(v) for v in f"{black} {white}".split()} & set(game.dead_by_playouts(128))
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["as drawn", "colors swapped"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not KINDS[kind].dead])
+def test_reading_proves_that_neither_side_of_a_seki_can_be_captured(kind: str, swapped: bool) -> None:
+    seki = KINDS[kind]
+    game = Game.from_diagram(seki.text.translate(str.maketrans("XO", "OX")) if swapped else seki.text)
+    for color in (BLACK, WHITE):
+        side = {p for p in map(game.point, seki.stones.split()) if game.board.ravel()[p] == color}
+        assert set(game.proven_seki(side)) == side
+    assert not set(game.dead_by_playouts(128)) & set(map(game.point, seki.stones.split()))
+
+
+def test_reading_proves_nothing_about_the_dead() -> None:
+    for text, dead in (
+        (NAKADE, "A9 A8 A7 A6 B6 C6 D6 D7 D8 D9"),
+        (ONE_EYE_AGAINST_NONE, "D9 D8 E8"),
+        (LARGER_EYE, "D9 D8"),
+    ):
+        game = Game.from_diagram(text)
+        assert game.proven_seki(dead.split()) == []
+        assert vertices(game.dead_by_playouts(128)) >= set(dead.split())
 
 
 def test_an_open_board_has_no_seki() -> None:

@@ -225,7 +225,7 @@ def test_the_recipe_of_the_package_is_one() -> None:
     [
         ({"iterations": 0}, "iterations"),
         ({"games": 1}, "games"),
-        ({"game": {"size": 4}}, "size"),
+        ({"game": {"size": 1}}, "size"),
         ({"temperature": 0}, "temperature"),
         ({"learn": {"baseline": "guess"}}, "baseline"),
         ({"pool": {"evry": 3}}, "evry"),

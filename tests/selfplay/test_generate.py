@@ -211,7 +211,7 @@ def test_settings_reach_the_native_pool() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"size": 4}, "size"),
+        ({"size": 1}, "size"),
         ({"komi": float("nan")}, "komi"),
         ({"rules": "none such"}, "unknown rules 'none-such'"),
         ({"start": [3, 3]}, "move 2 of the start of game 1 is not legal at point 3: occupied"),

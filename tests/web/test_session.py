@@ -280,7 +280,7 @@ def test_handicap_gives_white_the_first_move() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"size": 4},
+        {"size": 1},
         {"size": 20},
         {"komi": 7.3},
         {"komi": float("nan")},

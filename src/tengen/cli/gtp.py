@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
+
 Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
 
 
@@ -26,7 +28,7 @@ def command(
         typer.Option(min=1, help="Visits a move. Default without other limits: 400, with --net none 10,000."),
     ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
-    size: Annotated[int, typer.Option(min=5, max=19, help="Board size at the start.")] = 19,
+    size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="Board size at the start.")] = 19,
     komi: Annotated[float, typer.Option(help="Komi at the start.")] = 7.5,
     rules: Annotated[str, typer.Option(help="Rules at the start: a name such as japanese, or parts.")] = "chinese",
     ponder: Annotated[bool, typer.Option(help="Search in the opponent's time.")] = False,

@@ -37,7 +37,7 @@ def command(
     back: Annotated[
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="board size, 5 to 19 [19]")] = None,
+    size: Annotated[int | None, typer.Option(help="board size, 2 to 19 [19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[

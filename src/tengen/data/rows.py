@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tengen import _native, coords
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.data.format import rows_to_batch
 from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
@@ -45,8 +46,8 @@ class Filters:
     def __post_init__(self) -> None:
         if self.min_rank and rank(self.min_rank) != self.min_rank:
             raise SgfError(f"{self.min_rank!r} is no rank; write one such as 5k, 3d or 1p")
-        if strange := [size for size in self.sizes if not 5 <= size <= 19]:
-            raise SgfError(f"{strange[0]} is no board size; sizes are 5 to 19")
+        if strange := [size for size in self.sizes if not MIN_SIZE <= size <= MAX_SIZE]:
+            raise SgfError(f"{strange[0]} is no board size; sizes are {MIN_SIZE} to {MAX_SIZE}")
         if strange_endings := [ending for ending in self.endings if ending not in ENDINGS]:
             raise SgfError(f"{strange_endings[0]!r} is no ending; choose from {', '.join(ENDINGS)}")
         if self.max_handicap is not None and self.max_handicap < 0:

@@ -94,13 +94,17 @@ def _lost(game: Game, ownership: Ownership) -> list[int]:
 
 
 def _dead(game: Game, network: Ownership, playouts: Ownership) -> list[int]:
-    """The chains lost by the mix; one in seki, where playouts are often wrong, lives if the plain mean says so."""
+    """The chains lost by the mix; one in seki, where playouts are often wrong, lives if the plain mean says so.
+
+    It also lives if reading shows that it cannot be captured.
+    """
     dead = _lost(game, _mixed(network, playouts))
-    doubtful = set(game.dead_or_seki(dead)).intersection(dead)
-    if not doubtful:
+    proven, doubtful = set(game.proven_seki(dead)), set(game.dead_or_seki(dead)).intersection(dead)
+    if not proven and not doubtful:
         return dead
     alive, certain = game.pass_alive().ravel(), set(_lost(game, network + playouts))
-    return [p for p in dead if p not in doubtful or p in certain or alive[p] != EMPTY]
+    spared = {p for p in proven | (doubtful - certain) if alive[p] == EMPTY}
+    return [p for p in dead if p not in spared]
 
 
 def _agreed(network: Ownership, playouts: Ownership, owners: NDArray[np.int8]) -> Ownership:

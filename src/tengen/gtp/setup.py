@@ -17,13 +17,12 @@ from tengen.rules import Rules
 from tengen.sgf import SgfInfo, read_game, write_game
 
 KOMI_RANGE = 400
-MIN_SIZE, MAX_SIZE = 5, 19
 
 
 def boardsize(session: GtpSession, args: Arguments) -> str:
     """SIZE: start a new game on this board size. Rules and komi stay. `9 9` and `9:9` mean the same as 9."""
     size = _square(args)
-    if not MIN_SIZE <= size <= MAX_SIZE:
+    if not coords.MIN_SIZE <= size <= coords.MAX_SIZE:
         raise GtpError("unacceptable size")
     session.new_game(Game(size, session.game.rules, session.game.komi))
     return ""

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tengen import _native
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.data.record import GameRecord
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import IllegalMove, RecipeError
@@ -72,7 +73,7 @@ class Conditions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    size: int = Field(19, ge=5, le=19)
+    size: int = Field(19, ge=MIN_SIZE, le=MAX_SIZE)
     komi: float = 7.5
     rules: str = "chinese"
     openings: str = "policy"

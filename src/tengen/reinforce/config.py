@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.training.config import OptimizerConfig, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
 
 
 class GameConfig(Strict):
     """What is played, as in `tengen.match.game.Conditions`."""
 
-    size: int = key(9, "board size", ge=5, le=19)
+    size: int = key(9, "board size", ge=MIN_SIZE, le=MAX_SIZE)
     rules: str = key("tromp-taylor", "rule set")
     komi: float = key(7.5, "komi in points", ge=-400, le=400)
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)

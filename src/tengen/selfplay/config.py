@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError, field_validator, model_validator
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
 from tengen.training.config import CardFacts, Fraction, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
 
@@ -31,7 +32,7 @@ class KomiConfig(Strict):
 class GameConfig(Strict):
     """What is played."""
 
-    sizes: dict[int, float] = key({7: 1.0}, "share of each board size, 5 to 19")
+    sizes: dict[int, float] = key({7: 1.0}, "share of each board size, 2 to 19")
     rules: str = key("tromp-taylor", "rule set")
     komi: KomiConfig = key(KomiConfig(), "")
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
@@ -45,8 +46,8 @@ class GameConfig(Strict):
     @model_validator(mode="after")
     def _sizes(self) -> "GameConfig":
         for size, share in self.sizes.items():
-            if not 5 <= size <= 19:
-                raise ValueError(f"board size {size} is impossible: 5 to 19")
+            if not MIN_SIZE <= size <= MAX_SIZE:
+                raise ValueError(f"board size {size} is impossible: {MIN_SIZE} to {MAX_SIZE}")
             if not share > 0:
                 raise ValueError(f"the share of size {size} must be above 0, not {share:g}")
         if not self.sizes:

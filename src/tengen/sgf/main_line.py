@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import coords
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.errors import SgfError
 from tengen.handicap import fixed_handicap
 from tengen.sgf.grammar import Line, Properties, read_line
@@ -21,7 +22,6 @@ Moves = npt.NDArray[np.uint16]
 """Packed moves, as in the game store: the point (`size * size` for pass), with bit 15 set for White."""
 
 _WHITE_BIT = 15
-_MIN_SIZE, _MAX_SIZE = 5, 19
 # Missing handicap stones are placed on the corner points. Servers place more than four stones differently.
 _MAX_MISSING_STONES = 4
 
@@ -55,7 +55,7 @@ class SgfRecord:
 
 
 def read_record(data: bytes) -> SgfRecord:
-    """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a board from 5x5 to 19x19."""
+    """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a board from 2x2 to 19x19."""
     try:
         line = read_line(data)
     except SgfError as error:
@@ -70,7 +70,7 @@ def read_record(data: bytes) -> SgfRecord:
 
 
 def board_size(root: Properties) -> int:
-    """The board size of a root. Raises SgfProblem unless it is Go on a square board of 5 to 19 lines."""
+    """The board size of a root. Raises SgfProblem unless it is Go on a square board of 2 to 19 lines."""
     game, text = text_of(root, "GM", "ascii").strip(), text_of(root, "SZ", "ascii").strip()
     if game not in ("", "1"):
         raise SgfProblem("not a game of Go", f"GM[{game[:40]}]")
@@ -78,9 +78,9 @@ def board_size(root: Properties) -> int:
     if height and height != width:
         raise SgfProblem("board is not square", f"SZ[{text[:40]}]")
     if not text:
-        return _MAX_SIZE
-    if not (width.isdecimal() and len(width) < 9 and _MIN_SIZE <= int(width) <= _MAX_SIZE):
-        raise SgfProblem("board size is not 5 to 19", f"SZ[{text[:40]}]")
+        return MAX_SIZE
+    if not (width.isdecimal() and len(width) < 9 and MIN_SIZE <= int(width) <= MAX_SIZE):
+        raise SgfProblem(f"board size is not {MIN_SIZE} to {MAX_SIZE}", f"SZ[{text[:40]}]")
     return int(width)
 
 

@@ -195,7 +195,7 @@ class GameNode:
 class GameTree:
     """A game with its variations. `read_tree` reads one from SGF, `GameTree.of_game` makes one from a game.
 
-    size: 5 to 19. rules, komi: of the positions; from the record, or guessed. charset: the encoding of the raw
+    size: 2 to 19. rules, komi: of the positions; from the record, or guessed. charset: the encoding of the raw
     properties. problems: what could not be read, in words.
 
     A node with a `problem` stays in the tree and is written again, but `variations`, `walk` and `line` skip it with all
@@ -409,7 +409,7 @@ def read_tree(data: bytes) -> GameTree:
     """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
 
     Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
-    Go on a board from 5x5 to 19x19.
+    Go on a board from 2x2 to 19x19.
     """
     text = first_tree(data)
     mended = without_half_brackets(text)

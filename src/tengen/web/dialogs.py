@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from nicegui import binding, events, ui
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
-from tengen.web.settings import LEVELS, MAX_SIZE, MIN_SIZE, RULES, GameSettings, Level, Mode, usual_komi
+from tengen.web.settings import LEVELS, RULES, GameSettings, Level, Mode, usual_komi
 
 MAX_SGF_BYTES = 2_000_000
 

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import Style, TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
-MIN_SIZE, MAX_SIZE = 5, 19
 MAX_KOMI = 361.0
 
 
