@@ -17,6 +17,7 @@ from tengen.data.sampler import Sampler
 from tengen.data.store import Store
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.network_file import Card, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.playout_file import find_playout, is_playout
@@ -68,7 +69,10 @@ def _judge_network(
     evaluator = load_evaluator(network)
     if isinstance(evaluator, OpenVinoEvaluator):
         _warn_of_boards(read_card(evaluator.path), store)
-    planes = evaluator.on(int(store.column("size").max())).plane_set
+    chosen = evaluator.on(int(store.column("size").max()))
+    if chosen.has_optimism:  # as without search
+        chosen.policy_optimism = RAW_OPTIMISM
+    planes = chosen.plane_set
     sampler = Sampler(store, "all", planes, batch, seed, symmetries=False, one_per_game=not every)
     with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
         return evaluator.name, measure(evaluator, sampler, positions)

@@ -1,4 +1,4 @@
-"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs; `nets add` installs one."""
+"""`tengen nets`: the installed networks and playout policies, cards, raw outputs; `nets add` and `nets join`."""
 
 import json
 from pathlib import Path
@@ -14,6 +14,7 @@ from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
+    UnknownNetwork,
     add_network,
     default_by_size,
     embedded_files,
@@ -52,7 +53,7 @@ def command(
 ) -> None:
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
-    `tengen nets add FILE` installs a network.
+    `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
     """
     if raw is not None:
         if name is None:
@@ -89,7 +90,19 @@ def add(
     print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
 
 
-SUBCOMMANDS = {"add": add}
+def join(
+    policy: Annotated[str, typer.Argument(help="the network whose policy is taken: a name or a file")],
+    value: Annotated[str, typer.Argument(help="the network whose value, score and ownership are taken")],
+    out: Annotated[Path, typer.Option(help="the network file to write")],
+) -> None:
+    """Join the policy of one network and the value of another into one network file, as AlphaGo plays with."""
+    from tengen.evaluators.join import join as write_joined
+
+    card = write_joined(find_network(policy), find_network(value), out)
+    print(f"{out}: policy of {card.config['policy']}, value of {card.config['value']}, plane set {card.plane_set}")
+
+
+SUBCOMMANDS = {"add": add, "join": join}
 
 
 def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
@@ -134,7 +147,7 @@ def find_file(name_or_path: str, *others: str) -> Path:
         return find_network(name_or_path)
     try:
         return find_playout(name_or_path) if is_playout(name_or_path) else find_network(name_or_path)
-    except NetworkError as error:
+    except UnknownNetwork as error:
         networks, playouts = ([file.stem for file in embedded_files(suffix)] for suffix in (SUFFIX, PLAYOUT_SUFFIX))
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)

@@ -38,6 +38,10 @@ _METADATA, _KEY, _VALUE = 14, 1, 2
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
+class UnknownNetwork(NetworkError):
+    """There is neither an installed file of this name nor a file at this path."""
+
+
 class Card(BaseModel):
     """The description of a network.
 
@@ -187,7 +191,7 @@ def _own_folder() -> Path:
 def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
     """The embedded or installed file with this name and suffix, else the file at a path.
 
-    Raises NetworkError, which names `kind` and the nearest embedded name, when there is neither.
+    Raises UnknownNetwork, which names `kind` and the nearest embedded name, when there is neither.
     """
     if suffix and Path(name_or_path).name == name_or_path:
         for folder in (EMBEDDED, user_folder()):
@@ -198,7 +202,7 @@ def find_embedded(name_or_path: str, suffix: str, kind: str) -> Path:
         return path
     names = [file.stem for file in embedded_files(suffix)]
     hint = suggestion(name_or_path, names)
-    raise NetworkError(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
+    raise UnknownNetwork(f"no {kind} {name_or_path!r}: neither an installed one nor a file; {hint}")
 
 
 def _is_file(path: Path) -> bool:

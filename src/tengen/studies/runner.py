@@ -98,26 +98,34 @@ def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Ca
 
 def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], run: Run) -> None:
     folder.path.mkdir(parents=True, exist_ok=True)
+    # An interrupted step leaves its seconds to the call that goes on with it.
+    spent = folder.path / f"{name}.seconds"
+    before = float(spent.read_text(encoding="utf-8")) if spent.exists() else 0.0
     started = time.monotonic()
     printed = io.StringIO()
-    if step.verb == "python":
-        done = subprocess.run([sys.executable, *command[1:]], stdout=subprocess.PIPE, text=True, check=False)
-        status = done.returncode
-        printed.write(done.stdout)
-    else:
-        with redirect_stdout(printed):
-            status = run(command)
+    try:
+        if step.verb == "python":
+            done = subprocess.run([sys.executable, *command[1:]], stdout=subprocess.PIPE, text=True, check=False)
+            status = done.returncode
+            printed.write(done.stdout)
+        else:
+            with redirect_stdout(printed):
+                status = run(command)
+    finally:
+        seconds = round(before + time.monotonic() - started, 1)
+        write_text(spent, str(seconds))
     if status == _INTERRUPTED:
         raise KeyboardInterrupt
     if status:
         raise TengenError(f"step {name} of the study failed with exit status {status}")
     result = {
         "command": command,
-        "seconds": round(time.monotonic() - started, 1),
+        "seconds": seconds,
         "version": tengen.__version__,
         "output": _output(printed.getvalue()),
     }
     write_text(folder.path / f"{name}.json", json.dumps(result, indent=1) + "\n")
+    spent.unlink()
 
 
 def _output(text: str) -> Any:

@@ -1,0 +1,119 @@
+"""One network file from two: the policy of one network and the value of another, as AlphaGo plays with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import onnx
+from onnx import compose, helper
+
+import tengen
+from tengen.data.planes import plane_set
+from tengen.disk import write_whole
+from tengen.errors import NetworkError
+from tengen.evaluators.file_evaluator import INPUTS, OUTPUTS
+from tengen.evaluators.network_file import Card, read_card
+
+
+def join(policy: Path, value: Path, target: Path) -> Card:
+    """Write a network file with the policy of one network and all other outputs of a second one; returns its card.
+
+    One plane set must begin with the planes and scalars of the other; the joined network reads the longer one
+    (`alphago49`, that of AlphaGo's value network, is `alphago48` and one plane more). Raises NetworkError where the
+    plane sets or board sizes do not fit, or the second network has no value.
+    """
+    cards = [read_card(policy), read_card(value)]
+    models = [compose.add_prefix(onnx.load(path), f"{part}/") for path, part in ((policy, "policy"), (value, "value"))]
+    chosen = [
+        [name for name in _outputs(models[0], "policy/") if name == "policy"],
+        [name for name in _outputs(models[1], "value/") if name != "policy"],
+    ]
+    if "value" not in chosen[1]:
+        raise NetworkError(f"{value} has no value, it cannot be the second network: give the policy network first")
+    sizes = [size for size in cards[0].board_sizes if size in cards[1].board_sizes]
+    if not sizes:
+        raise NetworkError(
+            f"no board size suits both: {policy} takes {cards[0].board_sizes}, {value} {cards[1].board_sizes}"
+        )
+    wide = 0 if _begins_with(cards[0].plane_set, cards[1].plane_set) else 1
+    if not _begins_with(cards[wide].plane_set, cards[1 - wide].plane_set):
+        raise NetworkError(
+            f"plane sets {cards[0].plane_set!r} of {policy} and {cards[1].plane_set!r} of {value} do not fit: one must "
+            f"begin with all planes of the other"
+        )
+    card = Card(
+        name=target.stem,
+        family="joined",
+        config={"policy": cards[0].name, "value": cards[1].name},
+        plane_set=cards[wide].plane_set,
+        board_sizes=sizes,
+        rules=cards[1].rules or cards[0].rules,
+        data=" and ".join(dict.fromkeys(card.data for card in cards if card.data)),
+        search=dict(cards[1].search) | dict(cards[0].search),
+        created=date.today().isoformat(),
+        version=tengen.__version__,
+    )
+    model = _merged(models, chosen, wide)
+    helper.set_model_props(model, card.metadata())
+    onnx.checker.check_model(model)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target) as temporary:
+        onnx.save(model, temporary)
+    return card
+
+
+def _begins_with(name: str, other: str) -> bool:
+    """Whether the planes and scalars of one plane set begin with those of another."""
+    long, short = plane_set(name), plane_set(other)
+    return all(
+        list(mine[: len(its)]) == list(its)
+        for mine, its in ((long.planes, short.planes), (long.scalars, short.scalars))
+    )
+
+
+def _outputs(model: onnx.ModelProto, prefix: str) -> list[str]:
+    return [name for name in (port.name.removeprefix(prefix) for port in model.graph.output) if name in OUTPUTS]
+
+
+def _merged(models: Sequence[onnx.ModelProto], chosen: Sequence[Sequence[str]], wide: int) -> onnx.ModelProto:
+    """One graph of both, with the inputs of the network `wide` and the `chosen` outputs of each."""
+    prefixes = ("policy/", "value/")
+    ports = {port.name.removeprefix(prefixes[wide]): port for port in models[wide].graph.input}
+    nodes, weights, outputs = [], [], []
+    for model, prefix, names in zip(models, prefixes, chosen, strict=True):
+        for port in model.graph.input:
+            name = port.name.removeprefix(prefix)
+            if name == "mask":
+                nodes.append(helper.make_node("Identity", [name], [port.name]))
+                continue
+            # The first planes or scalars, as many as the network reads.
+            width = port.type.tensor_type.shape.dim[1].dim_value
+            bounds = [f"{port.name}/{end}" for end in ("start", "stop", "axis")]
+            weights += [
+                helper.make_tensor(bound, onnx.TensorProto.INT64, [1], [number])
+                for bound, number in zip(bounds, (0, width, 1), strict=True)
+            ]
+            nodes.append(helper.make_node("Slice", [name, *bounds], [port.name]))
+        nodes += model.graph.node
+        weights += model.graph.initializer
+        for port in model.graph.output:
+            if (name := port.name.removeprefix(prefix)) in names:
+                nodes.append(helper.make_node("Identity", [port.name], [name]))
+                outputs.append(_renamed(port, name))
+    inputs = [_renamed(ports[name], name) for name in INPUTS]
+    graph = helper.make_graph(nodes, "joined", inputs, outputs, weights)
+    versions = {entry.domain: max(entry.version, 0) for model in models for entry in model.opset_import}
+    return helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()],
+        ir_version=max(model.ir_version for model in models),
+    )
+
+
+def _renamed(port: onnx.ValueInfoProto, name: str) -> onnx.ValueInfoProto:
+    result = onnx.ValueInfoProto()
+    result.CopyFrom(port)
+    result.name = name
+    return result

@@ -1,0 +1,69 @@
+"""The policy of one network and the value of another in one network file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="networks are made with the extra [train]")
+
+from tengen.cli.app import main
+from tengen.data.planes import plane_set
+from tengen.engine import Engine, Limits
+from tengen.errors import NetworkError
+from tengen.evaluators import load_evaluator
+from tengen.evaluators.join import join
+from tengen.evaluators.network_file import Card, read_card
+from tengen.game import Game
+from tengen.networks import build, parse_config
+from tengen.networks.export import export
+
+CONVS = ["5x5x8", "3x3x8"]
+
+
+def write(folder: Path, preset: str, sizes: tuple[int, ...] = (19,), **fields: object) -> Path:
+    config = parse_config({"preset": preset, **fields})
+    chosen = plane_set(config.plane_set)
+    widths = len(chosen.planes), len(chosen.scalars)
+    path = folder / f"{preset}.onnx"
+    card = Card(name=preset, family="plain", config={}, plane_set=config.plane_set, board_sizes=list(sizes))
+    export(build(config, *widths), *widths, path, card.metadata())
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """AlphaGo's two networks with few filters: 48 planes for the policy, 49 for the value."""
+    folder = tmp_path_factory.mktemp("join")
+    return write(folder, "alphago-policy-128", convs=CONVS), write(folder, "alphago-value", convs=CONVS)
+
+
+def test_the_joined_network_gives_the_policy_of_one_and_the_value_of_the_other(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    policy, value = files
+    assert main(["nets", "join", str(policy), str(value), "--out", str(tmp_path / "alphago.onnx")]) == 0
+    card = read_card(tmp_path / "alphago.onnx")
+    assert (card.name, card.plane_set, card.board_sizes) == ("alphago", "alphago49", [19])
+    game = Game(size=19, komi=7.5)
+    games = [game.copy()] + [game.play(point).copy() for point in ("Q16", "D4", "Q3", "D16", "E16")]
+    joined, first, second = (
+        load_evaluator(path, precision="f32").evaluate(games) for path in (tmp_path / "alphago.onnx", policy, value)
+    )
+    np.testing.assert_allclose(joined.policy, first.policy, atol=1e-6)
+    np.testing.assert_allclose(joined.value, second.value, atol=1e-5)
+    assert np.ptp(second.value) > 0
+    engine = Engine(load_evaluator(tmp_path / "alphago.onnx"), limits=Limits(visits=4))
+    engine.set_position(game)
+    assert game.is_legal(engine.think().move)
+
+
+def test_networks_that_do_not_fit_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    policy, value = files
+    with pytest.raises(NetworkError, match="has no value"):
+        join(policy, policy, tmp_path / "joined.onnx")
+    with pytest.raises(NetworkError, match=r"plane sets 'deepgo8' .* and 'alphago49' .* do not fit"):
+        join(write(tmp_path, "deepgo-small"), value, tmp_path / "joined.onnx")
+    with pytest.raises(NetworkError, match="no board size suits both"):
+        join(write(tmp_path, "alphago-policy-128", (9,), convs=CONVS), value, tmp_path / "joined.onnx")
+    assert not (tmp_path / "joined.onnx").exists()
