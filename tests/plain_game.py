@@ -5,6 +5,7 @@ The ko is the answer that restores the board before the last move; superko looks
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Iterable
 
@@ -153,7 +154,7 @@ class PlainGame:
             for i in range(self.since_button + 2, len(self.moves))
             if self.moves[i - 1][1] == self.moves[i - 2][1] == self.passing != self.moves[i][1] and not self.button_left
         ]
-        for start, end in zip(stops, [*stops[1:], len(self.moves)], strict=True):
+        for start, end in itertools.pairwise([*stops, len(self.moves)]):
             before = PlainGame(math.isqrt(self.passing), self.rules, 0)
             before.board = put(self.board, frozenset(p for _, p in self.moves[start:] if p != self.passing), 2)
             was = before.owners(gone, self.seki_of(before.board, gone) if self.rules.tax != "none" else ())
