@@ -131,6 +131,12 @@ test-programs:
 		echo "note:$$missing not installed and no permission to; tests that need them are skipped"; \
 	fi
 
+# KaTrain in an environment of its own, for the test that analyzes a game through it (300 MB, so not a part of `test`).
+.PHONY: katrain
+katrain:
+	@mkdir -p build && $(PYTHON) -m venv build/katrain
+	@build/katrain/bin/python -m pip --disable-pip-version-check --quiet install katrain
+
 test: $(MODULE)/done .venv/developer test-programs test-native
 	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile
 

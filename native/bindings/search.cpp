@@ -77,6 +77,7 @@ nb::dict root_stats(LockedSearch& self) {
     stats["utility"] = column<float>(moves, [](const RootMove& m) { return m.utility; });
     stats["lcb"] = column<float>(moves, [](const RootMove& m) { return m.lcb; });
     stats["weight"] = column<float>(moves, [](const RootMove& m) { return m.weight; });
+    stats["play_weight"] = column<float>(moves, [](const RootMove& m) { return m.play_weight; });
     stats["value_lcb"] = column<float>(moves, [](const RootMove& m) { return m.value_lcb; });
     stats["no_result"] = column<float>(moves, [](const RootMove& m) { return m.no_result; });
     stats["score_stdev"] = column<float>(moves, [](const RootMove& m) { return m.score_stdev; });
@@ -255,6 +256,24 @@ void bind_search(nb::module_& m) {
                 });
             },
             "point"_a, "n"_a = 20, "[(point, visits)]: the most visited line that begins with this move.")
+        .def(
+            "ownership_below",
+            [](LockedSearch& self, int move) -> std::optional<std::pair<BoardOfFloats, BoardOfFloats>> {
+                int size = 0;
+                const auto found = self.with([&](Search& search) {
+                    const Board& board = search.game().board();
+                    size = board.size();
+                    return search.ownership_below(move < 0 ? kNoPoint : to_point(board, move, true));
+                });
+                if (found.mean.empty()) return std::nullopt;
+                return std::make_pair(board_array<float>(size, [&](Point p) { return found.mean[p]; }),
+                                      board_array<float>(size, [&](Point p) { return found.stdev[p]; }));
+            },
+            "move"_a = -1,
+            "(mean, standard deviation) of the ownership below a root move, or -1 for the root, float32 [size, size] "
+            "for "
+            "the side to move at the root; None where params.node_ownership did not keep it.")
+        .def("root_waits", ask<&Search::root_waits>(), "Whether the first position of the last gather is the root.")
         .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
         .def("root_evaluation", root_evaluation,
              "(policy [size * size + 1], value, ownership [size, size] or None, {name: output}): what the network said "

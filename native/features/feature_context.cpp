@@ -173,13 +173,14 @@ const LadderMap& FeatureContext::katago_ladders(int back) {
     return *slot;
 }
 
-const Owners& FeatureContext::area() {
-    if (!area_) {
-        PointSet dead;
-        for (const Color color : {own, other}) dead |= pass_alive_of(color).territory & board.stones(opponent(color));
-        area_ = owners(board, dead);
-    }
-    return *area_;
+const Owners& FeatureContext::area(bool suicide) {
+    auto& slot = area_[suicide];
+    if (slot) return *slot;
+    PointSet dead;
+    for (const Color color : {own, other})
+        dead |= (suicide == game.rules().suicide ? pass_alive_of(color) : pass_alive(board, color, suicide)).territory &
+                board.stones(opponent(color));
+    return slot.emplace(owners(board, dead));
 }
 
 const PassAlive& FeatureContext::pass_alive_of(Color color) {

@@ -76,7 +76,7 @@ class FeatureContext {
     const PassAlive& pass_alive_of(Color color);
     // The points of each color by area scoring without agreed dead stones: only stones in pass-alive territory are
     // dead.
-    const Owners& area();
+    const Owners& area(bool suicide);  // `suicide`: with the pass-alive area of rules that allow it
     // Points that are nearer to a stone of the color than to any of the other one, in steps along the lines, whatever
     // is between.
     const PointSet& closest_to(Color color);
@@ -104,7 +104,7 @@ class FeatureContext {
     std::array<std::optional<PointSet>, 2> caught_;                          // by liberties
     std::array<std::optional<LadderMap>, kPastLadders + 1> katago_ladders_;  // by moves ago
     std::array<std::optional<PassAlive>, 2> alive_;
-    std::optional<Owners> area_;
+    std::array<std::optional<Owners>, 2> area_;  // by suicide
     std::optional<std::array<PointSet, 2>> closest_;
     std::optional<std::array<std::int16_t, kMaxPoints>> last_played_;
     std::optional<std::array<std::array<PointSet, 2>, kPastLadders>> past_laddered_;  // of 1 and more moves ago

@@ -90,7 +90,12 @@ PlaneSet golois31_planes();
 PlaneSet agz_planes();
 PlaneSet elf_planes();
 PlaneSet leela_planes();
+PlaneSet katago_v3_planes();
+PlaneSet katago_v4_planes();
+PlaneSet katago_v5_planes();
+PlaneSet katago_v6_planes();
 PlaneSet katago_v7_planes();
+PlaneSet katago_v7_suicide_planes();
 PlaneSet test_planes();
 
 }  // namespace tengen

@@ -102,7 +102,7 @@ Search::End Search::expand(Simulation& sim) {
         return reject_last_move(sim), End::retry;
     }
     Node* const node = add_node(sim);
-    if (!node && !sim.over && params_.playouts == 0) {
+    if (!node && (params_.is_weighted() || (!sim.over && params_.playouts == 0))) {
         start(sim);  // the memory is full, and nothing will be opened any more
         return End::retry;
     }
@@ -122,8 +122,18 @@ int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars,
         const int symmetry = waiting_[row].symmetry = symmetry_for(game);
         encode(set, game, symmetry, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
                mask + row * area);
+        if (params_.playout_doubling_advantage != 0) tell_advantage(set, game, scalars + row * set.scalars.size());
     };
     return gather(write, limit);
+}
+
+// What a network of KataGo reads of playout_doubling_advantage.
+void Search::tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const {
+    const float own = params_.playout_doubling_advantage * (leaf.to_play() == game_->to_play() ? 1.0f : -1.0f);
+    for (std::size_t i = 0; i < set.scalars.size(); ++i) {
+        if (set.scalars[i].name == "playout_advantage") scalars[i] = 1;
+        if (set.scalars[i].name == "playout_advantage_size") scalars[i] = own / 2;
+    }
 }
 
 // Drawn from the position and not from a stream, so that a leaf that was dropped is encoded the same way again.
@@ -145,7 +155,15 @@ void Search::scatter(const LeafResults& results, int edge) {
         const Layout layout(game_->board().size(), leaf.symmetry, edge);
         if (params_.ownership && !result.ownership.empty()) add_ownership(leaf, result.ownership, layout);
         if (leaf.path.empty()) root_evaluation_ = evaluation_of(result, layout);
-        if (leaf.refresh) continue;
+        if (leaf.refresh) {
+            if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
+                replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature);
+                prepare_root();
+            } else {
+                prepare_bonus();
+            }
+            continue;
+        }
 
         // The node.
         Node& node = *leaf.node;
@@ -159,6 +177,8 @@ void Search::scatter(const LeafResults& results, int edge) {
         else
             node.score = played > 0 ? leaf.playouts.score : 0;
         node.ready = true;
+        if (params_.is_weighted()) set_own(node, result);
+        if (params_.node_ownership && !result.ownership.empty()) keep_ownership(node, result.ownership, layout);
 
         // The way up.
         if (params_.simulate_to_end) {
@@ -191,6 +211,13 @@ RootEvaluation Search::evaluation_of(const LeafResults& row, const Layout& layou
             found.ownership.push_back(row.ownership[layout[static_cast<Point>(p)]]);
     }
     return found;
+}
+
+// For the side to move there.
+void Search::keep_ownership(Node& node, std::span<const float> ownership, const Layout& layout) {
+    std::vector<float> kept;
+    for (int p = 0; p < layout.points(); ++p) kept.push_back(ownership[layout[static_cast<Point>(p)]]);
+    tree_.keep_ownership(node, kept);
 }
 
 void Search::add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout) {

@@ -14,12 +14,13 @@ std::uint32_t max_visits(std::span<const RootMove> moves) {
     return maximum;
 }
 
-// Draws by visits^(1 / temperature), relative to the maximum so that no power overflows.
-Point draw(std::span<const RootMove> moves, std::uint32_t maximum, float temperature, Random& random) {
+// Draws by weight^(1 / temperature), relative to the maximum so that no power overflows.
+template <class Weight>
+Point draw(std::span<const RootMove> moves, Weight weight, double maximum, float temperature, Random& random) {
     std::vector<double> weights;
     double total = 0;
     for (const auto& move : moves) {
-        weights.push_back(move.visits ? std::pow(double(move.visits) / maximum, 1.0 / temperature) : 0);
+        weights.push_back(weight(move) > 0 ? std::pow(weight(move) / maximum, 1.0 / temperature) : 0);
         total += weights.back();
     }
     double left = random.uniform() * total;
@@ -31,6 +32,21 @@ Point draw(std::span<const RootMove> moves, std::uint32_t maximum, float tempera
         if (left < 0) break;
     }
     return chosen;
+}
+
+// Without a visit that gives a weight, by the prior. A draw leaves out moves below a weight of 1, or below 1/64 of the
+// largest where that is less.
+Point choose_by_weight(std::span<const RootMove> moves, float temperature, Random& random) {
+    double most = 0;
+    for (const auto& move : moves) most = std::max(most, double(move.play_weight));
+    const bool known = most > 0;
+    const double lowest = std::min(1.0, most / 64);
+    const auto weight = [&](const RootMove& move) {
+        if (!known) return move.visits ? double(move.prior) : 0;
+        return move.play_weight >= lowest ? double(move.play_weight) : 0;
+    };
+    const auto best = std::ranges::max_element(moves, {}, weight);
+    return temperature > 0 ? draw(moves, weight, weight(*best), temperature, random) : best->point;
 }
 
 }  // namespace
@@ -46,7 +62,9 @@ float lower_bound(const EdgeStats& stats, const SearchParams& params) {
 Point choose_move(std::span<const RootMove> moves, const SearchParams& params, Random& random) {
     const std::uint32_t maximum = max_visits(moves);
     if (!maximum) return kNoPoint;
-    if (params.temperature > 0) return draw(moves, maximum, params.temperature, random);
+    if (params.is_weighted()) return choose_by_weight(moves, params.temperature, random);
+    if (params.temperature > 0)
+        return draw(moves, [](const RootMove& m) { return double(m.visits); }, maximum, params.temperature, random);
     const RootMove* best = nullptr;
     for (const auto& move : moves) {
         if (!move.visits ||

@@ -19,6 +19,7 @@ struct RootMove {
     float prior;                       // of the network, without temperature and noise
     float weight, value_lcb;           // what its visits count for; the bound as one of the value
     float no_result, score_stdev, lead;
+    float play_weight = 0;  // by which it is played: visits, but for puct-katago
 };
 
 // Lower confidence bound of a edge's utility. One observation of variance 1 is added, so that few visits that agree by

@@ -42,6 +42,37 @@ struct Amaf {
     void add(float u) { utility += (u - utility) / ++visits; }
 };
 
+// Means of results for one side, or a single result: utility, value, probability of no result, score and lead.
+struct Moments {
+    float utility = 0, utility_square = 0, value = 0, no_result = 0, score = 0, score_square = 0, lead = 0;
+
+    void add(const Moments& other, float weight) {
+        utility += weight * other.utility, utility_square += weight * other.utility_square;
+        value += weight * other.value, no_result += weight * other.no_result, lead += weight * other.lead;
+        score += weight * other.score, score_square += weight * other.score_square;
+    }
+    void scale(float factor) {
+        const Moments all = *this;
+        *this = {};
+        add(all, factor);
+    }
+    // The same for the other side.
+    Moments operator-() const { return {-utility, utility_square, -value, no_result, -score, score_square, -lead}; }
+};
+
+struct ValueBias;
+
+// What a node of a tree that counts by weights keeps beside its moves, for its side to move (weights.h).
+struct NodeStats {
+    Moments own, mean;                           // its own evaluation; the weighted mean of it and of all below
+    float value_error = -1, score_error = -1;    // of the evaluation; negative where the network does not predict them
+    float weight = 0, weight_square = 0;         // sums of the weights in the mean and of their squares
+    std::uint32_t visits = 0;                    // by all edges that lead here
+    float bias_weight = 0, bias_difference = 0;  // what it added to its entry
+    ValueBias* bias = nullptr;
+    std::int16_t* ownership = nullptr;  // by point, in 1/32767, where the tree keeps it
+};
+
 struct Node;
 
 // The statistics of a move that was tried: means for the player who makes it.
@@ -84,10 +115,21 @@ struct Node {
     const MovePrior* moves() const { return reinterpret_cast<const MovePrior*>(this + 1); }
     Amaf* amaf() { return reinterpret_cast<Amaf*>(moves() + move_count); }
     const Amaf* amaf() const { return reinterpret_cast<const Amaf*>(moves() + move_count); }
+    // In trees that count by weights; such trees have no Amaf.
+    NodeStats& stats() {
+        return *reinterpret_cast<NodeStats*>(reinterpret_cast<std::byte*>(this) + to_stats(move_count));
+    }
+    const NodeStats& stats() const { return const_cast<Node*>(this)->stats(); }
     // With `stones`, room for a hash behind all else.
-    static std::size_t bytes(std::size_t move_count, bool amaf, bool stones) {
-        return sizeof(Node) + move_count * (sizeof(MovePrior) + (amaf ? sizeof(Amaf) : 0)) +
-               (stones ? sizeof(std::uint64_t) : 0);
+    static std::size_t bytes(std::size_t move_count, bool amaf, bool weighted, bool stones) {
+        const std::size_t moves = weighted
+                                      ? to_stats(move_count) + sizeof(NodeStats)
+                                      : sizeof(Node) + move_count * (sizeof(MovePrior) + (amaf ? sizeof(Amaf) : 0));
+        return moves + (stones ? sizeof(std::uint64_t) : 0);
+    }
+    static std::size_t to_stats(std::size_t move_count) {
+        constexpr std::size_t kAlign = alignof(NodeStats);
+        return (sizeof(Node) + move_count * sizeof(MovePrior) + kAlign - 1) / kAlign * kAlign;
     }
 
     // The statistics of the position for its side to move: its own evaluation, of this utility, and all visits below.

@@ -89,6 +89,11 @@ void SearchParams::check() const {
     if (rave_beta > 0 && playouts < 1) throw std::invalid_argument("rave_beta needs playouts of 1 or more");
     if (transpositions && expand_visits > 0)
         throw std::invalid_argument("transpositions share nodes, which expand_visits delays: set one of them alone");
+    if (is_weighted() && (priors != "network" || playouts > 0 || simulate_to_end))
+        throw std::invalid_argument(
+            "selection puct-katago needs a network's priors and values alone, without playouts and simulate_to_end");
+    if (node_ownership && has_amaf())
+        throw std::invalid_argument("node_ownership goes with selection rules without all-moves-as-first means");
     if (simulate_to_end &&
         (selection != Selection::puct_alphago || priors != "network" || playouts > 0 || transpositions || stop_futile))
         throw std::invalid_argument(

@@ -12,7 +12,16 @@
 namespace tengen {
 
 // How a simulation goes down the tree; each has its name and function in select.cpp.
-enum class Selection : std::uint8_t { puct, puct_alphago, puct_leela_zero, puct_darkforest, gumbel, uct, rave };
+enum class Selection : std::uint8_t {
+    puct,
+    puct_alphago,
+    puct_leela_zero,
+    puct_darkforest,
+    puct_katago,
+    gumbel,
+    uct,
+    rave
+};
 
 // The value of a move without visits: the parent's mean or the parent's own evaluation, either less a reduction that
 // grows with what was tried; or a constant.
@@ -44,6 +53,9 @@ struct SearchParams {
     bool has_amaf() const {
         return selection == Selection::rave || (selection == Selection::puct_darkforest && rave_beta > 0);
     }
+    // Whether nodes count by weights, and whether they have NodeStats for that or for their ownership.
+    bool is_weighted() const { return selection == Selection::puct_katago; }
+    bool has_node_stats() const { return is_weighted() || node_ownership; }
     bool asks_network() const { return priors == "network" || playout_weight < 1; }
     // How finished games are counted: simulations to the end take dead stones off by play.
     DeadStones dead_stones() const { return simulate_to_end ? DeadStones::none : DeadStones::pass_alive; }

@@ -29,12 +29,16 @@ float wanted_mass(const SearchParams& params, int points, int moves) {
 
 }  // namespace
 
-void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
+void replace_priors(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
     scale(edges_of(node), [&](const MovePrior& e, std::size_t) {
         const std::size_t at = layout.policy_index(e.point);
         const float mass = at < policy.size() ? std::max(policy[at], 0.0f) : 0;  // a policy may lack the pass
         return temperature == 1 ? mass : std::pow(mass, 1 / temperature);
     });
+}
+
+void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature) {
+    replace_priors(node, policy, layout, temperature);
     std::sort(node.moves(), node.moves() + node.move_count, [](const MovePrior& a, const MovePrior& b) {
         return a.prior != b.prior ? b.prior < a.prior : a.point < b.point;
     });

@@ -14,6 +14,9 @@ namespace tengen {
 // dropped. Without an entry for pass its prior is 0.
 void set_priors_from_policy(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
 // From weights, one an edge.
+// Replaces the priors of a node that may have edges; the order of its moves stays.
+void replace_priors(Node& node, std::span<const float> policy, const Layout& layout, float temperature);
+
 void set_priors_from_weights(Node& node, std::span<const float> weights);
 
 // Keeps the moves that the params' candidates leave, with priors of sum 1. For a new node in order, on a board of

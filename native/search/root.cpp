@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "board/pass_alive.h"
 #include "board/symmetry.h"
 
 namespace tengen {
@@ -102,7 +103,40 @@ std::vector<int> symmetries(const Game& game, const MoveSet& allowed) {
     return found;
 }
 
+bool captures(const Board& board, Point p, Color player) {
+    return std::ranges::any_of(board.neighbors(p),
+                               [&](Point q) { return board.at(q) == opponent(player) && board.liberties(q) == 1; });
+}
+
+bool connects_unsettled(const Board& board, Point p, Color player, const PointSet& alive) {
+    std::vector<Point> chains;
+    bool unsettled = false;
+    for (const Point q : board.neighbors(p))
+        if (board.at(q) == player) chains.push_back(board.chain(q)), unsettled |= !alive.contains(q);
+    return unsettled && std::ranges::any_of(chains, [&](Point chain) { return chain != chains[0]; });
+}
+
 }  // namespace
+
+std::vector<float> ending_bonus(const Game& game, std::span<const float> ownership, float points) {
+    constexpr float kSure = 0.95f;
+    const Board& board = game.board();
+    const Color player = game.to_play();
+    const bool area = game.rules().scoring == Scoring::area;
+    std::vector<float> bonus(board.points() + 1);
+    if (!area) bonus[board.pass()] = -points * 2 / 3;
+    if (board.ko() != kNoPoint) return bonus;
+    const PointSet alive = pass_alive(board, player, game.rules().suicide).area();
+    board.empty_points().for_each([&](Point p) {
+        const float own = ownership[p];
+        const bool touches =
+            std::ranges::any_of(board.neighbors(p), [&](Point q) { return board.at(q) == opponent(player); });
+        const bool spared =
+            own < 0 ? area && captures(board, p, player) : touches || connects_unsettled(board, p, player, alive);
+        if (!spared) bonus[p] = -points * std::max(std::abs(own) - kSure, 0.0f) / (1 - kSure);
+    });
+    return bonus;
+}
 
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed) {
     const std::vector<int> kept = symmetries(game, allowed);

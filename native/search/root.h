@@ -37,6 +37,12 @@ struct MoveRestriction {
 // no symmetry does.
 std::vector<Point> representatives(const Game& game, const Node& root, const MoveSet& allowed);
 
+// Points that each root move, and pass, gains in the eyes of its player: none, or a loss of up to `points` that makes
+// the end of a game orderly. Moves that fill what is surely own or the opponent's (`ownership`, by point for the side
+// to move) lose, unless they capture (area scoring), touch the opponent, or connect what is not alive; so does a pass
+// under territory scoring, where dame are filled first. While there is a ko no other move than a pass loses.
+std::vector<float> ending_bonus(const Game& game, std::span<const float> ownership, float points);
+
 // Priors for selection at the root, one an edge: a representative has those of all moves that it represents; tempered,
 // mixed with noise, sum 1 over the allowed moves, negative for the others. Sorts the moves that have no edge yet into
 // falling order of these priors, and with them what `amaf` has for each move.

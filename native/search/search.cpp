@@ -27,7 +27,9 @@ auto making(const SearchParams& p) {
                       p.playout_weight, p.playouts, p.playout_slope, p.playout_decay, p.expand_visits, p.candidate_mass,
                       p.candidate_mass_middle, p.candidate_mass_late, p.candidate_max, p.candidate_share,
                       p.candidate_min, p.policy_temperature, p.prune_eyes, p.prune_true_eyes, p.prune_self_atari,
-                      p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end);
+                      p.pass_policy == PassPolicy::no_legal_move, p.simulate_to_end, p.is_weighted(),
+                      p.has_node_stats(), p.value_bias > 0, p.value_bias_free, p.policy_optimism,
+                      p.playout_doubling_advantage);
 }
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -42,7 +44,8 @@ Search::Search(const SearchParams& params, std::uint64_t seed)
       random_(seed),
       salt_(salt_of(seed)),
       seeds_(~seed),
-      tree_(params.memory, params.has_amaf(), params.transpositions) {
+      tree_(params.memory, params.has_amaf(), params.transpositions, params.has_node_stats(),
+            params.is_weighted() && params.value_bias > 0 ? std::optional(params.value_bias_free) : std::nullopt) {
     params.check();
     if (params.priors != "network") prior_policy_ = playout_policy(params.priors);
     add_simulation();
@@ -86,6 +89,7 @@ void Search::change(const SearchParams& params) {
             "candidates, prunes, pass_policy, simulate_to_end and on whether moves have all-moves-as-first means");
     params_ = params;
     select_ = selection_rule(params.selection);
+    changed_ = true;
 }
 
 const Game& Search::game() const {
@@ -116,7 +120,9 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
                                 return r.until_depth > 1;
                             });
     const bool same = played && played->empty() && std::ranges::equal(restrictions_, restrictions);
-    if (!played || (played->empty() && cut_to_allowed_) || (restricted && !same) || !tree_.descend(*played))
+    const bool other_side = params_.playout_doubling_advantage != 0 && played && played->size() % 2;
+    if (!played || other_side || (played->empty() && cut_to_allowed_) || (restricted && !same) ||
+        !tree_.descend(*played))
         tree_.clear();
     cut_to_allowed_ = false;
     restrictions_.assign(restrictions.begin(), restrictions.end());
@@ -133,9 +139,16 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     ownership_count_ = 0;
     // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
     if (tree_.root().node && !allows_any(*tree_.root().node)) tree_.clear();
-    refresh_ = params_.ownership && params_.asks_network() && tree_.root().node;
+    const bool other_priors = params_.root_policy_optimism != params_.policy_optimism;
+    const bool refresh = params_.ownership || other_priors || (params_.is_weighted() && params_.ending_bonus > 0);
+    refresh_ = refresh && params_.asks_network() && tree_.root().node;
     plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
+    if (params_.is_weighted() && tree_.root().visits) {
+        const bool moved = set_score_center(tree_.root().node->stats().mean.score);
+        if ((moved && params_.dynamic_score_utility > 0) || changed_) recompute_tree();
+    }
+    changed_ = false;
     plan(0);
 }
 
@@ -223,6 +236,7 @@ void Search::prepare_root() {
         if (representative_[p] != static_cast<Point>(p)) allowed_.reset(p);
     Amaf* const amaf = tree_.has_amaf() ? root.amaf() : nullptr;
     root_priors_ = root_priors(root, allowed_, representative_, params_, random_, amaf);
+    prepare_bonus();
 }
 
 void Search::forget_waiting() {
@@ -249,6 +263,12 @@ std::vector<float> Search::root_ownership() const {
 
 RootMove Search::root_as_move() const {
     const EdgeStats& root = tree_.root();
+    if (params_.is_weighted() && root.visits) {
+        RootMove found = weighted_move(kNoPoint, 1, EdgeStats{}, 0);
+        found.visits = root.visits;
+        found.weight = root.node->stats().weight;
+        return found;
+    }
     return {.point = kNoPoint,
             .visits = root.visits,
             .value = root_value(),
@@ -267,10 +287,18 @@ std::vector<RootMove> Search::root_moves() const {
     std::vector<RootMove> moves;
     const EdgeStats& root = tree_.root();
     if (!root.node || !root.node->ready) return moves;
+    const bool weighted = params_.is_weighted() && root.visits;
+    const std::vector<float> play = weighted ? play_weights() : std::vector<float>();
     for (int i = 0; i < root.node->move_count; ++i) {
         const MovePrior move = root.node->moves()[i];
         if (!allowed_.test(move.point)) continue;
         const EdgeStats stats = i < root.node->edge_count ? root.node->edges[i] : EdgeStats{};
+        if (weighted) {
+            const float bonus = root_bonus_.empty() ? 0 : root_bonus_[i];
+            moves.push_back(weighted_move(move.point, move.prior.value(), stats, bonus));
+            moves.back().play_weight = play[i];
+            continue;
+        }
         const bool visited = stats.visits > 0;
         const float bound = lower_bound(stats, params_);
         moves.push_back({.point = move.point,
@@ -284,7 +312,8 @@ std::vector<RootMove> Search::root_moves() const {
                          .value_lcb = bound,
                          .no_result = kUnknown,
                          .score_stdev = kUnknown,
-                         .lead = kUnknown});
+                         .lead = kUnknown,
+                         .play_weight = static_cast<float>(stats.visits)});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const RootMove& a, const RootMove& b) {
         return a.visits != b.visits ? a.visits > b.visits : a.prior > b.prior;
@@ -294,7 +323,14 @@ std::vector<RootMove> Search::root_moves() const {
 
 SelectionContext Search::at_root() const {
     const EdgeStats& root = tree_.root();
-    return {*root.node, root, root_priors_.data(), !tree_.full(), params_.playouts > 0, salt_, &plan_};
+    return {.node = *root.node,
+            .self = root,
+            .root_priors = root_priors_.data(),
+            .may_expand = !tree_.full(),
+            .may_revisit = params_.playouts > 0,
+            .salt = salt_,
+            .plan = &plan_,
+            .root_bonus = root_bonus_.empty() ? nullptr : root_bonus_.data()};
 }
 
 Point Search::choose(std::optional<float> temperature) {

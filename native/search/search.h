@@ -14,7 +14,7 @@
 #include "search/params.h"
 #include "search/playouts.h"
 #include "search/root.h"
-#include "search/select.h"
+#include "search/select_katago.h"
 #include "search/tree.h"
 
 namespace tengen {
@@ -25,10 +25,11 @@ inline constexpr std::uint32_t kMaxVisits = std::uint32_t{1} << 31;  // of a roo
 // without a pass logit, value [n], score [n] and ownership [n, edge, edge], each for the side to move of its leaf.
 // All but policy and value are empty where the network does not predict them.
 struct LeafResults {
-    std::span<const float> policy, value, score, ownership;
+    std::span<const float> policy = {}, value = {}, score = {}, ownership = {};
     // [n] each: probability of no result, lead and standard deviation of the score in points, expected short-term
     // errors of value and score, and the rest of the game's length as KataGo's variance time.
-    std::span<const float> no_result, lead, score_stdev, value_error, score_error, time_left;
+    std::span<const float> no_result = {}, lead = {}, score_stdev = {}, value_error = {}, score_error = {},
+                           time_left = {};
 
     // The outputs of one number a leaf that may be empty, and their names in Python.
     struct Optional {
@@ -51,6 +52,11 @@ struct RootEvaluation {
     std::vector<float> policy, ownership;
     float value;
     std::array<std::optional<float>, LeafResults::kOptional.size()> optional;
+};
+
+// The mean ownership of positions by point and its standard deviation, for the side to move at the root.
+struct OwnershipMoments {
+    std::vector<float> mean, stdev;
 };
 
 // A move of a line and its visits.
@@ -117,6 +123,8 @@ class Search {
     void forget_waiting();
 
     const Game& game() const;
+    // Whether the first of the positions that wait is the root itself.
+    bool root_waits() const { return !waiting_.empty() && waiting_[0].path.empty(); }
     int waiting() const { return static_cast<int>(waiting_.size()); }
     std::uint32_t root_visits() const {
         return tree_.root().visits;
@@ -130,6 +138,9 @@ class Search {
     // Mean over the positions evaluated since set_root, for the side to move; empty without params.ownership or
     // positions.
     std::vector<float> root_ownership() const;
+    // With params.node_ownership: of all positions below a root move, or kNoPoint for the root, by their weights. Empty
+    // where none is known.
+    OwnershipMoments ownership_below(Point move) const;
     // The root as if it were a move of the side to move; its point and prior mean nothing.
     RootMove root_as_move() const;
     std::vector<RootMove> root_moves() const;  // allowed moves, by falling visits
@@ -169,6 +180,7 @@ class Search {
         bool over;
         bool last_move_illegal;     // superko forbids its last move
         std::uint64_t key, stones;  // of the position, for a graph
+        std::uint64_t bias_key;     // of its ValueBias; 0 where it has none
         std::vector<Point> moves;
         std::vector<float> weights;  // of the moves, where priors come from a playout policy
         Outcome outcome;             // for the side to move at the end
@@ -207,6 +219,21 @@ class Search {
     static bool is_long_enough(const Game& game);
     void drop_in_progress();
 
+    // weighted.cpp
+    ScoreUtility utility_at(std::size_t depth) const;
+    bool set_score_center(float expected);
+    void set_own(Node& node, const LeafResults& row);
+    void set_own(Node& node, const Simulation& sim);
+    float own_weight(const Node& node, const ScoreUtility& utility) const;
+    void add_own(Node& node, std::size_t depth);
+    void recompute(Node& node, std::size_t depth);
+    void backup_weighted(const Path& path);
+    void recompute_tree();
+    void prepare_bonus();
+    void update_bonus(int edge);
+    RootMove weighted_move(Point point, float prior, const EdgeStats& edge, float bonus) const;
+    std::vector<float> play_weights() const;
+
     // run.cpp
     void visit(Simulation& sim, std::unique_lock<std::mutex>& tree);
 
@@ -214,6 +241,8 @@ class Search {
     End expand(Simulation& sim);
     int symmetry_for(const Game& leaf) const;
     void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
+    void tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const;
+    void keep_ownership(Node& node, std::span<const float> ownership, const Layout& layout);
     void check(const LeafResults& results, int edge) const;
     RootEvaluation evaluation_of(const LeafResults& row, const Layout& layout) const;
 
@@ -241,10 +270,15 @@ class Search {
     MoveSet allowed_;
     std::vector<MoveRestriction> restrictions_;
     int restricted_depth_ = 0;  // positions from this depth on are free
-    bool has_score_ = true, has_pass_ = true;
+    bool has_score_ = true, has_pass_ = true, has_moments_ = false;
     std::optional<RootEvaluation> root_evaluation_;
-    float added_komi_ = 0;         // of playouts
-    bool cut_to_allowed_ = false;  // the root's candidates
+    float added_komi_ = 0;                // of playouts
+    float score_center_ = 0;              // for Black, of dynamic_score_utility
+    bool changed_ = false;                // settings since the tree was computed
+    std::vector<WeightedMove> weighted_;  // for recompute()
+    std::vector<float> bonus_points_;     // of the score of root moves, by point and pass; empty where there is none
+    std::vector<float> root_bonus_;       // the same as utility, by edge
+    bool cut_to_allowed_ = false;         // the root's candidates
     std::vector<float> root_priors_;
     RootPlan plan_;
     std::vector<Point> representative_;  // of each root move; empty if each stands for itself

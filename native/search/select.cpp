@@ -2,6 +2,7 @@
 
 #include "board/names.h"
 #include "search/gumbel.h"
+#include "search/select_katago.h"
 
 namespace tengen {
 
@@ -19,6 +20,7 @@ constexpr NamedRule kRules[] = {
     {Selection::puct_alphago, "puct-alphago", select_puct_alphago, puct_alphago_target},
     {Selection::puct_leela_zero, "puct-leela-zero", select_puct_leela_zero, puct_leela_zero_target},
     {Selection::puct_darkforest, "puct-darkforest", select_puct_darkforest, puct_darkforest_target},
+    {Selection::puct_katago, "puct-katago", select_puct_katago, katago_selection_weights},
     {Selection::gumbel, "gumbel", select_gumbel, improved_policy},
     {Selection::uct, "uct", select_uct, visit_target},
     {Selection::rave, "rave", select_rave, visit_target},

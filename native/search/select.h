@@ -24,6 +24,7 @@ struct SelectionContext {
     std::uint64_t salt = 0;
     const RootPlan* plan = nullptr;        // at the root
     const float* masked_priors = nullptr;  // replaces all other priors where superko forbids moves of this line
+    const float* root_bonus = nullptr;     // of utility, for each edge at the root; for puct-katago
 
     bool is_open(const EdgeStats& stats) const { return stats.node || may_expand || may_revisit; }
 
@@ -41,6 +42,7 @@ int select_puct(const SelectionContext& context, const SearchParams& params);
 int select_puct_alphago(const SelectionContext& context, const SearchParams& params);
 int select_puct_leela_zero(const SelectionContext& context, const SearchParams& params);
 int select_puct_darkforest(const SelectionContext& context, const SearchParams& params);
+int select_puct_katago(const SelectionContext& context, const SearchParams& params);
 int select_gumbel(const SelectionContext& context, const SearchParams& params);
 int select_uct(const SelectionContext& context, const SearchParams& params);
 int select_rave(const SelectionContext& context, const SearchParams& params);

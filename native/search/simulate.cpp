@@ -28,10 +28,11 @@ Search::End Search::descend(Simulation& sim) {
 
 int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
     const bool is_root = sim.path.empty();
-    const EdgeStats shared = tree_.is_graph() ? merged_stats(node) : EdgeStats{};
+    const bool merges = tree_.is_graph() && !params_.is_weighted();
+    const EdgeStats shared = merges ? merged_stats(node) : EdgeStats{};
     for (;;) {
         SelectionContext context{node,
-                                 tree_.is_graph() ? shared : self,
+                                 merges ? shared : self,
                                  is_root ? root_priors_.data() : nullptr,
                                  !tree_.full(),
                                  params_.playouts > 0,
@@ -45,11 +46,13 @@ int Search::next_edge(Simulation& sim, Node& node, const EdgeStats& self) {
                 if (step.node == &node) sim.masked_priors[step.edge] = -1;
             context.masked_priors = sim.masked_priors.data();
         }
+        if (is_root && !root_bonus_.empty()) context.root_bonus = root_bonus_.data();
         const int edge = select_(context, params_);
         if (edge < node.edge_count) return edge;
         if (edge > node.edge_count) {
             tree_.bring_forward(node, edge);
             if (is_root) std::swap(root_priors_[edge], root_priors_[node.edge_count]);
+            if (is_root && !root_bonus_.empty()) std::swap(root_bonus_[edge], root_bonus_[node.edge_count]);
         }
         if (tree_.add_edge(node)) return node.edge_count - 1;
         // The memory is full: choose among what is there.
@@ -106,7 +109,11 @@ void Search::examine_leaf(Simulation& sim) {
     sim.game = *game_;
     PositionKeys keys(sim.game);
     sim.last_move_illegal = false;
-    for (const Point move : sim.line) {
+    sim.bias_key = 0;
+    for (const Point& move : sim.line) {
+        if (params_.value_bias > 0 && &move == &sim.line.back() && move != sim.game.board().pass() &&
+            !sim.game.moves().empty())
+            sim.bias_key = value_bias_key(sim.game.board(), sim.game.to_play(), sim.game.moves().back().point, move);
         sim.last_move_illegal =
             tree_.is_graph() && !sim.game.is_legal(move);  // of the last one alone, see is_superko_illegal()
         if (sim.last_move_illegal) return;
@@ -118,7 +125,8 @@ void Search::examine_leaf(Simulation& sim) {
         sim.key = SplitMix64(sim.key + sim.line.size() + 1).next();
     const bool is_root = sim.line.empty();
     // A root is searched even after the game.
-    sim.over = !is_root && (sim.game.is_over() || (params_.simulate_to_end && is_long_enough(sim.game)));
+    const bool passed = params_.conservative_pass && sim.line.size() == 1 && sim.line[0] == sim.game.board().pass();
+    sim.over = !is_root && ((sim.game.is_over() && !passed) || (params_.simulate_to_end && is_long_enough(sim.game)));
     sim.moves.clear();
     sim.outcome = {0, 0};
     if (sim.over) {
@@ -153,8 +161,10 @@ Node* Search::add_node(Simulation& sim) {
     if (!node) return nullptr;
     last_edge(sim.path).node = node;
     if (tree_.is_graph()) tree_.enter(sim.key, sim.stones, *node);
+    if (params_.is_weighted() && sim.bias_key) tree_.join_bias(*node, sim.bias_key);
     if (sim.over) {
         node->terminal = true;
+        if (params_.is_weighted()) set_own(*node, sim);
     } else if (prior_policy_) {
         set_priors_from_weights(*node, sim.weights);
         cut(*node, sim.path.size());
@@ -176,6 +186,7 @@ void Search::add_pending(const Path& path, int change) {
 // One visit along the path. The outcome is for the side to move at its end; edges hold it for the player who moved
 // there.
 void Search::backup(const Path& path, Outcome outcome) {
+    if (params_.is_weighted()) return backup_weighted(path);
     float utility = utility_of(outcome.value, outcome.score, params_);
     const auto add = [&](EdgeStats& stats) {
         utility = -utility, outcome.value = -outcome.value, outcome.score = -outcome.score;

@@ -1,6 +1,7 @@
 #include "search/tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <unordered_set>
@@ -20,8 +21,9 @@ EdgeStats* find(EdgeStats* from, Point move) {
 }  // namespace
 
 Node* Tree::make_node(std::span<const Point> moves) {
-    void* const memory =
-        graph_ && table_.size() >= max_keys_ ? nullptr : pool_.take(Node::bytes(moves.size(), amaf_, graph_));
+    void* const memory = graph_ && table_.size() >= max_keys_
+                             ? nullptr
+                             : pool_.take(Node::bytes(moves.size(), amaf_, weighted_, graph_));
     if (!memory) {
         full_ = true;
         return nullptr;
@@ -30,6 +32,7 @@ Node* Tree::make_node(std::span<const Point> moves) {
     node->move_count = static_cast<std::uint16_t>(moves.size());
     for (std::size_t i = 0; i < moves.size(); ++i) new (node->moves() + i) MovePrior{moves[i], Prior()};
     if (amaf_) std::uninitialized_fill_n(node->amaf(), moves.size(), Amaf());
+    if (weighted_) new (&node->stats()) NodeStats;
     ++nodes_;
     return node;
 }
@@ -54,7 +57,9 @@ bool Tree::add_edge(Node& node) {
 void Tree::keep_moves(Node& node, int count) {
     const std::size_t before = bytes_of(node);
     const std::uint64_t hash = graph_ ? stones(node) : 0;
+    const NodeStats stats = weighted_ ? node.stats() : NodeStats{};
     node.move_count = static_cast<std::uint16_t>(count);
+    if (weighted_) new (&node.stats()) NodeStats(stats);
     if (amaf_) std::uninitialized_fill_n(node.amaf(), count, Amaf());
     if (graph_) write_stones(node, hash);
     pool_.trim(&node, before, bytes_of(node));
@@ -65,7 +70,23 @@ void Tree::bring_forward(Node& node, int edge) {
     if (amaf_) std::swap(node.amaf()[edge], node.amaf()[node.edge_count]);
 }
 
+bool Tree::keep_ownership(Node& node, std::span<const float> ownership) {
+    ownership_bytes_ = ownership.size() * sizeof(std::int16_t);
+    auto* const kept = static_cast<std::int16_t*>(pool_.take(ownership_bytes_));
+    if (!kept) return false;
+    std::ranges::transform(ownership, kept, [](float x) {
+        return static_cast<std::int16_t>(std::lround(std::clamp(x, -1.0f, 1.0f) * 32767));
+    });
+    node.stats().ownership = kept;
+    return true;
+}
+
 void Tree::drop_node(Node* node) {
+    if (weighted_) {
+        NodeStats& stats = node->stats();
+        if (stats.bias) bias_.give(*stats.bias, stats.bias_difference, stats.bias_weight, *bias_freed_);
+        if (stats.ownership) pool_.give(stats.ownership, ownership_bytes_);
+    }
     pool_.give(node, bytes_of(*node));
     --nodes_;
     full_ = false;
@@ -94,6 +115,7 @@ std::uint64_t Tree::stones(const Node& node) const {
 void Tree::clear() {
     pool_.clear();
     table_.clear();
+    bias_.clear();
     root_ = {};
     nodes_ = 0;
     full_ = false;

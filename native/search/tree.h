@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "search/node.h"
 #include "search/node_pool.h"
+#include "search/value_bias.h"
 
 namespace tengen {
 
@@ -21,10 +23,18 @@ struct Step {
 
 class Tree {
   public:
-    // `amaf`: nodes have an Amaf for each move. `graph`: nodes may be shared; an eighth of the memory is kept for the
-    // table of their keys.
-    explicit Tree(std::size_t memory, bool amaf = false, bool graph = false)
-        : pool_(graph ? memory - memory / 8 : memory), amaf_(amaf), graph_(graph), max_keys_(memory / 8 / kKeyBytes) {}
+    // `amaf`: nodes have an Amaf for each move. `graph`: nodes may be shared. `weighted`: nodes have NodeStats, without
+    // Amaf. `bias_freed`: the share of its ValueBias that a node takes with it; nothing where there is none. An eighth
+    // of the memory is kept for each of the two tables, of the keys of a graph and of the value bias.
+    explicit Tree(std::size_t memory, bool amaf = false, bool graph = false, bool weighted = false,
+                  std::optional<float> bias_freed = {})
+        : pool_(memory - (graph ? memory / 8 : 0) - (bias_freed ? memory / 8 : 0)),
+          amaf_(amaf),
+          graph_(graph),
+          weighted_(weighted),
+          bias_freed_(bias_freed),
+          max_keys_(memory / 8 / kKeyBytes),
+          bias_(memory / 8 / kBiasBytes) {}
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
@@ -41,6 +51,12 @@ class Tree {
     bool full() const { return full_; }
     bool has_amaf() const { return amaf_; }
     bool is_graph() const { return graph_; }
+    bool is_weighted() const { return weighted_; }
+
+    // Joins a node to the entry of a key, in a tree with value bias.
+    void join_bias(Node& node, std::uint64_t key) { node.stats().bias = bias_.take(key); }
+    // Keeps the ownership of a node; false where the memory is at its bound.
+    bool keep_ownership(Node& node, std::span<const float> ownership);
 
     // Of a graph: the node of a key, or null; the key that a new node is known by, and the hash of its stones. The
     // table must hold all nodes.
@@ -61,16 +77,19 @@ class Tree {
 
   private:
     static constexpr std::size_t kKeyBytes = 64;  // of an entry of the table, with its share of the buckets
+    static constexpr std::size_t kBiasBytes = 80;
 
     void write_stones(Node& node, std::uint64_t stones);
     void free_below(Node* top);
     void keep_below(Node* top);
     void free_node(Node* node);
-    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.move_count, amaf_, graph_); }
+    std::size_t bytes_of(const Node& node) const { return Node::bytes(node.move_count, amaf_, weighted_, graph_); }
 
     NodePool pool_;
-    bool amaf_, graph_;
-    std::size_t max_keys_;
+    bool amaf_, graph_, weighted_;
+    std::optional<float> bias_freed_;
+    std::size_t max_keys_, ownership_bytes_ = 0;
+    ValueBiasTable bias_;
     std::unordered_map<std::uint64_t, Node*> table_;
     EdgeStats root_;
     std::size_t nodes_ = 0;

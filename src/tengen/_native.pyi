@@ -444,6 +444,125 @@ class SearchParams:
     def rave_beta(self, arg: float, /) -> None: ...
 
     @property
+    def c_puct_stdev_scale(self) -> float:
+        """
+        puct-katago: share in which exploration follows the standard deviation of the utility below a node
+        """
+
+    @c_puct_stdev_scale.setter
+    def c_puct_stdev_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def c_puct_stdev_prior(self) -> float:
+        """puct-katago: standard deviation that leaves it as it is"""
+
+    @c_puct_stdev_prior.setter
+    def c_puct_stdev_prior(self, arg: float, /) -> None: ...
+
+    @property
+    def c_puct_stdev_weight(self) -> float:
+        """puct-katago: weight of that prior"""
+
+    @c_puct_stdev_weight.setter
+    def c_puct_stdev_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def fpu_mass_power(self) -> float:
+        """
+        puct-katago: untried moves count as the parent's mean with the share (prior mass that was tried) ^ this, else as its own evaluation; 0 is the mean alone
+        """
+
+    @fpu_mass_power.setter
+    def fpu_mass_power(self, arg: float, /) -> None: ...
+
+    @property
+    def fpu_loss(self) -> float:
+        """puct-katago: share of a loss in the value of an untried move"""
+
+    @fpu_loss.setter
+    def fpu_loss(self, arg: float, /) -> None: ...
+
+    @property
+    def root_fpu_loss(self) -> float:
+        """fpu_loss at the root"""
+
+    @root_fpu_loss.setter
+    def root_fpu_loss(self, arg: float, /) -> None: ...
+
+    @property
+    def uncertainty(self) -> float:
+        """
+        puct-katago: weight of an evaluation is this / (expected short-term error of the utility ^ uncertainty_exponent + this / uncertainty_max_weight); 0 weighs all alike
+        """
+
+    @uncertainty.setter
+    def uncertainty(self, arg: float, /) -> None: ...
+
+    @property
+    def uncertainty_exponent(self) -> float:
+        """see uncertainty"""
+
+    @uncertainty_exponent.setter
+    def uncertainty_exponent(self, arg: float, /) -> None: ...
+
+    @property
+    def uncertainty_max_weight(self) -> float:
+        """see uncertainty; also the weight of a finished game"""
+
+    @uncertainty_max_weight.setter
+    def uncertainty_max_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def value_weight_exponent(self) -> float:
+        """
+        puct-katago: moves count in a mean by the power of this of the chance that they are better than it
+        """
+
+    @value_weight_exponent.setter
+    def value_weight_exponent(self, arg: float, /) -> None: ...
+
+    @property
+    def noise_pruning(self) -> float:
+        """
+        puct-katago: utility by which a move must be worse to lose 63% of the weight that it has above twice its share by the prior; 0 is off
+        """
+
+    @noise_pruning.setter
+    def noise_pruning(self, arg: float, /) -> None: ...
+
+    @property
+    def value_bias(self) -> float:
+        """
+        puct-katago: share of the mean error of the evaluation in the same surroundings that corrects it
+        """
+
+    @value_bias.setter
+    def value_bias(self, arg: float, /) -> None: ...
+
+    @property
+    def value_bias_exponent(self) -> float:
+        """a node counts by its weight to the power of this there"""
+
+    @value_bias_exponent.setter
+    def value_bias_exponent(self, arg: float, /) -> None: ...
+
+    @property
+    def value_bias_free(self) -> float:
+        """share of it that is forgotten with a node"""
+
+    @value_bias_free.setter
+    def value_bias_free(self, arg: float, /) -> None: ...
+
+    @property
+    def wide_root_noise(self) -> float:
+        """
+        puct-katago: width of a random bonus for half of the moves at each visit of the root, for wider analysis
+        """
+
+    @wide_root_noise.setter
+    def wide_root_noise(self, arg: float, /) -> None: ...
+
+    @property
     def fpu(self) -> str:
         """
         value of an untried move: the parent's mean - fpu_reduction x sqrt(prior mass that was tried), the same from the parent's own evaluation, or fpu_value
@@ -558,6 +677,48 @@ class SearchParams:
     def score_scale(self, arg: float, /) -> None: ...
 
     @property
+    def win_utility(self) -> float:
+        """puct-katago: weight of the value"""
+
+    @win_utility.setter
+    def win_utility(self, arg: float, /) -> None: ...
+
+    @property
+    def static_score_utility(self) -> float:
+        """puct-katago: weight of the score around 0"""
+
+    @static_score_utility.setter
+    def static_score_utility(self, arg: float, /) -> None: ...
+
+    @property
+    def dynamic_score_utility(self) -> float:
+        """puct-katago: weight of the score around that of the root"""
+
+    @dynamic_score_utility.setter
+    def dynamic_score_utility(self, arg: float, /) -> None: ...
+
+    @property
+    def score_center_pull(self) -> float:
+        """puct-katago: share by which that center is pulled to 0"""
+
+    @score_center_pull.setter
+    def score_center_pull(self, arg: float, /) -> None: ...
+
+    @property
+    def score_center_scale(self) -> float:
+        """puct-katago: its scale in board sizes"""
+
+    @score_center_scale.setter
+    def score_center_scale(self, arg: float, /) -> None: ...
+
+    @property
+    def no_result_utility(self) -> float:
+        """puct-katago: utility of no result for White"""
+
+    @no_result_utility.setter
+    def no_result_utility(self, arg: float, /) -> None: ...
+
+    @property
     def priors(self) -> str:
         """source of the priors: network, or a playout policy"""
 
@@ -632,6 +793,29 @@ class SearchParams:
 
     @expand_visits.setter
     def expand_visits(self, arg: int, /) -> None: ...
+
+    @property
+    def policy_optimism(self) -> float:
+        """share of a network's optimistic policy in the priors, where it has one"""
+
+    @policy_optimism.setter
+    def policy_optimism(self, arg: float, /) -> None: ...
+
+    @property
+    def root_policy_optimism(self) -> float:
+        """policy_optimism at the root"""
+
+    @root_policy_optimism.setter
+    def root_policy_optimism(self, arg: float, /) -> None: ...
+
+    @property
+    def playout_doubling_advantage(self) -> float:
+        """
+        doublings of the visits that the network is told the side to move at the root has over the other
+        """
+
+    @playout_doubling_advantage.setter
+    def playout_doubling_advantage(self, arg: float, /) -> None: ...
 
     @property
     def candidate_mass(self) -> float:
@@ -778,6 +962,22 @@ class SearchParams:
     def pass_policy(self, arg: str, /) -> None: ...
 
     @property
+    def ending_bonus(self) -> float:
+        """
+        puct-katago: points that a root move loses which fills sure points of a side, or passes before dame are filled under territory scoring
+        """
+
+    @ending_bonus.setter
+    def ending_bonus(self, arg: float, /) -> None: ...
+
+    @property
+    def conservative_pass(self) -> bool:
+        """a pass at the root never ends the game"""
+
+    @conservative_pass.setter
+    def conservative_pass(self, arg: bool, /) -> None: ...
+
+    @property
     def prune_eyes(self) -> bool:
         """never fill an own true eye inside own pass-alive area"""
 
@@ -815,6 +1015,15 @@ class SearchParams:
 
     @ownership.setter
     def ownership(self, arg: bool, /) -> None: ...
+
+    @property
+    def node_ownership(self) -> bool:
+        """
+        keep the ownership of every position, for its mean and deviation below each move
+        """
+
+    @node_ownership.setter
+    def node_ownership(self, arg: bool, /) -> None: ...
 
     @property
     def memory(self) -> int:
@@ -944,6 +1153,14 @@ class Search:
     def pv(self, point: int, n: int = 20) -> list[tuple[int, int]]:
         """[(point, visits)]: the most visited line that begins with this move."""
 
+    def ownership_below(self, move: int = -1) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C')]] | None:
+        """
+        (mean, standard deviation) of the ownership below a root move, or -1 for the root, float32 [size, size] for the side to move at the root; None where params.node_ownership did not keep it.
+        """
+
+    def root_waits(self) -> bool:
+        """Whether the first position of the last gather is the root."""
+
     def has_score(self) -> bool:
         """Whether the results so far had a score."""
 
@@ -991,6 +1208,9 @@ class SearchPool:
 
     def root_visits(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
         """int64 [games]"""
+
+    def root_waits(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')]:
+        """bool [games]: whether the first position is the root."""
 
     def waiting(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
         """int64 [games]: positions of the last gather."""

@@ -8,7 +8,7 @@ from plain_reading import benson, make_reader
 
 from tengen.game import Game
 
-LIMIT = 5_000  # positions of the slow ladder reader
+LIMIT = 1_000  # positions of the slow ladder reader
 
 Features = tuple[list[set[int]], list[float]]
 Ladders = tuple[set[int], tuple[set[int], set[int]]]
@@ -33,8 +33,11 @@ def slow_katago_ladders(board: Board, ban: int | None) -> Ladders:
     return laddered, captures
 
 
-def slow_area(board: Board, suicide: bool) -> Board:
-    """Color by color, in this order: pass-alive stones and territory, then what is empty and touches one color only."""
+def slow_area(board: Board, suicide: bool, safe_only: bool = False) -> Board:
+    """Color by color, in this order: pass-alive stones and territory, then what is empty and touches one color only.
+
+    With `safe_only` no other stones, and empty regions among pass-alive stones only.
+    """
     owner = [2] * len(board)
     for color in (0, 1):
         alive, enclosed = benson(board, color, suicide)
@@ -46,9 +49,9 @@ def slow_area(board: Board, suicide: bool) -> Board:
                 continue
             certain = region in enclosed or (open_region and border(board, region, color) <= alive)
             for p in region:
-                if certain or (open_region and owner[p] == 2):
+                if certain or (open_region and owner[p] == 2 and not safe_only):
                     owner[p] = color
-    return tuple(c if owner[p] == 2 else owner[p] for p, c in enumerate(board))
+    return tuple(c if owner[p] == 2 and not safe_only else owner[p] for p, c in enumerate(board))
 
 
 def independent_area(board: Board, suicide: bool) -> Board:
@@ -66,27 +69,40 @@ def independent_area(board: Board, suicide: bool) -> Board:
 
 
 class Past:
-    """What KataGo remembers of a game: how many recent moves count, the points for placing stones, the end."""
+    """What KataGo remembers of a game: how many recent moves count, points beside komi, passes, the end."""
 
     def __init__(self, game: Game) -> None:
-        pass_point = game.size**2
-        self.valid = 0
+        rules, pass_point = game.rules, game.size**2
+        self.valid, self.passes = 0, 0
+        self.button = rules.button
         self.white_bonus = 0.0
-        self.passes = 0
-        over = False
-        for color, _ in [(c, p) for p, c in game.setup_stones]:
-            self.white_bonus += 1 if color == 0 else -1
-        for color, point in game.moves:
-            self.valid = (min(self.valid, 1) if over else self.valid) + 1
-            if point == pass_point:
-                self.passes += 1
-            else:
+        self.over = False
+        position = replayed(game)
+        passed: set[tuple[int, Board]] = set()
+        territory = rules.scoring == "territory"
+        for _, color in game.setup_stones:
+            self.white_bonus += (1 - 2 * color) * territory
+        for (color, point), board in zip(game.moves, position.boards, strict=False):
+            self.valid = (min(self.valid, 1) if self.over else self.valid) + 1
+            repeated = False
+            if point != pass_point:
                 self.passes = 0
-                self.white_bonus += 1 if color == 0 else -1
-            over = self.passes >= 2
-        if over or game.is_no_result:
+                self.white_bonus += (1 - 2 * color) * territory
+            elif self.button:
+                self.button, self.passes = False, 0
+                self.white_bonus += 0.5 if color else -0.5
+            else:
+                self.passes += 1
+                repeated = rules.ko == "simple" and (color, board) in passed
+                passed.add((color, board))
+            self.over = self.passes >= 2 or repeated
+        self.ends = not self.button and (
+            self.passes >= 1 or (rules.ko == "simple" and (game.to_play, position.board) in passed)
+        )
+        self.over = self.over or game.is_no_result
+        if self.over:
             self.valid = min(self.valid, 1)
-        self.over = over
+        self.hidden = rules.friendly_pass_ok and not territory and self.ends and self.passes == 1
 
 
 def wave(points: int, komi: float) -> float:
@@ -105,62 +121,70 @@ def ko_before(position: Position, back: int) -> int | None:
     return ko_after(before, after_stone(before, moves[-1][1], moves[-1][0]), moves[-1][0])
 
 
-def v7(game: Game) -> Features:
-    """The points of the 22 planes and the 19 scalars. Raises TooLong where ladders take too long."""
+def area_planes(board: Board, game: Game, name: str) -> Board:
+    rules = game.rules
+    suicide = rules.suicide or name == "katago-v7-suicide"
+    if name == "katago-v4":
+        return slow_area(board, suicide, safe_only=True)
+    if name == "katago-v3":
+        return slow_area(board, suicide, safe_only=rules.scoring == "territory")
+    if rules.scoring == "territory":
+        return (2,) * len(board)
+    return slow_area(board, suicide) if rules.tax == "none" else independent_area(board, suicide)
+
+
+def features(game: Game, name: str) -> Features:
+    """The points of each plane and the scalars of a plane set. Raises TooLong where ladders take too long."""
+    version = int(name[8])
     position = replayed(game)
     board, own, rules = position.board, game.to_play, game.rules
     everywhere = range(len(board))
     past = Past(game)
-    territory = rules.scoring == "territory"
+    limit = past.valid if version >= 6 else 0 if past.over else 5
     seen: list[int] = []
     for back, (color, point) in enumerate(reversed(game.moves[-5:])):
-        if color != (1 - own if back % 2 == 0 else own) or back >= past.valid:
+        if color != (1 - own if back % 2 == 0 else own) or back >= limit or past.hidden:
             break
         seen.append(point)
-    maps = [
-        slow_katago_ladders(position.past(back), ko_before(position, back)) for back in range(min(2, len(seen)) + 1)
-    ]
-    maps += [maps[-1]] * 2
     ko = ko_before(position, 0)
-    area = [2] * len(board) if territory else slow_area(board, rules.suicide)
+    area = area_planes(board, game, name)
     counts = {p: len(liberties(board, p)) for p in everywhere if board[p] != 2}
-    recent = [({point} - {len(board)}) for point in seen] + [set[int]()] * 5
-    planes: list[set[int]] = [
-        set(everywhere),
-        {p for p in everywhere if board[p] == own},
-        {p for p in everywhere if board[p] == 1 - own},
-        *({p for p, count in counts.items() if count == n} for n in (1, 2, 3)),
-        ({ko} if ko is not None else set()) | set(game.superko_bans()),
-        set(),
-        set(),
-        *recent[:5],
-        maps[0][0],
-        maps[1][0],
-        maps[2][0],
-        maps[0][1][own],
-        {p for p in everywhere if area[p] == own},
-        {p for p in everywhere if area[p] == 1 - own},
-        set(),
-        set(),
-    ]
-    white = game.komi + game._native.white_bonus + (past.white_bonus if territory else 0)
+    stones = [{p for p in everywhere if board[p] == color} for color in (own, 1 - own)]
+    bans = ({ko} if ko is not None else set[int]()) | set(game.superko_bans())
+    recent = [*({point} - {len(board)} for point in seen), *(set[int]() for _ in range(5))][:5]
+    none = set[int]()
+    planes = [set(everywhere), *stones]
+    if version == 5:
+        planes += [bans, none, none, *recent, none, none]
+    else:
+        maps = [
+            slow_katago_ladders(position.past(back), ko_before(position, back)) for back in range(min(2, len(seen)) + 1)
+        ]
+        maps += [maps[-1]] * 2
+        planes += [{p for p, count in counts.items() if count == n} for n in (1, 2, 3)]
+        planes += [bans, none, none, *recent, maps[0][0], maps[1][0], maps[2][0], maps[0][1][own]]
+        planes += [{p for p in everywhere if area[p] == color} for color in (own, 1 - own)]
+        planes += [none, none]
+    handicap = {"none": 0, "n": game.handicap, "n-1": max(game.handicap - 1, 0)}[rules.bonus]
+    white = game.komi + handicap + past.white_bonus
     komi = white if own else -white
-    passed = [float(point == len(board)) for point in seen] + [0.0] * 5
-    scalars = [
-        *passed[:5],
-        max(-len(board) - 20, min(len(board) + 20, komi)) / 20,
+    most = len(board) + (20 if version == 7 else 1)
+    territory = rules.scoring == "territory"
+    scalars = [*(float(point == len(board)) for point in seen), *[0.0] * 5][:5]
+    scalars += [
+        max(-most, min(most, komi)) / (20 if version >= 6 else 15),
         float(rules.ko != "simple"),
         {"simple": 0.0, "positional": 0.5, "situational": -0.5}[rules.ko],
         float(rules.suicide),
         float(territory),
-        float(territory),
-        0.0,
-        0.0,
-        0.0,
-        float(past.passes >= 1),
-        0.0,
-        0.0,
-        0.0,
-        0.0 if territory else wave(len(board), komi),
     ]
+    if version >= 6:
+        scalars += [float(rules.tax != "none"), float(rules.tax == "all")]
+    scalars += [0.0, 0.0]
+    ends = past.ends and not past.hidden and not (version < 6 and past.over)
+    parity = 0.0 if territory else wave(len(board), komi)
+    if version == 7:
+        scalars += [float(ends), 0.0, 0.0, float(past.button), parity]
+    elif version != 5:
+        scalars += [float(ends), parity]
     return planes, scalars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.engine.positions import from_stones, resumed
+from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.game import BLACK, Game
 
 
@@ -20,6 +20,21 @@ def test_the_bonus_for_a_handicap_is_what_it_was(rules: str) -> None:
     given = Game(9, rules, 0.5)
     given.place_handicap(3)
     assert from_stones(given, BLACK).score() == given.score()
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_prisoners_count_for_what_they_did(rules: str) -> None:
+    game = played(rules, "A2 A1 B1 J9 H9 J8 J7 J6 H8")
+    assert game.captures == (3, 0)
+    assert from_stones(game, game.to_play).score() == game.score()
+
+
+def test_a_position_without_history_keeps_what_the_history_forbids() -> None:
+    game = played("chinese", "B1 C1 A2 D2 B3 C3 C2")
+    bare = without_history(game)
+    assert (bare.moves, bare.to_play, bare.board.tolist()) == ([], game.to_play, game.board.tolist())
+    taken = game.play("B2")
+    assert taken.ko is not None and without_history(taken) is taken
 
 
 @pytest.mark.parametrize("rules", ["chinese", "aga"])

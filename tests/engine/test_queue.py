@@ -77,8 +77,8 @@ def test_positions_of_one_priority_share_batches_and_higher_ones_come_first() ->
     sizes = [size for _, size in gate.seen]
     # Once the higher ones are there, nothing else is searched until they are over.
     assert sizes.index(7) <= 2 and set(sizes[sizes.index(7) : len(sizes) - sizes[::-1].index(7)]) == {7}
-    assert max(rows for rows, size in gate.seen if size == 7) == 12
-    assert max(rows for rows, size in gate.seen if size == 5) == 12
+    assert max(rows for rows, size in gate.seen if size == 7) == 8
+    assert max(rows for rows, size in gate.seen if size == 5) == 8
 
 
 def test_a_search_is_polled_and_stopped_while_it_runs() -> None:

@@ -67,7 +67,8 @@ class AnalysisSettings:
     """What a query has where it says nothing itself.
 
     `perspective` is whose winrate, score and ownership are reported. `at_once` positions are searched side by side.
-    `warn_unused` warns of unknown fields of a query. `front` has further settings by KataGo's names.
+    `warn_unused` warns of unknown fields of a query. `hide_history` hides the moves before a position from the network;
+    None does so for networks of KataGo. `front` has further settings by KataGo's names.
     """
 
     params: SearchParams
@@ -76,13 +77,13 @@ class AnalysisSettings:
     pv_length: int = 15
     at_once: int = 16
     warn_unused: bool = True
-    hide_history: bool = True
+    hide_history: bool | None = None
     front: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def default(cls) -> AnalysisSettings:
         """Settings without a configuration file, as KataGo's example file has them where Tengen has such a setting."""
-        params = SearchParams(merge_symmetric=True)
+        params = SearchParams(merge_symmetric=True, conservative_pass=True, wide_root_noise=0.04)
         return cls(params, Limits(visits=DEFAULT_VISITS, early_stop=False))
 
     def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, tuple[str, ...]]:
@@ -101,7 +102,7 @@ class AnalysisSettings:
             pv_length=cast(int, front.get("analysisPVLen", self.pv_length)),
             at_once=cast(int, front.get("numAnalysisThreads", self.at_once)),
             warn_unused=cast(bool, front.get("warnUnusedFields", self.warn_unused)),
-            hide_history=cast(bool, hidden),
+            hide_history=cast("bool | None", hidden),
             front=front,
         )
         return new, changes.unknown

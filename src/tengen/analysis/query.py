@@ -9,7 +9,7 @@ from typing import Any
 
 from tengen.analysis.config import AnalysisSettings
 from tengen.coords import from_gtp, to_gtp
-from tengen.engine.positions import from_stones, resumed
+from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
 from tengen.evaluators.evaluator import Evaluator
@@ -64,6 +64,11 @@ class Includes:
     pv_visits: bool = False
     no_result: bool = False
 
+    @property
+    def of_moves(self) -> bool:
+        """Whether moves have ownership of their own."""
+        return self.moves_ownership or self.moves_ownership_stdev
+
 
 @dataclass(frozen=True)
 class Query:
@@ -108,7 +113,7 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
     first = _seconds(fields, "firstReportDuringSearchAfter")
     restrictions = _restrictions(fields, size)
     try:
-        evaluator.on(size)
+        network = evaluator.on(size)
     except NetworkError as error:
         raise QueryError("boardXSize", str(error)) from error
     if settings.warn_unused:
@@ -118,9 +123,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
         _set_up(game, stones, first_player if first_player is not None else _first_player(stones, moves))
     except IllegalMove as error:
         raise QueryError("initialStones", str(error)) from error
+    hide = network.plane_set.startswith("katago") if settings.hide_history is None else settings.hide_history
     query = Query(
         id=fields["id"],
-        turns=tuple(_positions(game, moves, priorities)),
+        turns=tuple(_positions(game, moves, priorities, hide)),
         settings=settings,
         restrictions=restrictions,
         includes=includes,
@@ -147,7 +153,7 @@ def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
         if isinstance(given, str):
-            rules = Rules.parse(given)
+            rules = Rules.parse(given.encode(errors="replace").decode())  # JSON may have half of a surrogate pair
         elif isinstance(given, dict):
             rules = Rules.from_katago(given)
         else:
@@ -185,12 +191,16 @@ def _set_up(game: Game, stones: list[tuple[int, int]], first_player: int) -> Non
     game.setup(black, white, first_player)
 
 
-def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int]) -> list[Turn]:
-    """The positions that are to be searched; raises QueryError if any move of the game is illegal."""
+def _positions(game: Game, moves: list[tuple[int, int]], priorities: dict[int, int], hide: bool) -> list[Turn]:
+    """The positions that are to be searched, with `hide` without their history.
+
+    Raises QueryError if any move of the game is illegal.
+    """
     turns = []
     for number in range(len(moves) + 1):
         if number in priorities:
-            turns.append(Turn(number, priorities[number], resumed(game) if game.is_over else game.copy()))
+            position = resumed(game) if game.is_over else game.copy()
+            turns.append(Turn(number, priorities[number], without_history(position) if hide else position))
         if number < len(moves):
             color, point = moves[number]
             try:

@@ -1,4 +1,7 @@
-"""`tengen nets`: the installed networks and playout policies, cards, raw outputs; `nets add` and `nets join`."""
+"""`tengen nets`: the installed networks and playout policies, their cards and raw outputs.
+
+`nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
+"""
 
 import json
 from pathlib import Path
@@ -11,6 +14,7 @@ from rich.table import Table
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.export import EXPORT_SUFFIXES, export_network
 from tengen.evaluators.network_file import (
     SUFFIX,
     Card,
@@ -54,6 +58,7 @@ def command(
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
     `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
+    `tengen nets export NET --format FORMAT` writes one for another program.
     """
     if raw is not None:
         if name is None:
@@ -90,6 +95,18 @@ def add(
     print(f"{card.name}: {card.family}, {card.config.get('size', '')}; installed as {path}")
 
 
+def export(
+    name: Annotated[str, typer.Argument(help="a network: the name of an installed one or a file")],
+    form: Annotated[str, typer.Option("--format", help=" or ".join(EXPORT_SUFFIXES))],
+    out: Annotated[
+        Path | None, typer.Option(help="the file to write; NAME with the format's suffix unless given")
+    ] = None,
+) -> None:
+    """Write a network as a file of another program: Leela Zero's text weights, or KataGo's format 15."""
+    path = export_network(find_network(name), form, out)
+    print(f"{name} written as {path}")
+
+
 def join(
     policy: Annotated[str, typer.Argument(help="the network whose policy is taken: a name or a file")],
     value: Annotated[str, typer.Argument(help="the network whose value, score and ownership are taken")],
@@ -102,7 +119,25 @@ def join(
     print(f"{out}: policy of {card.config['policy']}, value of {card.config['value']}, plane set {card.plane_set}")
 
 
-SUBCOMMANDS = {"add": add, "join": join}
+def quantize(
+    name: Annotated[str, typer.Argument(help="a network: a name or a file")],
+    positions: Annotated[
+        int, typer.Option(min=16, help="positions of its own games: half calibrate, half judge")
+    ] = 256,
+) -> None:
+    """Write an int8 file beside a network, for processors with VNNI or AMX, and print what it costs."""
+    from tengen.evaluators.quantize import quantize as write_int8
+
+    path, cost = write_int8(find_network(name), count=positions)
+    print(
+        f"{path}: the same best move in {cost.same_move:.1%} of {cost.positions} positions, winrate off by "
+        f"{cost.winrate_error:.4f}, policy by {cost.policy_kl:.4f} nats, {cost.speed:.2f} times the plain speed"
+    )
+    if not cost.fine:
+        print("That is above the limits (99.5%, 0.01): it is used with precision int8 alone")
+
+
+SUBCOMMANDS = {"add": add, "export": export, "join": join, "quantize": quantize}
 
 
 def _position(text: str, size: int, rules: str, komi: float | None) -> Game:

@@ -100,6 +100,11 @@ def _search(name: str, read: Read, field: str, *conversions: Callable[[Any], Any
     return KatagoParam(name, read, "search", field, *conversions)
 
 
+def _switch(value: float) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """A setting that KataGo turns on and off, and that is 0 or, by default, `value` here."""
+    return lambda on: value if on else 0.0, lambda setting: setting > 0
+
+
 def _front(name: str, read: Read) -> KatagoParam:
     return KatagoParam(name, read, "front", name)
 
@@ -110,19 +115,50 @@ _TABLE = (
     _search("cpuctExploration", _number(0, 10), "c_puct"),
     _search("cpuctExplorationLog", _number(0, 10), "c_puct_factor"),
     _search("cpuctExplorationBase", _number(10, 100_000), "c_puct_base"),
+    _search("cpuctUtilityStdevPrior", _number(1e-8, 10), "c_puct_stdev_prior"),
+    _search("cpuctUtilityStdevPriorWeight", _number(0, 100), "c_puct_stdev_weight"),
+    _search("cpuctUtilityStdevScale", _UNIT, "c_puct_stdev_scale"),
     _search("fpuReductionMax", _number(0, 2), "fpu_reduction"),
     _search("rootFpuReductionMax", _number(0, 2), "root_fpu_reduction"),
+    _search("fpuLossProp", _UNIT, "fpu_loss"),
+    _search("rootFpuLossProp", _UNIT, "root_fpu_loss"),
+    _search("fpuParentWeightByVisitedPolicy", _boolean, "fpu_mass_power", *_switch(2.0)),
+    _search("fpuParentWeightByVisitedPolicyPow", _number(0, 5), "fpu_mass_power"),
     _search("numVirtualLossesPerThread", _number(0.01, 1000), "virtual_loss"),
+    # Utilities
+    _search("winLossUtilityFactor", _UNIT, "win_utility"),
+    _search("staticScoreUtilityFactor", _UNIT, "static_score_utility"),
+    _search("dynamicScoreUtilityFactor", _UNIT, "dynamic_score_utility"),
+    _search("dynamicScoreCenterZeroWeight", _UNIT, "score_center_pull"),
+    _search("dynamicScoreCenterScale", _number(0.2, 5), "score_center_scale"),
+    _search("noResultUtilityForWhite", _number(-1, 1), "no_result_utility"),
+    # Weights
+    _search("valueWeightExponent", _UNIT, "value_weight_exponent"),
+    _search("useNoisePruning", _boolean, "noise_pruning", *_switch(0.15)),
+    _search("noisePruneUtilityScale", _number(0, 10), "noise_pruning"),
+    _search("useUncertainty", _boolean, "uncertainty", *_switch(0.25)),
+    _search("uncertaintyCoeff", _UNIT, "uncertainty"),
+    _search("uncertaintyExponent", _number(0, 2), "uncertainty_exponent"),
+    _search("uncertaintyMaxWeight", _number(1, 100), "uncertainty_max_weight"),
+    _search("subtreeValueBiasFactor", _UNIT, "value_bias"),
+    _search("subtreeValueBiasFreeProp", _UNIT, "value_bias_free"),
+    _search("subtreeValueBiasWeightExponent", _UNIT, "value_bias_exponent"),
     # Priors
     _search("nnPolicyTemperature", _number(0.01, 5), "policy_temperature"),
     _search("rootPolicyTemperature", _number(0.01, 100), "root_temperature"),
-    _search("rootNoiseEnabled", _boolean, "noise_weight", lambda on: 0.25 if on else 0.0, lambda weight: weight > 0),
+    _search("rootNoiseEnabled", _boolean, "noise_weight", *_switch(0.25)),
     _search("rootDirichletNoiseWeight", _UNIT, "noise_weight"),
     _search("rootDirichletNoiseTotalConcentration", _number(0.001, 10_000), "noise_total"),
     _search(
         "nnRandomize", _boolean, "leaf_symmetry", lambda on: "random" if on else "none", lambda kind: kind == "random"
     ),
+    _search("policyOptimism", _UNIT, "policy_optimism"),
+    _search("rootPolicyOptimism", _UNIT, "root_policy_optimism"),
+    _search("playoutDoublingAdvantage", _number(-3, 3), "playout_doubling_advantage"),
     # Root and tree
+    _search("wideRootNoise", _number(0, 5), "wide_root_noise"),
+    _search("rootEndingBonusPoints", _number(-1, 1), "ending_bonus"),
+    _search("conservativePass", _boolean, "conservative_pass"),
     _search("rootSymmetryPruning", _boolean, "merge_symmetric"),
     _search("rootDesiredPerChildVisitsCoeff", _number(0, 100), "forced_playouts"),
     _search("futileVisitsThreshold", _UNIT, "stop_futile", lambda share: share > 0, float),
@@ -155,6 +191,7 @@ _TABLE = (
     _front("nnMaxBatchSize", _integer(1, 65_536)),
     _front("reportAnalysisWinratesAs", _choice("BLACK", "WHITE", "SIDETOMOVE")),
     _front("analysisPVLen", _integer(1, 1000)),
+    _front("analysisWideRootNoise", _number(0, 5)),
     _front("warnUnusedFields", _boolean),
     _front("defaultBoardSize", _integer(2, 25)),
     _front("komi", _number(-400, 400)),
@@ -169,9 +206,6 @@ _TABLE = (
     _front("whiteHandicapBonus", _choice("0", "N", "N-1")),
     _front("analysisIgnorePreRootHistory", _boolean),
     _front("ignorePreRootHistory", _boolean),
-    _front("policyOptimism", _UNIT),
-    _front("rootPolicyOptimism", _UNIT),
-    _front("playoutDoublingAdvantage", _number(-3, 3)),
     _front("playoutDoublingAdvantagePla", _choice("BLACK", "WHITE", "B", "W", "")),
     _front("humanSLProfile", _text),
     _front("searchRandSeed", _text),
@@ -187,25 +221,31 @@ _TABLE = (
 KATAGO_PARAMS: dict[str, KatagoParam] = {param.name: param for param in _TABLE}
 """The parameters that have an effect, by KataGo's name."""
 
+_SWITCHES = {
+    "rootNoiseEnabled": "rootDirichletNoiseWeight",
+    "useNoisePruning": "noisePruneUtilityScale",
+    "useUncertainty": "uncertaintyCoeff",
+    "fpuParentWeightByVisitedPolicy": "fpuParentWeightByVisitedPolicyPow",
+}
+
 _WITHOUT_EFFECT = """
     maxPlayoutsPondering maxVisitsPondering maxTimePondering lagBuffer minPlayoutsPerThread searchFactorAfterOnePass
     searchFactorAfterTwoPass searchFactorWhenWinning searchFactorWhenWinningThreshold treeReuseCarryOverTimeFactor
     overallocateTimeFactor midgameTimeFactor midgameTurnPeakTime endgameTurnTimeDecay obviousMovesTimeFactor
     obviousMovesPolicyEntropyTolerance obviousMovesPolicySurpriseTolerance delayMoveScale delayMoveMax
 
-    winLossUtilityFactor staticScoreUtilityFactor dynamicScoreUtilityFactor dynamicScoreCenterZeroWeight
-    dynamicScoreCenterScale noResultUtilityForWhite drawEquivalentWinsForWhite cpuctUtilityStdevPrior
-    cpuctUtilityStdevPriorWeight cpuctUtilityStdevScale fpuLossProp rootFpuLossProp fpuParentWeight
-    fpuParentWeightByVisitedPolicy fpuParentWeightByVisitedPolicyPow valueWeightExponent useNoisePruning
-    noisePruneUtilityScale noisePruningCap useUncertainty uncertaintyCoeff uncertaintyExponent uncertaintyMaxWeight
+    drawEquivalentWinsForWhite
+    fpuParentWeight
+
+    noisePruningCap
     graphSearchRepBound graphSearchCatchUpLeakProb graphSearchCatchUpProp rootPolicyTemperatureEarly
-    rootNumSymmetriesToSample subtreeValueBiasFactor subtreeValueBiasFreeProp subtreeValueBiasWeightExponent
+    rootNumSymmetriesToSample
     subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits ignoreAllHistory
 
     chosenMoveTemperature chosenMoveTemperatureHalflife chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
-    chosenMovePrune useNonBuggyLcb rootEndingBonusPoints rootPruneUselessMoves conservativePass fillDameBeforePass
-    enablePassingHacks enableMorePassingHacks alwaysComputePassAliveUnderSuicideRules wideRootNoise
-    analysisWideRootNoise antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
+    chosenMovePrune useNonBuggyLcb rootPruneUselessMoves fillDameBeforePass
+    enablePassingHacks enableMorePassingHacks alwaysComputePassAliveUnderSuicideRules
+    antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
     resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
     assumeMultipleStartingBlackMovesAreHandicap whiteBonusPerHandicapStone avoidMYTDaggerHack
     avoidRepeatedPatternUtility
@@ -275,15 +315,16 @@ def read_katago_params(settings: Mapping[str, object]) -> KatagoChanges:
             ignored.append(name)
         else:
             unknown.append(name)
-    _switch_noise(settings, found["search"])
+    _apply_switches(settings, found["search"])
     return KatagoChanges(**found, ignored=tuple(ignored), unknown=tuple(unknown))
 
 
-def _switch_noise(settings: Mapping[str, object], search: dict[str, Any]) -> None:
-    """In one mapping the switch rootNoiseEnabled decides whether the weight of the noise counts, in either order."""
-    if "rootNoiseEnabled" in settings and "rootDirichletNoiseWeight" in settings:
-        on = _boolean(settings["rootNoiseEnabled"])
-        search["noise_weight"] = _UNIT(settings["rootDirichletNoiseWeight"]) if on else 0.0
+def _apply_switches(settings: Mapping[str, object], search: dict[str, Any]) -> None:
+    """In one mapping a switch decides whether the number that belongs to it counts, in either order."""
+    for switch, number in _SWITCHES.items():
+        if switch in settings and number in settings:
+            param = KATAGO_PARAMS[number]
+            search[param.field] = param.read(settings[number]) if _boolean(settings[switch]) else 0.0
 
 
 def katago_values(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 class SearchParamFields(BaseModel):
     selection: Annotated[
-        Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "gumbel", "uct", "rave"],
+        Literal["puct", "puct-alphago", "puct-leela-zero", "puct-darkforest", "puct-katago", "gumbel", "uct", "rave"],
         Field(description="selection rule of a simulation"),
     ] = "puct"
     c_puct: Annotated[
@@ -38,6 +38,85 @@ class SearchParamFields(BaseModel):
             ge=0,
             le=1e9,
             description="puct-darkforest: k of the share sqrt(k / (N + k)) of the all-moves-as-first mean; 0 is none",
+        ),
+    ] = 0.0
+    c_puct_stdev_scale: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago: share in which exploration follows the standard deviation of the utility "
+            "below a node",
+        ),
+    ] = 0.0
+    c_puct_stdev_prior: Annotated[
+        float, Field(gt=0, le=10, description="puct-katago: standard deviation that leaves it as it is")
+    ] = 0.4
+    c_puct_stdev_weight: Annotated[float, Field(ge=0, le=100, description="puct-katago: weight of that prior")] = 2.0
+    fpu_mass_power: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=5,
+            description="puct-katago: untried moves count as the parent's mean with the share (prior mass that was "
+            "tried) ^ this, else as its own evaluation; 0 is the mean alone",
+        ),
+    ] = 0.0
+    fpu_loss: Annotated[
+        float, Field(ge=0, le=1, description="puct-katago: share of a loss in the value of an untried move")
+    ] = 0.0
+    root_fpu_loss: Annotated[float, Field(ge=0, le=1, description="fpu_loss at the root")] = 0.0
+    uncertainty: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago: weight of an evaluation is this / (expected short-term error of the utility ^"
+            " uncertainty_exponent + this / uncertainty_max_weight); 0 weighs all alike",
+        ),
+    ] = 0.0
+    uncertainty_exponent: Annotated[float, Field(ge=0, le=2, description="see uncertainty")] = 1.0
+    uncertainty_max_weight: Annotated[
+        float, Field(ge=1, le=100, description="see uncertainty; also the weight of a finished game")
+    ] = 8.0
+    value_weight_exponent: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago: moves count in a mean by the power of this of the chance that they are better"
+            " than it",
+        ),
+    ] = 0.0
+    noise_pruning: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=10,
+            description="puct-katago: utility by which a move must be worse to lose 63% of the weight that it has "
+            "above twice its share by the prior; 0 is off",
+        ),
+    ] = 0.0
+    value_bias: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="puct-katago: share of the mean error of the evaluation in the same surroundings that "
+            "corrects it",
+        ),
+    ] = 0.0
+    value_bias_exponent: Annotated[
+        float, Field(ge=0, le=1, description="a node counts by its weight to the power of this there")
+    ] = 0.85
+    value_bias_free: Annotated[float, Field(ge=0, le=1, description="share of it that is forgotten with a node")] = 0.8
+    wide_root_noise: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=5,
+            description="puct-katago: width of a random bonus for half of the moves at each visit of the root, for "
+            "wider analysis",
         ),
     ] = 0.0
     fpu: Annotated[
@@ -76,6 +155,22 @@ class SearchParamFields(BaseModel):
     score_scale: Annotated[
         float, Field(gt=0, le=1e9, description="points of lead at which half of the score's share is reached")
     ] = 10.0
+    win_utility: Annotated[float, Field(ge=0, le=1, description="puct-katago: weight of the value")] = 1.0
+    static_score_utility: Annotated[
+        float, Field(ge=0, le=1, description="puct-katago: weight of the score around 0")
+    ] = 0.0
+    dynamic_score_utility: Annotated[
+        float, Field(ge=0, le=1, description="puct-katago: weight of the score around that of the root")
+    ] = 0.0
+    score_center_pull: Annotated[
+        float, Field(ge=0, le=1, description="puct-katago: share by which that center is pulled to 0")
+    ] = 0.2
+    score_center_scale: Annotated[float, Field(ge=0.2, le=5, description="puct-katago: its scale in board sizes")] = (
+        0.75
+    )
+    no_result_utility: Annotated[
+        float, Field(ge=-1, le=1, description="puct-katago: utility of no result for White")
+    ] = 0.0
     priors: Annotated[str, Field(description="source of the priors: network, or a playout policy")] = "network"
     playout: Annotated[str, Field(description="playout policy of the leaves")] = "local"
     playout_temperature: Annotated[
@@ -111,6 +206,19 @@ class SearchParamFields(BaseModel):
     expand_visits: Annotated[
         int, Field(ge=0, le=2147483647, description="visits by playouts alone before a move becomes a node")
     ] = 0
+    policy_optimism: Annotated[
+        float, Field(ge=0, le=1, description="share of a network's optimistic policy in the priors, where it has one")
+    ] = 1.0
+    root_policy_optimism: Annotated[float, Field(ge=0, le=1, description="policy_optimism at the root")] = 1.0
+    playout_doubling_advantage: Annotated[
+        float,
+        Field(
+            ge=-3,
+            le=3,
+            description="doublings of the visits that the network is told the side to move at the root has over the"
+            " other",
+        ),
+    ] = 0.0
     candidate_mass: Annotated[float, Field(ge=0, le=1, description="prior mass of the moves that a node keeps")] = 1.0
     candidate_mass_middle: Annotated[
         float,
@@ -190,6 +298,16 @@ class SearchParamFields(BaseModel):
             "move: at the root only useful moves, and pass where there is none"
         ),
     ] = "free"
+    ending_bonus: Annotated[
+        float,
+        Field(
+            ge=-1,
+            le=1,
+            description="puct-katago: points that a root move loses which fills sure points of a side, or passes "
+            "before dame are filled under territory scoring",
+        ),
+    ] = 0.0
+    conservative_pass: Annotated[bool, Field(description="a pass at the root never ends the game")] = False
     prune_eyes: Annotated[bool, Field(description="never fill an own true eye inside own pass-alive area")] = True
     prune_true_eyes: Annotated[bool, Field(description="never fill an own true eye, in the whole tree")] = False
     prune_self_atari: Annotated[
@@ -203,6 +321,9 @@ class SearchParamFields(BaseModel):
         bool, Field(description="no move inside area that is pass-alive at the root, in the whole tree (area scoring)")
     ] = False
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
+    node_ownership: Annotated[
+        bool, Field(description="keep the ownership of every position, for its mean and deviation below each move")
+    ] = False
     memory: Annotated[
         int,
         Field(ge=1048576, le=281474976710655, description="bytes that the tree may take; a full tree stops growing"),

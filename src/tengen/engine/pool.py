@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.engine.params import SearchParams
-from tengen.engine.search import MoveRestriction, SearchView, plan, set_root
+from tengen.engine.search import MoveRestriction, SearchView, new_inputs, plan, set_root
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -88,7 +88,7 @@ class SearchPool:
         self._chosen[i] = chosen
         edge = max(game.size, chosen.only_size or self._edge)
         if chosen not in self._inputs or self._inputs[chosen].edge < edge:
-            self._inputs[chosen] = chosen.new_batch(len(self) * self.batch_per_game, edge)
+            self._inputs[chosen] = new_inputs(chosen, len(self) * self.batch_per_game, edge)
 
     def restart(self, i: int, seed: int) -> None:
         """Make search i as if new with this seed, without a tree; it rests until its next root."""
@@ -129,6 +129,11 @@ class SearchPool:
         if not limits.any():
             return 0
         batch = inputs.gather(self._native, limits)
+        if batch.optimism is not None:
+            waiting = self._native.waiting()
+            batch.optimism[:] = self.params.policy_optimism
+            roots = self._native.root_waits() & (waiting > 0)
+            batch.optimism[(np.cumsum(waiting) - waiting)[roots]] = self.params.root_policy_optimism
         if len(batch):
             try:
                 evaluator.scatter(self._native, evaluator.infer(batch))

@@ -1,11 +1,14 @@
-"""Positions that a search can start from, for games that have ended or whose turn differs."""
+"""Positions that a search can start from, for games that have ended or whose turn differs, and their symmetries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tengen.engine.search import MoveRestriction
+from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import BLACK, WHITE, Game
 
 
@@ -28,14 +31,38 @@ def resumed(game: Game) -> Game:
     return from_stones(game, game.to_play) if twin.is_over or twin.to_play != game.to_play else twin
 
 
+def without_history(game: Game) -> Game:
+    """The position as if no move had led to it, for networks that read the last moves.
+
+    It is the game itself where its history forbids a move, by a ko or by superko.
+    """
+    return game if game.ko is not None or game.superko_bans() else from_stones(game, game.to_play)
+
+
 def from_stones(game: Game, to_play: int) -> Game:
     """A new game that starts from the stones of this one: no history, no ko, no prisoners.
 
-    White's bonus and a button that was taken are kept in the komi, and the rules give no bonus for the stones that
-    Black has now.
+    White's bonus, a button that was taken and the prisoners under territory rules are kept in the komi, and the rules
+    give no bonus for the stones that Black has now.
     """
     rules = replace(game.rules, bonus="none", button=game._native.button_left)
-    fresh = Game(game.size, rules, game.komi + game._native.white_bonus)
+    by_black, by_white = game.captures if rules.scoring == "territory" else (0, 0)
+    fresh = Game(game.size, rules, game.komi + game._native.white_bonus + by_white - by_black)
     board = game.board.ravel()
     black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
     return fresh.setup(black=black, white=white, to_play=to_play)
+
+
+def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
+    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
+    size = game.size
+    kind = game.board.astype(np.int64)
+    legal = np.zeros(size * size + 1, np.int64)
+    legal[game.legal_points()] = 1
+    kind = kind + 4 * legal[:-1].reshape(size, size)
+    for number, restriction in enumerate(restrictions, 1):
+        if restriction.color == game.to_play:
+            marked = np.zeros(size * size + 1, np.int64)
+            marked[list(restriction.points)] = 8 << number
+            kind = kind + marked[:-1].reshape(size, size)
+    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]

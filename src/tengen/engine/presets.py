@@ -125,15 +125,27 @@ PRESETS: dict[str, dict[str, Any]] = {
         "root_fpu": "absolute",
         "diversity": 0.5,
     },
-    # KataGo's settings in play that this search knows, and those of its self-play
+    # KataGo 1.17 in play and analysis; networks of KataGo bring it as their advice
     "katago": {
+        "selection": "puct-katago",
         "c_puct": 1.0,
         "c_puct_factor": 0.45,
         "c_puct_base": 500.0,
-        "score_weight": 0.29,
-        "lcb": True,
-        "stop_futile": True,
+        "c_puct_stdev_scale": 0.85,
+        "fpu_mass_power": 2.0,
+        "static_score_utility": 0.1,
+        "dynamic_score_utility": 0.3,
+        "uncertainty": 0.25,
+        "value_weight_exponent": 0.25,
+        "noise_pruning": 0.15,
+        "value_bias": 0.45,
+        "leaf_symmetry": "random",
+        "transpositions": True,
+        "merge_symmetric": True,
+        "root_policy_optimism": 0.2,
+        "ending_bonus": 0.5,
     },
+    # Its self-play, as far as an incremental search has it
     "katago-selfplay": {
         "c_puct": 1.1,
         "c_puct_factor": 0.0,

@@ -7,15 +7,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
-from dataclasses import fields
-from functools import partial
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, fields
 from types import TracebackType
 
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.engine.search import MoveRestriction, TreeSearch, new_inputs
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
@@ -207,8 +206,9 @@ Member = tuple[SearchTask, int]
 class SearchQueue:
     """Searches positions in a thread of its own, those of the highest priority first.
 
-    Up to `at_once` positions of one priority share the batches of the evaluator, `batch` positions of each. A search of
-    lower priority rests meanwhile and keeps its tree. Each has a tree of its own and the same seed, so its result at
+    Up to `at_once` positions of one priority share the batches of the evaluator, `batch` positions of each. Half of
+    them are evaluated while the trees of the other half are searched. A search of lower priority rests meanwhile and
+    keeps its tree. Each has a tree of its own and the same seed, so its result at
     given visits depends neither on the others nor on the order in which they come::
 
         with SearchQueue(load_evaluator()) as queue:
@@ -236,7 +236,8 @@ class SearchQueue:
         self._changed = threading.Condition()
         self._closed = False
         self._worker: threading.Thread | None = None
-        self._inputs: dict[tuple[BatchEvaluator, int], InputBatch] = {}
+        self._inputs: dict[tuple[BatchEvaluator, int], list[InputBatch]] = {}  # that no batch in flight uses
+        self._flight: _Flight | None = None
 
     def start(
         self,
@@ -312,12 +313,14 @@ class SearchQueue:
         self.close()
 
     def _work(self) -> None:
-        while self._wait_for_tasks():
-            for task in [task for task in self._tasks if task.stopped]:
-                task.end(None if task.begun else CancelledError("the search was stopped before it began"))
-            self._round(self._next_tasks())
-            with self._changed:
-                self._tasks = [task for task in self._tasks if not task.done]
+        with ThreadPoolExecutor(1, "evaluation") as evaluation:
+            self._evaluation = evaluation
+            while self._wait_for_tasks():
+                for task in [task for task in self._tasks if task.stopped and task not in self._in_flight()]:
+                    task.end(None if task.begun else CancelledError("the search was stopped before it began"))
+                self._round(self._next_tasks())
+                with self._changed:
+                    self._tasks = [task for task in self._tasks if not task.done]
 
     def _wait_for_tasks(self) -> bool:
         """Wait until there are searches; False once the queue is closed and empty."""
@@ -325,16 +328,22 @@ class SearchQueue:
             self._changed.wait_for(lambda: self._tasks or self._closed)
             return bool(self._tasks)
 
+    def _in_flight(self) -> list[SearchTask]:
+        """The searches whose positions are being evaluated."""
+        return [task for task, _ in self._flight.members] if self._flight else []
+
     def _next_tasks(self) -> list[SearchTask]:
-        """The searches of the next batch."""
+        """The searches of the next batch: half of those that share, so that the others can be evaluated meanwhile."""
         with self._changed:
             open_ = [task for task in self._tasks if not task.done]
         highest = max((task.priority for task in open_), default=0)
-        return [task for task in open_ if task.priority == highest][: self._at_once]
+        sharing = [task for task in open_ if task.priority == highest][: self._at_once]
+        busy = self._in_flight()
+        return [task for task in sharing if task not in busy][: (len(sharing) + 1) // 2]
 
     def _round(self, tasks: Sequence[SearchTask]) -> None:
         """One batch of each of the searches; those that are over or fail end."""
-        alone: list[Member] = []  # searches by playouts
+        alone: list[Member] = []  # searches by playouts, and one that shares with none
         groups: dict[tuple[BatchEvaluator, int], list[Member]] = {}
         for task in tasks:
             try:
@@ -344,44 +353,74 @@ class SearchQueue:
                 continue
             if not limit:
                 task.end()
-            elif task.search.params.asks_network:
+            elif task.search.params.asks_network and len(self._tasks) > 1:
                 network = self.evaluator.on(task.game.size)
                 groups.setdefault((network, task.game.size), []).append((task, limit))
             else:
                 alone.append((task, limit))
-        for member in alone:
-            self._timed([member], lambda members: [_step(*members[0])])
+        for task, limit in alone:
+            began = time.monotonic()
+            _stepped(task, began, _step(task, limit))
+        # The tree work of one batch is done while the other is evaluated.
         for key, together in groups.items():
-            self._timed(together, partial(self._step_together, key))
+            launched = self._launch(key, together)
+            self._land()
+            self._flight = launched
+        if not groups:
+            self._land()
 
-    @staticmethod
-    def _timed(members: Sequence[Member], step: Callable[[Sequence[Member]], list[BaseException | None]]) -> None:
-        """Let searches make a step; those that fail end."""
-        began = time.monotonic()
-        for (task, _), failure in zip(members, step(members), strict=True):
-            task.stepped(time.monotonic() - began)
-            if failure is not None:
-                task.end(failure)
-
-    def _step_together(self, key: tuple[BatchEvaluator, int], members: Sequence[Member]) -> list[BaseException | None]:
-        """One shared batch of searches on boards of one size; returns what each failed with, or None."""
-        if len(members) == 1:
-            return [_step(*members[0])]
+    def _launch(self, key: tuple[BatchEvaluator, int], members: Sequence[Member]) -> _Flight | None:
+        """Begin the evaluation of a shared batch of searches on boards of one size; None where that failed."""
         network, size = key
-        if key not in self._inputs:
-            self._inputs[key] = network.new_batch(self._at_once * self._batch, size)
-        inputs, ends = self._inputs[key], [0]
+        buffers, began = self._inputs.setdefault(key, []), time.monotonic()
+        inputs = buffers.pop() if buffers else new_inputs(network, self._at_once * self._batch, size)
+        ends = [0]
         try:
             for task, limit in members:
                 free = inputs[ends[-1] : ends[-1] + min(limit, self._batch)]
                 ends.append(ends[-1] + task.search.gather(free, len(free)))
-            result = network.infer(inputs[: ends[-1]])
         except BaseException as failure:
             for task, _ in members:
                 task.search.forget_waiting()
-            return [failure] * len(members)
-        parts = (result.rows(slice(*part)) for part in itertools.pairwise(ends))
-        return [_scatter(task, part) for (task, _), part in zip(members, parts, strict=True)]
+                _stepped(task, began, failure)
+            return None
+        result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
+        return _Flight(key, members, inputs, ends, result, began)
+
+    def _land(self) -> None:
+        """Hand the batch in flight back to its searches, if there is one; those that fail end."""
+        flight, self._flight = self._flight, None
+        if flight is None:
+            return
+        try:
+            result = flight.result.result() if flight.result else None
+        except BaseException as failure:
+            for task, _ in flight.members:
+                task.search.forget_waiting()
+                _stepped(task, flight.began, failure)
+            return
+        for (task, _), (begin, end) in zip(flight.members, itertools.pairwise(flight.ends), strict=True):
+            part = result.rows(slice(begin, end)) if result is not None and begin < end else None
+            _stepped(task, flight.began, _scatter(task, part))
+        self._inputs[flight.key].append(flight.inputs)
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A shared batch whose evaluation is under way; rows ends[i] to ends[i + 1] are those of member i."""
+
+    key: tuple[BatchEvaluator, int]
+    members: Sequence[Member]
+    inputs: InputBatch
+    ends: Sequence[int]
+    result: Future[Evaluation] | None  # None where no position waits
+    began: float
+
+
+def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:
+    task.stepped(time.monotonic() - began)
+    if failure is not None:
+        task.end(failure)
 
 
 def _step(task: SearchTask, limit: int) -> BaseException | None:
@@ -392,9 +431,9 @@ def _step(task: SearchTask, limit: int) -> BaseException | None:
     return None
 
 
-def _scatter(task: SearchTask, result: Evaluation) -> BaseException | None:
+def _scatter(task: SearchTask, result: Evaluation | None) -> BaseException | None:
     try:
-        if len(result):
+        if result is not None:
             task.search.scatter(result)
     except BaseException as error:
         return error
@@ -422,6 +461,7 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
             lead=_known(move["lead"]),
             score_stdev=_known(move["score_stdev"]),
             no_result=_known(move["no_result"]),
+            play_weight=move["play_weight"],
         )
         for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ class RootStats:
 
     A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1], and
     `lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's, without
-    temperature and noise. `weight` is what the visits count for. NaN stands for what the search does not know of
-    no_result (probability), score_stdev and lead (points).
+    temperature and noise. `weight` is what the visits count for, `play_weight` that by which the move is chosen. NaN
+    stands for what the search does not know of no_result (probability), score_stdev and lead (points).
     """
 
     point: NDArray[np.int32]
@@ -39,6 +39,7 @@ class RootStats:
     no_result: Floats
     score_stdev: Floats
     lead: Floats
+    play_weight: Floats
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,14 @@ class SearchView:
         """The moves at the root; empty before the first evaluation."""
         return RootStats(**self._native.root_stats())
 
+    def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
+        """Mean and standard deviation [size, size] of the ownership below a root move, or None for the root itself.
+
+        The mean is by the weights of the positions, for the side to move at the root. None where
+        `params.node_ownership` did not keep it.
+        """
+        return self._native.ownership_below(-1 if point is None else point)
+
     def pv(self, point: int, length: int = 20) -> tuple[int, ...]:
         """The most visited line that begins with this move; empty if it has no visit."""
         return tuple(move for move, _ in self._native.pv(point, length))
@@ -186,15 +195,24 @@ def plan(native: _native.Search, simulations: int) -> None:
     native.plan(max(0, min(simulations, _MOST_PLANNED)))
 
 
+def new_inputs(network: BatchEvaluator, rows: int, edge: int) -> InputBatch:
+    """A batch of a search: each row has a share of the optimistic policy where the network has one."""
+    batch = network.new_batch(rows, edge)
+    return replace(batch, optimism=np.ones(rows, np.float32)) if network.has_optimism else batch
+
+
 MOST_THREADS = 1024
 # A search by playouts alone looks up this often, in seconds.
 _SLICE = 0.02
+_VISITS_PER_POSITION = 16  # that a tree has for each position of a batch, with KataGo's selection
 _ENDLESS = 1 << 40
 _MOST_PLANNED = (1 << 31) - 1
 
 
 class TreeSearch(SearchView):
     """One tree and the buffers that carry its positions to an evaluator. `batch` positions go out at a time.
+
+    With selection puct-katago fewer go out while the tree has less than 16 visits for each.
 
     Where the params ask no network, `threads` native threads search by playouts instead, and the evaluator is not used.
     With the same games, evaluator, batch and seed it does the same thing again, with one thread. Not for two threads at
@@ -268,11 +286,11 @@ class TreeSearch(SearchView):
             self.evaluations += played * self.params.playouts
             return played
         if not len(self._inputs):
-            self._inputs = self._chosen.new_batch(self.batch, self._inputs.edge)
-        inputs = self._inputs.gather(self._native, self.batch if limit is None else min(limit, self.batch))
-        if rows := len(inputs):
+            self._inputs = new_inputs(self._chosen, self.batch, self._inputs.edge)
+        rows = self.gather(self._inputs, self.batch if limit is None else limit)
+        if rows:
             try:
-                self.scatter(self._chosen.infer(inputs))
+                self.scatter(self._chosen.infer(self._inputs[:rows]))
             except BaseException:
                 self.forget_waiting()
                 raise
@@ -283,7 +301,16 @@ class TreeSearch(SearchView):
 
         Returns how many were written. Either `scatter` with their results or `forget_waiting` comes next.
         """
-        return len(inputs.gather(self._native, limit))
+        limit = min(limit, self.batch)
+        if self.params.selection == "puct-katago":
+            # Positions that wait do not know each other's values, which costs a small tree the most.
+            limit = max(1, min(limit, self.visits // _VISITS_PER_POSITION))
+        written = inputs.gather(self._native, limit)
+        if written.optimism is not None and len(written):
+            written.optimism[:] = self.params.policy_optimism
+            if self._native.root_waits():
+                written.optimism[0] = self.params.root_policy_optimism
+        return len(written)
 
     def scatter(self, result: Evaluation) -> None:
         """The second half of a step: the results of the positions that were written, in their order."""

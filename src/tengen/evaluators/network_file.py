@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import platformdirs
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import write_whole
@@ -25,6 +26,7 @@ from tengen.formats.katago_model import is_katago_file
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
+INT8_SUFFIX = ".int8.onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
@@ -94,6 +96,11 @@ def read_card(path: str | Path) -> Card:
     return parse_card(text, path)
 
 
+def int8_path(path: Path) -> Path:
+    """Where the int8 file of a network file lies: beside it, `NET.int8.onnx`."""
+    return path.with_suffix(INT8_SUFFIX)
+
+
 def parse_card(text: str | bytes, path: str | Path) -> Card:
     """The card in the JSON that the file at `path` carries. Raises NetworkError, which names the file."""
     try:
@@ -105,22 +112,28 @@ def parse_card(text: str | bytes, path: str | Path) -> Card:
 def find_network(name_or_path: str | Path) -> Path:
     """The file of an installed network by name, of `default`, or of a path; NetworkError when there is none.
 
-    A file of KataGo, `NET.bin.gz` or `NET.bin.gz@PROFILE` (see katago_network), is converted.
+    A file of KataGo, `NET.bin.gz` or `NET.bin.gz@PROFILE`, or of Leela Zero, `.txt`, `.txt.gz` or `.gz`, is converted
+    (see converted_network).
     """
     text = str(name_or_path)
     if text == "default":
         return _default()
-    path, _, profile = text.rpartition("@") if is_katago_file(text.rpartition("@")[0]) else (text, "", "")
-    if is_katago_file(path):
-        return katago_network(find_embedded(path, "", "network"), profile)
+    path, _, profile = text.rpartition("@") if is_foreign(text.rpartition("@")[0]) else (text, "", "")
+    if is_foreign(path):
+        return converted_network(find_embedded(path, "", "network"), profile)
     return find_embedded(text, SUFFIX, "network")
 
 
-def katago_network(path: Path, profile: str = "") -> Path:
-    """The network file that a file of KataGo becomes, converted once and kept in the user's cache folder.
+def is_foreign(path: str | Path) -> bool:
+    """Whether the name ends like that of a network of KataGo or Leela Zero."""
+    return is_katago_file(path) or str(path).lower().endswith(".gz")
+
+
+def converted_network(path: Path, profile: str = "") -> Path:
+    """The network file that a file of KataGo or Leela Zero becomes, converted once and kept in the user's cache folder.
 
     `profile` describes the players that a human-style network imitates, such as `rank_5k`; see katago_metadata. Raises
-    NetworkError for a file that is no network of KataGo, and for a profile that is unknown or of no use to it.
+    NetworkError for a file that is no such network, and for a profile that is unknown or of no use to it.
     """
     from tengen.formats.katago_graph import GRAPH_VERSION
 
@@ -128,17 +141,55 @@ def katago_network(path: Path, profile: str = "") -> Path:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    if not re.fullmatch(r"\w*", profile):
+        raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
-    if not re.fullmatch(r"\w*", profile) or not converted.is_file():
-        convert_katago(path, converted, profile)
+    if not converted.is_file():
+        with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
+            if not converted.is_file():
+                convert(path, converted, profile)
     return converted
 
 
-def convert_katago(path: Path, target: Path, profile: str = "", name: str = "") -> Card:
-    """Write a network of KataGo as the network file `target` with a card, by `name` or its own name; see
-    katago_network."""
+def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card:
+    """Write a network of KataGo or Leela Zero as the network file `target` with a card, by `name` or its own name; see
+    converted_network."""
     import onnx
 
+    from tengen.formats.leela_zero import is_leela_zero
+
+    if is_leela_zero(path):
+        if profile:
+            raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
+        graph, card = _from_leela_zero(path, name)
+    elif not is_katago_file(path):
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
+    else:
+        graph, card = _from_katago(path, profile, name)
+    onnx.helper.set_model_props(graph, card.metadata())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target, durable=False) as temporary:
+        onnx.save(graph, temporary)
+    return card
+
+
+def _from_leela_zero(path: Path, name: str) -> tuple[Any, Card]:
+    from tengen.formats.leela_zero import SIZE, leela_zero_graph, read_leela_zero
+
+    model = read_leela_zero(path)
+    card = Card(
+        name=name or path.name.split(".")[0],
+        family=model.config()["family"],
+        config=model.config(),
+        plane_set="leela18",
+        board_sizes=[SIZE],
+        rules="Tromp-Taylor, komi 7.5",
+        data=f"converted from {path.name}",
+    )
+    return leela_zero_graph(model), card
+
+
+def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
     from tengen.formats.katago_graph import katago_graph
     from tengen.formats.katago_metadata import DEFAULT_PROFILE, katago_metadata
     from tengen.formats.katago_model import read_katago
@@ -162,12 +213,9 @@ def convert_katago(path: Path, target: Path, profile: str = "", name: str = "") 
         board_sizes=list(KATAGO_SIZES),
         rules="all" if model.version >= 7 else "area scoring with superko",
         data=f"converted from {path.name}",
+        search={"preset": "katago"},
     )
-    onnx.helper.set_model_props(graph, card.metadata())
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target, durable=False) as temporary:
-        onnx.save(graph, temporary)
-    return card
+    return graph, card
 
 
 def _cache_folder() -> Path:
@@ -218,8 +266,9 @@ def user_folder() -> Path:
 
 
 def embedded_files(suffix: str) -> list[Path]:
-    """The embedded files with this suffix, by name, then those that the user added."""
-    return [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
+    found = [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
 def installed() -> list[Card]:
@@ -228,18 +277,18 @@ def installed() -> list[Card]:
 
 
 def add_network(source: Path, name: str = "", profile: str = "") -> Path:
-    """Install a network file of Tengen or KataGo for this user under `name`, its own name unless given.
+    """Install a network file of Tengen, KataGo or Leela Zero for this user under `name`, its own name unless given.
 
     Raises NetworkError for a file that is no network, and for a name that is taken or cannot name a file.
     """
-    name = name or (source.name.split(".")[0] if is_katago_file(source) else read_card(source).name)
+    name = name or (source.name.split(".")[0] if is_foreign(source) else read_card(source).name)
     target = user_folder() / f"{name}{SUFFIX}"
     if not re.fullmatch(r"[\w+-][\w.@+-]{0,95}", name) or name in ("default", "uniform"):
         raise NetworkError(f"{name!r} cannot be the name of a network: use letters, digits, '-', '_', '.', '+' and '@'")
     if target.exists() or (EMBEDDED / target.name).exists():
         raise NetworkError(f"a network {name!r} is installed already: choose another name with --name")
-    if is_katago_file(source):
-        convert_katago(source, target, profile, name)
+    if is_foreign(source):
+        convert(source, target, profile, name)
         return target
     import onnx
 

@@ -48,8 +48,8 @@ from tengen.formats.katago_model import (
     ValueHead,
 )
 
-GRAPH_VERSION = 2
-"""To be raised with every change of the graph, so that networks are converted again."""
+GRAPH_VERSION = 3
+"""To be raised with every change of the graph or the card, so that networks are converted again."""
 OPSET = 18
 FAR = 1e4
 """A logit that far below the others has probability 0, in every precision."""
@@ -115,7 +115,8 @@ class _Graph:
         array = np.asarray(value, dtype, order="C")
         key = (array.shape, array.dtype.str, array.tobytes() if array.size < 1000 else len(self._constants))
         if key not in self._constants:
-            self._constants[key] = name or f"constant_{len(self._constants)}"
+            # Names of layers are free and may repeat, or be those of inputs and outputs.
+            self._constants[key] = f"{name or 'constant'}_{len(self._constants)}"
             self._initializers.append(numpy_helper.from_array(array, self._constants[key]))
         return self._constants[key]
 

@@ -315,7 +315,7 @@ class KataGoModel:
     @property
     def plane_set(self) -> str:
         """The plane set that the network reads."""
-        return PLANE_SETS[self.version]
+        return PLANE_SETS[self.version] + ("-suicide" if self.pass_alive_under_suicide else "")
 
     @property
     def parameters(self) -> int:

@@ -148,7 +148,14 @@ class GlobalBias(nn.Module):
 
     def forward(self, x: Tensor, board: BoardMask) -> Tensor:
         """[B, outputs, 1, 1] from x [B, C, H, W] that is 0 off the board."""
-        pooled = board.pool(board.clip(self.activation(self.view(x))))
+        return self.bias(self.pooled(x, board))
+
+    def pooled(self, x: Tensor, board: BoardMask) -> Tensor:
+        """The pooled view [B, 3 * pooled]."""
+        return board.pool(board.clip(self.activation(self.view(x))))
+
+    def bias(self, pooled: Tensor) -> Tensor:
+        """[B, outputs, 1, 1] from the pooled view."""
         bias: Tensor = self.mix(pooled)
         return bias[:, :, None, None]
 

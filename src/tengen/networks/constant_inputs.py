@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.networks.blocks import GlobalBias, ScalarLinear, width_factor
-from tengen.networks.heads import MoveMap, PolicyHead, ValueHead
+from tengen.networks.heads import KataGoValueHead, MoveMap, PolicyHead, ValueHead
 
 Net = TypeVar("Net", bound=nn.Module)
 
@@ -82,12 +82,15 @@ def fold_width(module: nn.Module, edge: int) -> None:
     for part in module.modules():
         if isinstance(part, GlobalBias):
             _fold(part.mix.weight, part.view.out_channels, factor)
-        elif isinstance(part, PolicyHead):
-            _fold(part.passing.weight, part.local.in_channels, factor)
-        elif isinstance(part, MoveMap):
+        elif isinstance(part, PolicyHead | MoveMap):
             _fold(part.passing.weight, part.passing.in_features // 3, factor)
         elif isinstance(part, ValueHead):
             _fold(part.hidden.weight, part.local.out_channels, factor)
+        elif isinstance(part, KataGoValueHead):
+            width, weight = part.local.out_channels, part.hidden.weight
+            _fold(weight, width, factor)
+            weight[:, :width] += (factor.square() - 0.1) * weight[:, 2 * width :]
+            weight[:, 2 * width :].zero_()
 
 
 def _fold(weight: Tensor, channels: int, factor: Tensor) -> None:

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from tengen.networks.blocks import ACTIVATIONS, BoardMask, GlobalBias, ScalarLinear, ScaledConv2d, linear
+from tengen.networks.blocks import (
+    ACTIVATIONS,
+    BoardMask,
+    GlobalBias,
+    ScalarLinear,
+    ScaledConv2d,
+    linear,
+    width_factor,
+)
 
 SCORE_SCALE = 20.0
 """Points that one unit of the score layer stands for."""
@@ -29,13 +37,18 @@ class MoveMap(nn.Module):
 class PolicyHead(nn.Module):
     """One logit a point by convolutions that see the whole board through a pooled bias, and one for pass.
 
-    `maps` names further maps of the same features, for training alone.
+    `maps` names further maps of the same features, for training alone. With `katago` the pass logit comes from the
+    pooled view of that bias, as in KataGo's networks, else from the pooled trunk.
     """
 
-    def __init__(self, channels: int, width: int, activation: str, maps: Sequence[str] = ()) -> None:
+    def __init__(
+        self, channels: int, width: int, activation: str, maps: Sequence[str] = (), katago: bool = False
+    ) -> None:
         super().__init__()
-        self.local = ScaledConv2d(channels, width, 1)
-        self.board_bias = GlobalBias(channels, width, width, activation, kernel=1)
+        self.katago = katago
+        channels, trunk = (width if katago else channels), channels
+        self.local = ScaledConv2d(trunk, width, 1)
+        self.board_bias = GlobalBias(trunk, width, width, activation, kernel=1)
         self.point = nn.Conv2d(width, 1, 1, bias=False)
         self.passing = linear(3 * channels, 1, gain=0.1)
         self.activation = ACTIVATIONS[activation]
@@ -46,7 +59,10 @@ class PolicyHead(nn.Module):
 
         x [B, C, H, W] is 0 off the board, `pooled` [B, 3 C] its pooled form.
         """
-        features = self.activation(self.local(x) + self.board_bias(x, board))
+        view = self.board_bias.pooled(x, board)
+        features = self.activation(self.local(x) + self.board_bias.bias(view))
+        if self.katago:
+            pooled = view
         policy = move_logits(self.point(features), self.passing(pooled), board)
         return policy, {name: part(features, pooled, board) for name, part in self.maps.items()}
 
@@ -89,4 +105,27 @@ class ValueHead(nn.Module):
         area = ownership.sum((2, 3)) / SCORE_SCALE
         hidden = self.activation(self.hidden(torch.cat([board.pool(features), area, scalars], dim=1)))
         score = (self.score(hidden).float() + area).squeeze(1) * SCORE_SCALE
+        return self.outcome(hidden).float(), score, ownership.squeeze(1)
+
+
+class KataGoValueHead(nn.Module):
+    """The value head of KataGo's networks: from the means of channels alone, without the scalars."""
+
+    def __init__(self, channels: int, width: int, hidden: int, activation: str) -> None:
+        super().__init__()
+        self.local = ScaledConv2d(channels, width, 1)
+        self.hidden = linear(3 * width, hidden, gain=1.4)
+        self.outcome = linear(hidden, 3, gain=0.1)
+        self.score = linear(hidden, 1, gain=0.1)
+        self.owner = nn.Conv2d(width, 1, 1, bias=False)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x: Tensor, board: BoardMask) -> tuple[Tensor, Tensor, Tensor]:
+        """(value logits [B, 3], score [B] in points, ownership [B, H, W]) from x [B, C, H, W], 0 off the board."""
+        features = board.clip(self.activation(self.local(x)))
+        ownership = torch.tanh(board.clip(self.owner(features)).float())
+        mean, factor = board.mean(features).float(), width_factor(board.edge)
+        pooled = torch.cat([mean, mean * factor, mean * (factor.square() - 0.1)], dim=1)
+        hidden = self.activation(self.hidden(pooled))
+        score = self.score(hidden).float().squeeze(1) * SCORE_SCALE
         return self.outcome(hidden).float(), score, ownership.squeeze(1)

@@ -8,7 +8,7 @@ from pydantic import field_validator
 from torch import Tensor, nn
 
 from tengen.networks.blocks import ACTIVATIONS, BoardMask, ResidualBlock, ScalarLinear, ScaledConv2d
-from tengen.networks.heads import PolicyHead, ValueHead
+from tengen.networks.heads import KataGoValueHead, PolicyHead, ValueHead
 from tengen.networks.interface import Heads, NetConfig, NetOutput
 
 _SIZE = re.compile(r"b([1-9]\d?)c(\d{1,4})")
@@ -18,7 +18,8 @@ class ResidualConfig(NetConfig):
     """One dial, `size`, such as b6c96: 6 blocks of 96 channels; all other widths follow from it.
 
     `stem` is the edge of the first convolution. `reply` and `soft` add policies for training alone (see NetOutput).
-    Without `pooling` no block of the trunk sees the whole board; the heads still do.
+    Without `pooling` no block of the trunk sees the whole board; the heads still do. `head: katago` makes the heads
+    those of KataGo's networks, so that `tengen nets export` can write the network for KataGo.
     """
 
     family: Literal["residual"] = "residual"
@@ -28,6 +29,7 @@ class ResidualConfig(NetConfig):
     reply: bool = False
     soft: bool = False
     pooling: bool = True
+    head: Literal["tengen", "katago"] = "tengen"
 
     @field_validator("size")
     @classmethod
@@ -95,8 +97,13 @@ class ResidualNet(nn.Module):
             ResidualBlock(width, act, branch, config.pooled if i in config.pooling_blocks else 0)
             for i in range(config.blocks)
         )
-        self.policy = PolicyHead(width, config.head_width, act, config.heads.maps)
-        self.value = ValueHead(width, scalars, config.head_width, config.hidden, act)
+        katago = config.head == "katago"
+        self.policy = PolicyHead(width, config.head_width, act, config.heads.maps, katago)
+        self.value = (
+            KataGoValueHead(width, config.head_width, config.hidden, act)
+            if katago
+            else ValueHead(width, scalars, config.head_width, config.hidden, act)
+        )
         self.activation = ACTIVATIONS[act]
 
     def forward(self, planes: Tensor, scalars: Tensor, mask: Tensor) -> NetOutput:
@@ -107,5 +114,6 @@ class ResidualNet(nn.Module):
             x = block(x, board)
         x = board.clip(self.activation(x))
         policy, maps = self.policy(x, board.pool(x), board)
-        value, score, ownership = self.value(x, scalars, board)
+        inputs = (x, board) if isinstance(self.value, KataGoValueHead) else (x, scalars, board)
+        value, score, ownership = self.value(*inputs)
         return NetOutput(policy, value, score, ownership, maps)

@@ -1,0 +1,41 @@
+#include "search/value_bias.h"
+
+#include <algorithm>
+
+#include "board/random.h"
+
+namespace tengen {
+
+ValueBias* ValueBiasTable::take(std::uint64_t key) {
+    if (entries_.size() >= max_entries_ && !entries_.contains(key)) return nullptr;
+    ValueBias& entry = entries_[key];
+    entry.key = key;
+    ++entry.nodes;
+    return &entry;
+}
+
+void ValueBiasTable::give(ValueBias& entry, float difference, float weight, float freed) {
+    entry.difference -= freed * difference;
+    entry.weight -= freed * weight;
+    if (--entry.nodes == 0) entries_.erase(entry.key);
+}
+
+std::uint64_t value_bias_key(const Board& board, Color mover, Point before, Point last) {
+    const auto mix = [](std::uint64_t key, std::uint64_t x) { return SplitMix64(key + x).next(); };
+    std::uint64_t key =
+        mix(static_cast<std::uint64_t>(before) << 16 | static_cast<std::uint64_t>(last), 2 + index(mover));
+    key = mix(key, static_cast<std::uint64_t>(board.ko() + 1));
+    const int size = board.size(), row = last / size, column = last % size;
+    for (int y = std::max(row - 2, 0); y <= std::min(row + 2, size - 1); ++y)
+        for (int x = std::max(column - 2, 0); x <= std::min(column + 2, size - 1); ++x) {
+            const auto point = static_cast<Point>(y * size + x);
+            const Color color = board.at(point);
+            if (color == Color::empty) continue;
+            const bool atari = board.liberties(point) == 1;
+            key = mix(key,
+                      static_cast<std::uint64_t>(point) << 4 | static_cast<std::uint64_t>(index(color)) << 1 | atari);
+        }
+    return key;
+}
+
+}  // namespace tengen

@@ -1,0 +1,237 @@
+// Searches that count by weights: the statistics of a node are computed anew from its moves at each visit below it.
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "search/search.h"
+#include "search/weights.h"
+
+namespace tengen {
+
+ScoreUtility Search::utility_at(std::size_t depth) const {
+    const Color side = depth % 2 ? opponent(game_->to_play()) : game_->to_play();
+    return {params_, game_->board().size(), side, side == Color::black ? score_center_ : -score_center_};
+}
+
+// `expected`: the score for the side to move at the root. Returns whether the center moved.
+bool Search::set_score_center(float expected) {
+    const float center = score_center(expected, game_->board().size(), params_);
+    const float before = score_center_;
+    score_center_ = game_->to_play() == Color::black ? center : -center;
+    return score_center_ != before;
+}
+
+// The own evaluation of a new node from its network outputs.
+void Search::set_own(Node& node, const LeafResults& row) {
+    NodeStats& stats = node.stats();
+    const auto first = [](std::span<const float> column, float missing) {
+        return column.empty() ? missing : column[0];
+    };
+    const float stdev = first(row.score_stdev, 0);
+    stats.own = {.value = node.value,
+                 .no_result = first(row.no_result, 0),
+                 .score = node.score,
+                 .score_square = node.score * node.score + stdev * stdev,
+                 .lead = first(row.lead, node.score)};
+    stats.value_error = first(row.value_error, -1);
+    stats.score_error = first(row.score_error, -1);
+    has_moments_ = !row.score_stdev.empty();
+}
+
+// A finished game. A score in whole points is one of two half points, as komi would decide.
+void Search::set_own(Node& node, const Simulation& sim) {
+    const auto [value, score] = sim.outcome;
+    const bool no_result = sim.game.is_no_result(), whole = !no_result && score == std::floor(score);
+    node.stats().own = {.value = value,
+                        .no_result = no_result ? 1.0f : 0.0f,
+                        .score = score,
+                        .score_square = score * score + (whole ? 0.25f : 0),
+                        .lead = score};
+}
+
+float Search::own_weight(const Node& node, const ScoreUtility& utility) const {
+    return node.terminal ? ScoreUtility::end_weight(params_) : utility.weight(node.stats());
+}
+
+// One more visit that counts as the node's own evaluation.
+void Search::add_own(Node& node, std::size_t depth) {
+    NodeStats& stats = node.stats();
+    const ScoreUtility utility = utility_at(depth);
+    stats.own.utility = utility.of(stats.own);
+    const float weight = own_weight(node, utility);
+    Moments result = stats.own;
+    if (stats.bias) result.utility += params_.value_bias * stats.bias->mean();
+    result.utility_square = result.utility * result.utility;
+    stats.mean.scale(stats.weight);
+    stats.mean.add(result, weight);
+    stats.weight += weight;
+    stats.weight_square += weight * weight;
+    stats.mean.scale(1 / stats.weight);
+    ++stats.visits;
+}
+
+// The statistics of a node from those of its moves and its own evaluation; the visits stay.
+void Search::recompute(Node& node, std::size_t depth) {
+    NodeStats& stats = node.stats();
+    const ScoreUtility utility = utility_at(depth);
+    stats.own.utility = utility.of(stats.own);
+    const float weight = own_weight(node, utility);
+    const bool noised = depth == 0 && static_cast<int>(root_priors_.size()) == node.move_count;
+
+    // The moves, and what their weights become.
+    weighted_.clear();
+    float whole = 0;
+    for (int i = 0; i < node.edge_count; ++i) {
+        const EdgeStats& edge = node.edges[i];
+        if (!edge.node || !edge.visits || !edge.node->stats().visits) continue;
+        const NodeStats& below = edge.node->stats();
+        const float prior = noised ? root_priors_[i] : node.moves()[i].prior.value();
+        weighted_.push_back({edge_weight(edge.visits, below), -below.mean.utility, std::max(prior, 1e-30f), &below});
+        whole += weighted_.back().weight;
+    }
+    if (params_.noise_pruning > 0) prune_noise(weighted_, params_.noise_pruning);
+    favor_good_moves(weighted_, params_.value_weight_exponent);
+
+    Moments sum;
+    float weights = 0, squares = 0;
+    for (const WeightedMove& move : weighted_) {
+        const float part = move.weight / move.stats->weight;
+        sum.add(-move.stats->mean, move.weight);
+        weights += move.weight;
+        squares += part * part * move.stats->weight_square;
+    }
+
+    // Its own evaluation, corrected by what evaluations in the same surroundings missed.
+    Moments own = stats.own;
+    if (stats.bias) {
+        if (weights > 1e-10f) {
+            const float counts = std::pow(whole, params_.value_bias_exponent);
+            const float difference = (sum.utility / weights - own.utility) * counts;
+            stats.bias->difference += difference - stats.bias_difference;
+            stats.bias->weight += counts - stats.bias_weight;
+            stats.bias_difference = difference;
+            stats.bias_weight = counts;
+        }
+        own.utility += params_.value_bias * stats.bias->mean();
+    }
+    own.utility_square = own.utility * own.utility;
+    // Where nothing may be tried every visit is the node's own.
+    const float visits = weighted_.empty() ? static_cast<float>(std::max(stats.visits, 1u)) : 1;
+    sum.add(own, visits * weight);
+    stats.weight = weights + visits * weight;
+    stats.weight_square = squares + visits * weight * weight;
+    sum.scale(1 / stats.weight);
+    stats.mean = sum;
+}
+
+namespace {
+
+// What an edge shows of the node below it, for the player who moved there.
+void mirror(EdgeStats& edge) {
+    const Moments mean = -edge.node->stats().mean;
+    edge.utility = mean.utility, edge.square = mean.utility_square, edge.value = mean.value, edge.score = mean.score;
+}
+
+}  // namespace
+
+// One visit along the path, which ends in a node.
+void Search::backup_weighted(const Path& path) {
+    EdgeStats& end = last_edge(path);
+    if (path.empty() && !end.visits) set_score_center(end.node->score);
+    add_own(*end.node, path.size());
+    mirror(end);
+    for (std::size_t depth = path.size(); depth-- > 0;) {
+        ++path[depth].stats().visits;
+        Node& node = *path[depth].node;
+        ++node.stats().visits;
+        recompute(node, depth);
+        mirror(depth ? path[depth - 1].stats() : tree_.root());
+    }
+    ++tree_.root().visits;
+    if (!path.empty()) update_bonus(path[0].edge);
+}
+
+// ending_bonus as utility of the root's moves.
+void Search::prepare_bonus() {
+    root_bonus_.clear();
+    bonus_points_.clear();
+    if (!params_.is_weighted() || params_.ending_bonus == 0 || !root_evaluation_ || root_evaluation_->ownership.empty())
+        return;
+    bonus_points_ = ending_bonus(*game_, root_evaluation_->ownership, params_.ending_bonus);
+    const Node& root = *tree_.root().node;
+    root_bonus_.resize(root.move_count);
+    for (int i = 0; i < root.edge_count; ++i) update_bonus(i);
+}
+
+void Search::update_bonus(int edge) {
+    if (root_bonus_.empty()) return;
+    const Node& root = *tree_.root().node;
+    const float points = bonus_points_[root.moves()[edge].point];
+    const Node* const below = root.edges[edge].node;
+    if (points != 0 && below && below->ready) root_bonus_[edge] = utility_at(0).gain(-below->stats().mean, points);
+}
+
+// All nodes, from the leaves up, after what utilities depend on has changed.
+void Search::recompute_tree() {
+    struct Visit {
+        Node* node;
+        std::size_t depth;
+        int next;
+    };
+    std::unordered_set<const Node*> done;
+    std::vector<Visit> open{{tree_.root().node, 0, 0}};
+    while (!open.empty()) {
+        Visit& top = open.back();
+        if (top.next < top.node->edge_count) {
+            Node* const below = top.node->edges[top.next++].node;
+            if (below && below->ready && done.insert(below).second) open.push_back({below, top.depth + 1, 0});
+            continue;
+        }
+        recompute(*top.node, top.depth);
+        for (int i = 0; i < top.node->edge_count; ++i)
+            if (EdgeStats& edge = top.node->edges[i]; edge.node && edge.node->ready) mirror(edge);
+        open.pop_back();
+    }
+    mirror(tree_.root());
+}
+
+// --- What was found ---
+
+RootMove Search::weighted_move(Point point, float prior, const EdgeStats& edge, float bonus) const {
+    const bool visited = edge.node && edge.visits && edge.node->stats().visits;
+    const EdgeStats& root = tree_.root();
+    const NodeStats& below = visited ? edge.node->stats() : root.node->stats();
+    const Moments mean = visited ? -below.mean : below.mean;
+    const Bound bound = weighted_lower_bound(edge.visits, visited ? &below : nullptr, bonus, params_);
+    const float radius = bound.radius * params_.win_utility / std::max(utility_radius(params_), 1e-20f);
+    const auto known = [](bool is_known, float x) { return is_known ? x : std::numeric_limits<float>::quiet_NaN(); };
+    return {.point = point,
+            .visits = edge.visits,
+            .value = mean.value,
+            .score = mean.score,
+            .utility = mean.utility,
+            .lcb = bound.lower,
+            .prior = prior,
+            .weight = visited ? edge_weight(edge.visits, below) : 0,
+            .value_lcb = mean.value - radius,
+            .no_result = mean.no_result,
+            .score_stdev = known(has_moments_, std::sqrt(std::max(mean.score_square - mean.score * mean.score, 0.0f))),
+            .lead = known(has_score_, mean.lead)};
+}
+
+// The weights by which moves of the root are played, by edge.
+std::vector<float> Search::play_weights() const {
+    std::vector<float> weights = katago_selection_weights(at_root(), params_);
+    if (!params_.lcb) return weights;
+    std::vector<Bound> bounds;
+    const Node& root = *tree_.root().node;
+    for (int i = 0; i < root.edge_count; ++i) {
+        const EdgeStats& edge = root.edges[i];
+        const float bonus = root_bonus_.empty() ? 0 : root_bonus_[i];
+        bounds.push_back(weighted_lower_bound(edge.visits, edge.node ? &edge.node->stats() : nullptr, bonus, params_));
+    }
+    favor_lower_bound(weights, bounds, params_.lcb_share);
+    return weights;
+}
+
+}  // namespace tengen

@@ -1,0 +1,59 @@
+"""Network files as files of other programs: Leela Zero's text weights and KataGo's networks."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from tengen.disk import write_whole
+from tengen.errors import NetworkError, unknown_name
+from tengen.evaluators.network_file import Card, read_card
+
+EXPORT_SUFFIXES = {"leela-zero": ".txt.gz", "katago": ".bin.gz"}
+"""The formats and the suffixes of their files."""
+
+
+def export_network(path: Path, form: str, out: Path | None = None) -> Path:
+    """Write the network file `path` in this format, as `out` or in the working folder under the network's name.
+
+    A file that ends with .gz is compressed. Returns the file. Raises NetworkError for an unknown format, and for a
+    network that the format cannot express.
+    """
+    import onnx
+
+    if form not in EXPORT_SUFFIXES:
+        raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
+    card = read_card(path)
+    write = _WRITERS[form](onnx.load(path), card)
+    target = out or Path(card.name + EXPORT_SUFFIXES[form])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with write_whole(target) as temporary, temporary.open("wb") as file:
+        if target.suffix == ".gz":
+            # Without a date and a name, so that the same network gives the same file.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
+                write(packed)
+        else:
+            write(file)
+    return target
+
+
+def _leela_zero(network: Any, card: Card) -> Callable[[IO[bytes]], None]:
+    from tengen.formats.leela_zero import leela_zero_of, write_leela_zero
+
+    model = leela_zero_of(network, card.config, card.plane_set)
+    return lambda file: write_leela_zero(model, file)
+
+
+def _katago(network: Any, card: Card) -> Callable[[IO[bytes]], None]:
+    from tengen.formats.katago_writer import katago_of, write_katago
+
+    # KataGo takes names of letters, digits, '-' and '_' up to 96 characters.
+    name = re.sub(r"[^A-Za-z0-9_-]", "-", card.name)[:96]
+    model = katago_of(network, card.config, card.plane_set, name)
+    return lambda file: write_katago(model, file)
+
+
+_WRITERS: dict[str, Callable[[Any, Card], Callable[[Any], None]]] = {"leela-zero": _leela_zero, "katago": _katago}

@@ -1,0 +1,196 @@
+"""Leela Zero's weights: read, run, written, and run by Leela Zero itself."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.coords import to_gtp
+from tengen.data.planes import encode_game
+from tengen.errors import NetworkError
+from tengen.evaluators import load_evaluator
+from tengen.evaluators.export import export_network
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.formats.leela_zero import read_leela_zero
+from tengen.game import Game
+
+PROGRAM = shutil.which("leelaz") or shutil.which("leelaz", path="/usr/games:/usr/lib/leelaz/bin")
+FILTERS, BLOCKS = 8, 2
+
+
+def write_random(path: Path, version: int = 1, planes: int = 18) -> Path:
+    """A file of random weights, by the description of the format."""
+    rng = np.random.default_rng(version + planes)
+
+    def line(*shape: int, scale: float = 1.0, least: float | None = None) -> str:
+        values = rng.normal(0, scale, 997)  # a few numbers are written faster
+        words = [f"{x:.6g}" for x in (values if least is None else np.abs(values) + least)]
+        return " ".join(words[i] for i in rng.integers(0, len(words), int(np.prod(shape))).tolist())
+
+    def convolution(inputs: int, outputs: int, edge: int) -> list[str]:
+        weights = line(outputs, inputs, edge, edge, scale=1 / np.sqrt(inputs * edge * edge))
+        return [weights, *(line(outputs, scale=0.1) for _ in range(2)), line(outputs, least=0.5)]
+
+    lines = [str(version), *convolution(planes, FILTERS, 3)]
+    for _ in range(2 * BLOCKS):
+        lines += convolution(FILTERS, FILTERS, 3)
+    lines += [*convolution(FILTERS, 2, 1), line(362, 722, scale=0.1), line(362, scale=0.1)]
+    lines += [*convolution(FILTERS, 1, 1), line(256, 361, scale=0.06), line(256, scale=0.1)]
+    lines += [line(256, scale=0.1), line(1, scale=0.1)]
+    text = "\n".join(lines) + "\n"
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_random(tmp_path_factory.mktemp("leela") / "random.txt.gz")
+
+
+def position(seed: int) -> Game:
+    rng = random.Random(seed)
+    game = Game(19, "tromp-taylor", 7.5)
+    for _ in range(rng.randrange(0, 120)):
+        game.play(rng.choice(game.legal_points()))
+    return game
+
+
+def slow_forward(path: Path, planes: np.ndarray) -> tuple[np.ndarray, float]:
+    """Logits and value by loops over the lines of the file; planes [18, 19, 19] with Leela Zero's row 0, the lowest."""
+    rows = [np.array(line.split(), float) for line in gzip.decompress(path.read_bytes()).decode().splitlines()[1:]]
+
+    def convolve(x: np.ndarray, edge: int) -> np.ndarray:
+        weights, bias, mean, variance = (rows.pop(0) for _ in range(4))
+        filters = weights.reshape(len(bias), len(x), edge, edge)
+        padded = np.pad(x, ((0, 0), (edge // 2,) * 2, (edge // 2,) * 2))
+        out = np.zeros((len(bias), 19, 19))
+        for row in range(edge):
+            for column in range(edge):
+                part = padded[:, row : row + 19, column : column + 19]
+                out += np.tensordot(filters[:, :, row, column], part, 1)
+        return (out + (bias - mean)[:, None, None]) / np.sqrt(variance + 1e-5)[:, None, None]
+
+    x = np.maximum(convolve(planes, 3), 0)
+    for _ in range(BLOCKS):
+        x = np.maximum(x + convolve(np.maximum(convolve(x, 3), 0), 3), 0)
+    features = np.maximum(convolve(x, 1), 0).ravel()
+    logits = rows.pop(0).reshape(362, 722) @ features + rows.pop(0)
+    features = np.maximum(convolve(x, 1), 0).ravel()
+    hidden = np.maximum(rows.pop(0).reshape(256, 361) @ features + rows.pop(0), 0)
+    return logits, float(np.tanh(rows.pop(0) @ hidden + rows.pop(0))[0])
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_runs_as_the_file_says(version: int, weights: Path, tmp_path: Path) -> None:
+    path = weights if version == 1 else write_random(tmp_path / "net.txt.gz", version)
+    evaluator = load_evaluator(path, precision="f32")
+    for game in (position(1), position(2)):
+        planes = encode_game("leela18", game)[0][:, ::-1]
+        logits, value = slow_forward(path, planes)
+        points = logits[:361].reshape(19, 19)[::-1].ravel()
+        legal = [*game.legal_points(), 361]
+        expected = np.exp(np.append(points, logits[361]))
+        found = evaluator.evaluate([game])
+        assert found.policy[0, legal] == pytest.approx(expected[legal] / expected[legal].sum(), abs=1e-5)
+        # The value of version 2 is Black's.
+        assert found.value[0] == pytest.approx(-value if version == 2 and game.to_play else value, abs=1e-5)
+
+
+def test_written_as_read(weights: Path, tmp_path: Path) -> None:
+    network = find_network(weights)
+    assert read_card(network).family == "a0"
+    again = read_leela_zero(export_network(network, "leela-zero", tmp_path / "again.txt"))
+    first = read_leela_zero(weights)
+    assert again.weights.keys() == first.weights.keys()
+    for name, values in first.weights.items():
+        assert (again.weights[name] == values).all(), name
+
+
+def test_version_1_can_be_trained_further(weights: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from tengen.networks.load import load_module
+
+    network, game = find_network(weights), position(3)
+    planes, scalars, mask = (torch.from_numpy(x[None]) for x in encode_game("leela18", game))
+    with torch.no_grad():
+        output = load_module(network)(planes, scalars, mask)
+    evaluator = load_evaluator(network, precision="f32").on(19)
+    found = evaluator.infer(evaluator.encoded([game]))
+    assert output.policy.softmax(1).numpy() == pytest.approx(found.policy, abs=1e-5)
+    assert output.value.numpy() == pytest.approx(found.value, abs=1e-5)
+
+
+def test_a_file_of_nothing_known(tmp_path: Path) -> None:
+    path = tmp_path / "net.gz"
+    path.write_bytes(gzip.compress(b"something else"))
+    with pytest.raises(NetworkError, match="no network of KataGo or Leela Zero"):
+        find_network(path)
+
+
+def test_seventeen_planes_get_one_of_zeros(tmp_path: Path) -> None:
+    model = read_leela_zero(write_random(tmp_path / "net.txt", planes=17))
+    assert model.weights["stem.0.weight"].shape == (FILTERS, 18, 3, 3)
+    assert not model.weights["stem.0.weight"][:, 17].any()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "line"),
+        (lambda text: text.replace(b".", b"x", 1), "expected decimal numbers"),
+        (lambda text: b"1\n" + text, "lines"),
+        (lambda text: b"2\nnan " + text.split(b" ", 1)[1], "infinite or no number"),
+    ],
+)
+def test_damaged_files(weights: Path, tmp_path: Path, spoil: object, message: str) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(spoil(gzip.decompress(weights.read_bytes())))  # type: ignore[operator]
+    with pytest.raises(NetworkError, match=message):
+        read_leela_zero(bad)
+
+
+def test_only_what_the_format_can_express(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="cannot express this network: family is residual, not a0"):
+        export_network(find_network("default"), "leela-zero", tmp_path / "net.txt")
+
+
+def ask_leela_zero(weights: Path, games: list[Game]) -> list[tuple[np.ndarray, float]]:
+    """Policy of all points and pass, and winrate of the side to move, in thousandths."""
+    assert PROGRAM
+    commands = []
+    for game in games:
+        commands += ["clear_board", *(f"play {'bw'[color]} {to_gtp(p, 19)}" for color, p in game.moves), "heatmap"]
+    talk = subprocess.run(
+        [PROGRAM, "--gtp", "--cpu-only", "--threads", "1", "--weights", str(weights), "--noponder"],
+        input="\n".join([*commands, "quit\n"]), capture_output=True, text=True, timeout=600, check=True,
+    )  # fmt: skip
+    found = []
+    lines = talk.stderr.splitlines()
+    for start, line in enumerate(lines):
+        if line.startswith("pass:"):
+            board = [list(map(int, row.split())) for row in lines[start - 19 : start]]
+            policy = np.array([*np.array(board).ravel(), int(line.split()[1])]) / 1000
+            found.append((policy, float(lines[start + 1].split()[1])))
+    assert len(found) == len(games), talk.stderr[-2000:]
+    return found
+
+
+def test_leela_zero_plays_the_exported_network(weights: Path, tmp_path: Path) -> None:
+    if not PROGRAM:
+        pytest.skip("Leela Zero is not installed: apt-get install leela-zero")
+    exported = export_network(find_network(weights), "leela-zero", tmp_path / "net.txt")
+    games = [position(seed) for seed in range(4)]
+    evaluator = load_evaluator(weights, precision="f32").on(19)
+    ours = evaluator.infer(evaluator.encoded(games))
+    for row, (policy, winrate) in enumerate(ask_leela_zero(exported, games)):
+        # Leela Zero prints thousandths, cut off, and 0 at stones.
+        empty = np.append(games[row].board.ravel() == 2, True)
+        lost = (ours.policy[row] - policy)[empty]
+        assert lost.min() > -1e-5 and lost.max() < 1.01e-3
+        assert winrate == pytest.approx((ours.value[row] + 1) / 2, abs=1e-5)

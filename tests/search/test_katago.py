@@ -1,0 +1,162 @@
+"""The search by KataGo's weights against a slow twin and against answers known by hand."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from known_answers import Noise
+from plain_katago import PlainKatago, score_value
+
+from tengen.engine.params import SearchParams
+from tengen.engine.search import TreeSearch
+from tengen.evaluators import Evaluation, InputBatch
+from tengen.game import Game
+
+PLAIN = {"selection": "puct-katago", "c_puct": 1.0, "c_puct_factor": 0.45, "c_puct_base": 500.0}
+PARTS = {
+    "plain": {},
+    "utility": {
+        "static_score_utility": 0.1,
+        "dynamic_score_utility": 0.3,
+        "no_result_utility": 0.4,
+        "win_utility": 0.9,
+    },
+    "spread": {"c_puct_stdev_scale": 0.85},
+    "first play": {"fpu_mass_power": 2.0, "fpu_loss": 0.1, "root_fpu_loss": 0.05},
+    "uncertainty": {"uncertainty": 0.25, "uncertainty_exponent": 0.9, "dynamic_score_utility": 0.3},
+    "value weights": {"value_weight_exponent": 0.25},
+    "noise pruning": {"noise_pruning": 0.15, "value_weight_exponent": 0.5},
+    "value bias": {"value_bias": 0.45},
+}
+
+
+class WideNoise(Noise):
+    """Random outputs of all kinds that depend on nothing but the position."""
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        plain = super().infer(batch)
+        digests = (hashlib.sha256(row.tobytes()).digest() for row in plain.policy)
+        columns = np.array([np.random.default_rng(int.from_bytes(d[:8], "little")).random(5) for d in digests])
+        no_result, lead, stdev, value_error, score_error = columns.T.astype(np.float32)
+        return replace(
+            plain,
+            value=plain.value * (1 - no_result),
+            no_result=no_result / 4,
+            lead=plain.score + 4 * lead,
+            score_stdev=12 * stdev,
+            value_error=value_error / 2,
+            score_error=6 * score_error,
+        )
+
+
+def opened(size: int, seed: int) -> Game:
+    game, rng = Game(size, komi=0.5), np.random.default_rng(seed)
+    for _ in range(7):
+        game.play(int(rng.choice(game.legal_points())))
+    return game
+
+
+def assert_like_twin(game: Game, params: SearchParams, visits: int, batch: int = 1) -> None:
+    twin = PlainKatago(game, WideNoise(), params, batch)
+    twin.run(visits)
+    search = TreeSearch(WideNoise(), params, batch)
+    search.set_root(game)
+    search.run(visits)
+    stats = search.stats()
+    mine = {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True) if n}
+    assert mine == twin.visits()
+    root = search.root_moments()
+    assert root["utility"] == pytest.approx(twin.root.average.utility, abs=1e-4)
+    assert root["weight"] == pytest.approx(twin.root.weight, rel=1e-4)
+    assert root["lead"] == pytest.approx(twin.root.average.lead, abs=1e-3)
+    assert search.value == pytest.approx(twin.root.average.value, abs=1e-4)
+    for i in range(3):
+        child = twin.root.children[int(stats.point[i])]
+        assert stats.weight[i] == pytest.approx(child.weight, rel=1e-4)
+        assert stats.no_result[i] == pytest.approx(child.average.no_result, abs=1e-4)
+        variance = child.average.score_square - child.average.score**2
+        assert stats.score_stdev[i] == pytest.approx(np.sqrt(variance), abs=1e-3)
+        assert stats.lcb[i] == pytest.approx(lower_bound(child, params), abs=1e-3)
+
+
+def lower_bound(child: object, params: SearchParams) -> float:
+    """Of a root move's utility, from the weighted mean and square below it."""
+    mean, square = -child.average.utility, child.average.utility_square
+    radius = params.win_utility + params.static_score_utility + params.dynamic_score_utility
+    size = child.weight**2 / child.weight_square
+    share = 1 / size**3  # of the weight of an observation of the largest variance
+    variance = (max(square, mean**2 + 1e-8) + share * (max(square, mean**2 + 1e-8) + radius**2)) / (1 + share) - mean**2
+    new_size = (child.weight * (1 + share)) ** 2 / (child.weight_square + (share * child.weight) ** 2)
+    return float(mean - params.lcb_deviations * np.sqrt(variance / new_size))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_alone_searches_as_its_twin(part: str) -> None:
+    assert_like_twin(opened(5, 1), SearchParams(**PLAIN, **PARTS[part]), 120)
+
+
+@pytest.mark.parametrize(("size", "batch", "seed"), [(5, 1, 2), (7, 1, 3), (5, 8, 4)])
+def test_all_parts_together_search_as_their_twin(size: int, batch: int, seed: int) -> None:
+    together = {name: value for part in PARTS.values() for name, value in part.items()}
+    assert_like_twin(opened(size, seed), SearchParams(**PLAIN, **together), 200, batch)
+
+
+def test_the_grid_of_score_values_is_near_the_integral() -> None:
+    z = np.linspace(-8, 8, 20001)
+    density = np.exp(-(z**2) / 2) / np.exp(-(z**2) / 2).sum()
+    for mean, stdev in [(0.3, 0.1), (-7.0, 3.0), (12.3, 20.0), (40.0, 5.0)]:
+        exact = float(density @ np.arctan((mean + stdev * z) / 14)) * 2 / np.pi
+        assert score_value(mean, stdev, 0, 14) == pytest.approx(exact, abs=3e-4)
+
+
+def test_a_kept_tree_has_the_weights_that_its_root_had_as_a_move() -> None:
+    params = SearchParams(**PLAIN, value_weight_exponent=0.25, dynamic_score_utility=0.3)
+    game = opened(7, 5)
+    search = TreeSearch(WideNoise(), params)
+    search.set_root(game)
+    search.run(300)
+    before = search.stats()
+    game.play(int(before.point[0]))
+    search.set_root(game)
+    assert search.visits == before.visits[0]
+    assert search.root_moments()["weight"] == pytest.approx(before.weight[0], rel=1e-5)
+    assert search.score == pytest.approx(-before.score[0], abs=0.2)  # bad moves were judged around another score
+    after = search.stats()
+    search.run(search.visits + 100)
+    assert after.visits.sum() + 100 == search.stats().visits.sum()
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_ownership_below_a_node_is_the_mean_by_weights(selection: str) -> None:
+    class Owned(WideNoise):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            result = super().infer(batch)
+            return replace(result, ownership=result.policy[:, :-1].reshape(-1, batch.edge, batch.edge) * 10 - 0.3)
+
+    evaluator, game = Owned(), opened(5, 6)
+    search = TreeSearch(evaluator, SearchParams(selection=selection, node_ownership=True))
+    search.set_root(game)
+    assert search.ownership_below() is None
+    search.run(2)
+    move = int(search.stats().point[0])
+    after = game.copy().play(move)
+    mine, theirs = (np.clip(evaluator.evaluate([g]).ownership[0], -1, 1) for g in (game, after))
+    theirs = -theirs
+    mean, stdev = search.ownership_below()
+    np.testing.assert_allclose(mean, (mine + theirs) / 2, atol=1e-3)
+    np.testing.assert_allclose(stdev, abs(mine - theirs) / 2, atol=2e-2)
+    np.testing.assert_allclose(search.ownership_below(move)[0], theirs, atol=1e-3)
+    assert search.ownership_below(24 if move != 24 else 23) is None
+    # More visits: the parts of all nodes are one, so that equal ownership stays as it is.
+    search.run(60)
+    low, high = mine.min() - 1, mine.max() + 1
+    mean, stdev = search.ownership_below()
+    assert low < mean.min() and mean.max() < high and (stdev >= 0).all()
+
+
+def test_playouts_do_not_go_with_weights() -> None:
+    with pytest.raises(ValueError, match="puct-katago needs a network's priors and values alone"):
+        SearchParams(selection="puct-katago", playouts=1)
