@@ -10,7 +10,7 @@ from small_network import random_inputs
 
 from tengen.errors import NetworkError
 from tengen.evaluators import openvino
-from tengen.evaluators.network_file import int8_path, read_card
+from tengen.evaluators.network_file import find_network, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 
 
@@ -57,15 +57,15 @@ def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: s
     assert openvino.multiplies_int8() == expected
 
 
-def test_a_quantised_network(network: Path, tmp_path: Path) -> None:
+def test_a_quantised_network(tmp_path: Path) -> None:
     pytest.importorskip("nncf", reason="the extra [quantize] is not installed")
     from tengen.evaluators.quantize import quantize
 
     copy = tmp_path / "copy.onnx"
-    shutil.copy(network, copy)
+    shutil.copy(find_network("zero-7x7"), copy)
     path, cost = quantize(copy, count=16)
     card = read_card(path)
     assert path == int8_path(copy) and card.metrics["int8"]["same_move"] == cost.same_move
     assert any(node.op_type == "QuantizeLinear" for node in onnx.load(path).graph.node)
-    assert cost.positions == 8 and cost.same_move > 0.5 and cost.winrate_error < 0.1
+    assert cost.positions == 8 and 0 < cost.policy_kl < 0.3 and cost.winrate_error < 0.1
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
