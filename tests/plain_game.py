@@ -166,8 +166,8 @@ class PlainGame:
     @staticmethod
     def seki_of(board: Board, dead: list[int]) -> list[int]:
         """The stones in seki, by the native code: they are tested on diagrams."""
-        game = Game(math.isqrt(len(board)), "japanese")
-        game.setup(*([p for p, c in enumerate(board) if c == color] for color in (0, 1)))
+        black, white = ([p for p, c in enumerate(board) if c == color] for color in (0, 1))
+        game = Game(math.isqrt(len(board)), "japanese").setup(black, white)
         return game.seki_stones([p for p in dead if board[p] != 2])
 
     def group_tax(self, color: int, dead: Iterable[int], seki: Collection[int]) -> int:
