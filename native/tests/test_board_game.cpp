@@ -105,7 +105,7 @@ TEST(diagrams_read_what_they_write) {
         ". O X . .\n");
     CHECK_EQ(parse_diagram(diagram(board, 2)).hash(), board.hash());
     CHECK(diagram(board, 2).find("(X)") != std::string::npos);
-    for (const char* bad : {"", ". .\n. .\n", ". . . . .\n. . . . .\n. . . . .\n. . . .\n. . . . .\n",
+    for (const char* bad : {"", ".\n", ". . . . .\n. . . . .\n. . . . .\n. . . .\n. . . . .\n",
                             "O X . . .\nX . . . .\n. . . . .\n. . . . .\n. . . . .\n", ". . ? . .\n"})
         CHECK_THROWS(parse_diagram(bad));
 }
