@@ -1,6 +1,9 @@
 """What the native search does in a second, with the uniform evaluator: one line of JSON a setting.
 
-    python benchmarks/search.py [--seconds 1]
+    python benchmarks/search.py [--seconds 1] [--net NETWORK [--moves 200] [--visits 100] [--size 19]]
+
+With a network it measures a review instead: the positions of a game one after the other, each by a search of its own,
+and all of them side by side in a SearchQueue; `against_one_by_one` is the ratio of the seconds in the same run.
 
 `visits` counts whole simulations through Python, encoding of each position included; `bytes_per_node` is what a
 position in the tree takes. `against_batch_1` is the ratio to single positions of the same size in the same run.
@@ -10,9 +13,12 @@ import argparse
 import json
 import time
 
+import numpy as np
+
+from tengen.engine import Limits, SearchQueue
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import UniformEvaluator
+from tengen.evaluators import Evaluator, UniformEvaluator, load_evaluator
 from tengen.game import Game
 
 SIZES = (9, 13, 19)
@@ -35,10 +41,64 @@ def measure(size: int, batch: int, seconds: float) -> dict[str, float | int | st
     }
 
 
+def sampled_positions(evaluator: Evaluator, size: int, moves: int) -> list[Game]:
+    """The positions of a game whose moves are drawn from the policy."""
+    rng, game, positions = np.random.default_rng(1), Game(size), []
+    for _ in range(moves):
+        positions.append(game.copy())
+        policy = evaluator.evaluate([game]).policy[0, :-1].astype(float)
+        game.play(int(rng.choice(size**2, p=policy / policy.sum())))
+    return positions
+
+
+def review(network: str, size: int, moves: int, visits: int) -> None:
+    """One position after the other, by batches of 1 and of 8, and side by side."""
+    evaluator = load_evaluator(network)
+    params = SearchParams().advised(evaluator.on(size).advice)
+    positions = sampled_positions(evaluator, size, moves)
+
+    def one_by_one(batch: int) -> int:
+        evaluations = 0
+        for position in positions:
+            search = TreeSearch(evaluator, params, batch)
+            search.set_root(position)
+            search.run(visits)
+            evaluations += search.evaluations
+        return evaluations
+
+    def side_by_side(at_once: int, batch: int) -> int:
+        with SearchQueue(evaluator, batch=batch, at_once=at_once) as queue:
+            tasks = [queue.start(position, Limits(visits=visits, early_stop=False)) for position in positions]
+            return sum(task.wait().evaluations for task in tasks)
+
+    ways = {
+        "one by one, batch 1": lambda: one_by_one(1),
+        "one by one, batch 8": lambda: one_by_one(8),
+        "side by side, 16 x 8": lambda: side_by_side(16, 8),
+        "side by side, 32 x 2": lambda: side_by_side(32, 2),
+    }
+    first = 0.0
+    for name, way in ways.items():
+        start = time.perf_counter()
+        evaluations = way()
+        seconds = time.perf_counter() - start
+        first = first or seconds
+        figures = {"benchmark": "review", "way": name, "seconds": round(seconds, 2), "evaluations": evaluations}
+        print(json.dumps({**figures, "against_one_by_one": round(seconds / first, 2)}), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=1.0)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--net")
+    parser.add_argument("--moves", type=int, default=200)
+    parser.add_argument("--visits", type=int, default=100)
+    parser.add_argument("--size", type=int, default=19)
+    args = parser.parse_args()
+    if args.net:
+        review(args.net, args.size, args.moves, args.visits)
+        return
+    seconds = args.seconds
     for size in SIZES:
         single = 0.0
         for batch in BATCHES:

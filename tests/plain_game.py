@@ -5,10 +5,13 @@ The ko is the answer that restores the board before the last move; superko looks
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Collection, Iterable
 
 from plain_go import Board, after_stone, border, chain, components, empty_board, put
 
+from tengen.game import Game
 from tengen.rules import Rules
 
 
@@ -138,6 +141,35 @@ class PlainGame:
         """The stones whose eyes count nothing: those in `seki`, with a tax."""
         return set() if self.rules.tax == "none" else set(seki)
 
+    def free_stones(self, color: int, dead: list[int], seki: Collection[int]) -> int:
+        """The color's stones of resumed play whose points belong to the same side without what was played since.
+
+        Where play is resumed from a position, that is of two passes in a row after the button has gone, the points are
+        counted on the board of now without the stones that were played since.
+        """
+        free, now = 0, self.owners(dead, seki)
+        gone = [p for p, c in enumerate(self.board) if c != 2 and self.without(dead)[p] == 2]
+        stops = [
+            i
+            for i in range(self.since_button + 2, len(self.moves))
+            if self.moves[i - 1][1] == self.moves[i - 2][1] == self.passing != self.moves[i][1] and not self.button_left
+        ]
+        for start, end in itertools.pairwise([*stops, len(self.moves)]):
+            before = PlainGame(math.isqrt(self.passing), self.rules, 0)
+            before.board = put(self.board, frozenset(p for _, p in self.moves[start:] if p != self.passing), 2)
+            was = before.owners(gone, self.seki_of(before.board, gone) if self.rules.tax != "none" else ())
+            free += sum(
+                mover == color and p != self.passing and now[p] == was[p] != 2 for mover, p in self.moves[start:end]
+            )
+        return free
+
+    @staticmethod
+    def seki_of(board: Board, dead: list[int]) -> list[int]:
+        """The stones in seki, by the native code: they are tested on diagrams."""
+        black, white = ([p for p, c in enumerate(board) if c == color] for color in (0, 1))
+        game = Game(math.isqrt(len(board)), "japanese").setup(black, white)
+        return game.seki_stones([p for p in dead if board[p] != 2])
+
     def group_tax(self, color: int, dead: Iterable[int], seki: Collection[int]) -> int:
         """Two points of each group, a connected region of stones and points, as far as it has points outside seki."""
         if self.rules.tax != "all":
@@ -157,6 +189,7 @@ class PlainGame:
                 taken = [p for p, c in enumerate(self.board) if c == 1 - color and left[p] == 2]
                 eyes = [p for p in taken if owners[p] == 2 and self.owners(dead)[p] != 2]  # of a seki
                 points[color] += len(taken) - len(eyes) + self.captures[color] - left.count(color)
+                points[color] += self.free_stones(color, dead, seki)
         for color in (0, 1):
             points[color] -= self.group_tax(color, dead, seki)
         last_button = self.to_play - 0.5 if self.button_left else 0

@@ -124,7 +124,7 @@ def test_points_off_the_board(point: int | str) -> None:
     assert game.moves == []
 
 
-@pytest.mark.parametrize("arguments", [{"size": 4}, {"size": 20}, {"rules": "chess"}, {"komi": float("nan")}])
+@pytest.mark.parametrize("arguments", [{"size": 1}, {"size": 20}, {"rules": "chess"}, {"komi": float("nan")}])
 def test_settings_out_of_range(arguments: dict[str, object]) -> None:
     with pytest.raises(RecipeError):
         Game(**arguments)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.errors import SgfError
 from tengen.game import Game
-from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game
+from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
 from tengen.sgf.grammar import read_line
 from tengen.sgf.values import date, guess_charset, komi, rank, rank_strength, result, rules
 
@@ -331,3 +332,48 @@ def test_a_game_is_written_as_its_tree_is() -> None:
     assert [node.properties for node in written.line(written.root)] == [
         node.properties for node in tree.line(tree.root)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Chinese", "chinese"),
+        ("chinese rules", "chinese"),
+        ("Chinese-OGS", "chinese-ogs"),
+        ("Korean", "japanese"),
+        ("AGA", "aga"),
+        ("AGA rules 2013", "aga"),
+        ("bga", "aga"),
+        ("GOE", "ing"),
+        ("Ing rules", "ing"),
+        ("NZ", "new-zealand"),
+        ("New Zealand", "new-zealand"),
+        ("koPOSITIONALscoreAREAtaxNONEsui1", "tromp-taylor"),
+        ('{"ko":"SIMPLE","scoring":"TERRITORY","suicide":false}', "japanese"),
+        ("japanese,tax=none", "ko=simple,scoring=territory,suicide=false,bonus=none,tax=none"),
+    ],
+)
+def test_rules_as_programs_write_them(text: str, name: str) -> None:
+    game, info = read_game(f"(;SZ[9]RU[{text}];B[ee])".encode())
+    assert (info.rules, info.unknown_rules, game.rules.text) == (name, "", name)
+
+
+@pytest.mark.parametrize("text", ["Lasker-Maas", "Pair Go", "agape", "ko=never", "koSPIGHTscoreAREA", "1989"])
+def test_unknown_rules_are_not_guessed(text: str) -> None:
+    """Not even where the komi suggests some: the game is read by rules that the caller names."""
+    record = f"(;SZ[9]KM[7.5]RU[{text}];B[ee];W[ec])".encode()
+    with pytest.raises(SgfError, match=rf"unknown rules: RU\[{text}\]"):
+        read_game(record)
+    game, info = read_game(record, rules="aga")
+    assert (game.rules.text, info.rules, info.unknown_rules) == ("aga", "", text)
+    tree = read_tree(record)
+    assert len(tree.problems) == 1 and text in tree.problems[0] and len(tree.line(tree.root)) == 3
+    tree.info = replace(tree.info, black="Ann")
+    assert f"RU[{text}]".encode() in write_tree(tree), "the record keeps what it says"
+
+
+@pytest.mark.parametrize("text", ["", "?", "unknown"])
+def test_a_record_without_rules_is_guessed_by_its_komi(text: str) -> None:
+    for points, name in ((7.5, "chinese"), (6.5, "japanese")):
+        game, info = read_game(f"(;SZ[9]KM[{points}]RU[{text}];B[ee])".encode())
+        assert (game.rules.text, info.rules, info.unknown_rules) == (name, "", "")

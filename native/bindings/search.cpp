@@ -77,6 +77,7 @@ nb::dict root_stats(LockedSearch& self) {
     stats["utility"] = column<float>(moves, [](const RootMove& m) { return m.utility; });
     stats["lcb"] = column<float>(moves, [](const RootMove& m) { return m.lcb; });
     stats["weight"] = column<float>(moves, [](const RootMove& m) { return m.weight; });
+    stats["play_weight"] = column<float>(moves, [](const RootMove& m) { return m.play_weight; });
     stats["value_lcb"] = column<float>(moves, [](const RootMove& m) { return m.value_lcb; });
     stats["no_result"] = column<float>(moves, [](const RootMove& m) { return m.no_result; });
     stats["score_stdev"] = column<float>(moves, [](const RootMove& m) { return m.score_stdev; });

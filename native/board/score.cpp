@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "board/seki.h"
 
@@ -66,6 +67,41 @@ int owned(const Owners& owner, const PointSet& points) {
     int difference = 0;
     points.for_each([&](Point p) { difference += (owner[p] == Color::black) - (owner[p] == Color::white); });
     return difference;
+}
+
+// Where each resumption of play begins: the index of the first stone after two passes in a row or more.
+std::vector<std::size_t> resumptions(const Game& game) {
+    std::vector<std::size_t> found;
+    int passes = game.rules().button ? -1 : 0;  // the first pass only takes the button
+    for (std::size_t i = 0; i < game.moves().size(); ++i) {
+        const bool pass = game.moves()[i].point == game.board().pass();
+        if (!pass && passes >= 2) found.push_back(i);
+        passes = pass ? passes + 1 : std::min(passes, 0);
+    }
+    return found;
+}
+
+// Black's points minus White's for the stones of resumed play that changed nothing. `owner`: of the points now.
+int free_stones(const Game& game, const PointSet& gone, const Owners& owner) {
+    const auto& moves = game.moves();
+    int points = 0;
+    std::size_t end = moves.size();
+    const auto starts = resumptions(game);
+    for (auto start = starts.rbegin(); start != starts.rend(); ++start) {
+        Board before = game.board();
+        for (std::size_t i = *start; i < moves.size(); ++i)
+            if (moves[i].point != before.pass() && before.at(moves[i].point) != Color::empty)
+                before.remove(moves[i].point);
+        Owners was = owners(before, gone);
+        if (game.rules().tax != Tax::none) seki_eyes(before, gone).for_each([&](Point p) { was[p] = Color::empty; });
+        for (std::size_t i = *start; i < end; ++i) {
+            const auto [p, color] = moves[i];
+            if (p != before.pass() && owner[p] != Color::empty && was[p] == owner[p])
+                points += color == Color::black ? 1 : -1;
+        }
+        end = *start;
+    }
+    return points;
 }
 
 }  // namespace
@@ -131,6 +167,7 @@ float territory_score(const Game& game, const PointSet& dead) {
     int points = game.captures(Color::black) - game.captures(Color::white);
     points += (prisoners & board.stones(Color::white)).count() - (prisoners & board.stones(Color::black)).count();
     points += owned(count.owner, count.surrounded);
+    points += free_stones(game, count.gone, counted_owners(game, dead));
     return static_cast<float>(points - count.tax) - game.white_compensation();
 }
 

@@ -23,6 +23,11 @@ PointSet region_of(const Geometry& table, const PointSet& within, Point start);
 // surrounded points. Territory: surrounded points, prisoners and dead stones. With a tax the eyes of a seki (seki.h)
 // count nothing, and a stone of the opponent there is no prisoner. Tax::all also takes two points of each group: of
 // each connected region of stones and surrounded points of a color, as far as it has points outside of seki.
+//
+// By territory, stones that were played after two passes in a row, when play was resumed, are free where they changed
+// nothing: a stone counts one point for its player if its point belongs to the same side with and without all that was
+// played since. So dead stones may be captured, and defended, after the passes without a loss, however many stones
+// either side plays. Elsewhere resumed play counts as all play does.
 float area_score(const Game& game, const PointSet& dead);
 float territory_score(const Game& game, const PointSet& dead);
 float score(const Game& game, const PointSet& dead);  // by the game's rules

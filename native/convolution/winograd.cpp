@@ -8,8 +8,8 @@ namespace tengen {
 namespace {
 
 constexpr int kTile = 6, kPoints = kTile * kTile, kLanes = 8, kColumns = 2 * kLanes;
-constexpr int kMostRows = 6;              // tiles of one product: 2 * 6 accumulators fill the 16 registers of AVX2
-constexpr int kSpace = 80 * 1024;         // floats of transformed input at once, so that they stay in the L2 cache
+constexpr int kMostRows = 6;       // tiles of one product: 2 * 6 accumulators fill the 16 registers of AVX2
+constexpr int kSpace = 80 * 1024;  // floats of transformed input at once, so that they stay in the L2 cache
 using Vec = float __attribute__((vector_size(4 * kLanes)));
 
 Vec load(const float* from) {
@@ -87,7 +87,8 @@ void multiply(const float* from, const float* weights, float* to, int depth) {
 }
 
 using Multiply = void (*)(const float*, const float*, float*, int);
-constexpr Multiply kMultiply[] = {nullptr, multiply<1>, multiply<2>, multiply<3>, multiply<4>, multiply<5>, multiply<6>};
+constexpr Multiply kMultiply[] = {nullptr,     multiply<1>, multiply<2>, multiply<3>,
+                                  multiply<4>, multiply<5>, multiply<6>};
 
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 

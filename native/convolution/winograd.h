@@ -7,7 +7,7 @@ namespace tengen {
 /// 6x6 points (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015): F(4x4, 3x3) has a quarter of
 /// the multiplications of the plain sum, F(2x2, 5x5) 0.36 of them. May be used from several threads.
 class Winograd {
-public:
+  public:
     /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5.
     Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel);
 
@@ -18,7 +18,7 @@ public:
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
 
-private:
+  private:
     int inputs_, outputs_, kernel_;
     std::vector<float> weights_;  // [outputs / 16][36][inputs, padded][16]
     std::vector<float> bias_;     // [outputs, padded]

@@ -146,7 +146,7 @@ TEST(board_setup_stones_come_and_go) {
 }
 
 TEST(board_sizes_out_of_range_are_refused) {
-    CHECK_THROWS(Board(4));
+    CHECK_THROWS(Board(1));
     CHECK_THROWS(Board(20));
     CHECK_EQ(Board(5).points(), 25);
     CHECK_EQ(Board(19).empty_points().count(), 361);

@@ -26,7 +26,9 @@ TEST(rules_names_and_parts) {
     const std::string parts = "ko=situational,scoring=territory,suicide=true,bonus=n-1";
     CHECK_EQ(Rules::parse(parts).text(), parts);
     CHECK_EQ(Rules::parse("chinese,ko=positional,bonus=none").text(),
-             "ko=positional,scoring=area,suicide=false,bonus=none");
+             "ko=positional,scoring=area,suicide=false,bonus=none,friendly_pass_ok=true");
+    CHECK_EQ(Rules::parse("koSIMPLE score TERRITORY tax ALL sui0").text(), "ancient-territory");
+    CHECK(Rules::parse("chinese,scoring=territory").tax == Tax::seki);
     for (const auto& [name, rules] : named_rules())
         CHECK(Rules::parse(name) == rules && Rules::parse(rules.text()) == rules);
     for (const char* bad : {"", "chess", "chinese,aga", "ko=maybe", "suicide=1", "komi=7", "chinese,"})
@@ -103,7 +105,7 @@ TEST(diagrams_read_what_they_write) {
         ". O X . .\n");
     CHECK_EQ(parse_diagram(diagram(board, 2)).hash(), board.hash());
     CHECK(diagram(board, 2).find("(X)") != std::string::npos);
-    for (const char* bad : {"", ". .\n. .\n", ". . . . .\n. . . . .\n. . . . .\n. . . .\n. . . . .\n",
+    for (const char* bad : {"", ".\n", ". . . . .\n. . . . .\n. . . . .\n. . . .\n. . . . .\n",
                             "O X . . .\nX . . . .\n. . . . .\n. . . . .\n. . . . .\n", ". . ? . .\n"})
         CHECK_THROWS(parse_diagram(bad));
 }

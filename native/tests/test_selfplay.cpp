@@ -484,7 +484,7 @@ TEST(selfplay_refuses_what_cannot_work) {
         change(given);
         pool.add(given);
     };
-    CHECK_THROWS(add([](GamePlan& p) { p.size = 4; }));
+    CHECK_THROWS(add([](GamePlan& p) { p.size = 1; }));
     CHECK_THROWS(add([](GamePlan& p) { p.komi = std::numeric_limits<float>::infinity(); }));
     CHECK_THROWS(add([](GamePlan& p) { p.opening_moves = -1; }));
     CHECK_THROWS(add([](GamePlan& p) { p.start = {99}; }));

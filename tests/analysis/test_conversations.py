@@ -45,11 +45,8 @@ def key(answer: Fields) -> tuple[Any, ...]:
 def form(value: object) -> object:
     """Keys and types; of the fields of a move those that all moves have."""
     if isinstance(value, dict):
-        return {
-            name: form(one)
-            for name, one in value.items()
-            if name not in ("isSymmetryOf", "version", "models", "ownership")
-        }
+        differs = ("isSymmetryOf", "version", "models")
+        return {name: form(one) for name, one in value.items() if name not in differs}
     if isinstance(value, list):
         return [form(one) for one in value[:1]]
     return type(value).__name__

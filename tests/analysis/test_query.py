@@ -54,6 +54,7 @@ def test_a_line_that_is_no_query_gets_an_error_without_a_field(line: str, text: 
         ("priority", "high", "whole number"),
         ("rules", None, "name"),
         ("rules", "no such rules", "unknown rules"),
+        ("rules", "\ud800", "unknown rules"),
         ("rules", {"ko": "NONE"}, "none"),
         ("komi", 6.25, "half"),
         ("komi", 401, "400"),

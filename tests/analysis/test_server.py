@@ -6,11 +6,13 @@ import json
 import threading
 import time
 
+import numpy as np
 import pytest
 from checksum import Checksum
 from talk import PLAIN, Talk
 
 from tengen.evaluators import Evaluation, InputBatch
+from tengen.game import Game
 
 MOVES = [["B", "C3"], ["W", "B2"], ["B", "D4"], ["W", "B4"], ["B", "D2"]]
 ENDLESS = 2**40
@@ -38,6 +40,14 @@ def test_the_turns_of_a_query_share_batches() -> None:
     assert sorted(answer["turnNumber"] for answer in answers) == list(range(6))
     assert all(answer["rootInfo"]["visits"] == 50 for answer in answers)
     assert max(gate.batches) > 8, "more than one search has in a batch"
+
+
+def test_neighbours_of_a_game_are_searched_one_after_the_other() -> None:
+    """So that each finds the evaluations of the one before in the cache: with two at once turns 0 and 3 begin."""
+    with Talk(at_once=2, cache=1000) as talk:
+        order = [a["turnNumber"] for a in talk.ask(moves=MOVES, analyzeTurns=list(range(6)), maxVisits=50)]
+    place = [order.index(turn) for turn in range(6)]
+    assert place[0] < place[1] < place[2] and place[3] < place[4] < place[5] and place[3] < place[2]
 
 
 def test_higher_priorities_are_answered_first() -> None:
@@ -148,13 +158,16 @@ def test_the_limits_of_a_configuration_hold_where_a_query_has_none() -> None:
 def test_the_end_of_the_input(tengen, waiting: bool) -> None:  # type: ignore[no-untyped-def]
     """Queries of a piped file are all answered; with -quit-without-waiting an endless one does not hold the program."""
     lines = [json.dumps({**PLAIN, "id": str(i), "maxVisits": 5}) for i in range(3)]
+    lines += [json.dumps({"id": "model", "action": "query_models"})] if waiting else []
     lines += [] if waiting else [json.dumps({**PLAIN, "maxVisits": ENDLESS})]
     arguments = [] if waiting else ["-quit-without-waiting"]
     done = tengen("analysis", "--backend", "uniform", *arguments, input="\n".join(lines))
     assert done.returncode == 0 and "ready to begin handling requests" in done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     if waiting:
-        assert [answer["id"] for answer in answers] == ["0", "1", "2"]
+        assert sorted(answer["id"] for answer in answers) == ["0", "1", "2", "model"]
+        (model,) = next(answer["models"] for answer in answers if answer["id"] == "model")
+        assert (model["name"], model["internalName"], model["version"]) == ("default", "uniform", 0)
 
 
 def test_a_reader_that_goes_away_ends_the_wait() -> None:
@@ -176,6 +189,30 @@ class Owning(Checksum):
         assert result.ownership is not None
         result.ownership[:] = 2 * result.policy[:, :-1].reshape(result.ownership.shape) - 1
         return result
+
+
+def test_ownership_of_moves_and_its_deviation() -> None:
+    """A move's ownership is that of the tree below it, mirrored where the move is."""
+    includes = {"includeOwnership": True, "includeOwnershipStdev": True,
+                "includeMovesOwnership": True, "includeMovesOwnershipStdev": True}  # fmt: skip
+    with Talk(Owning()) as talk:
+        (answer,) = talk.ask(maxVisits=60, **includes)
+        (plain,) = talk.ask(maxVisits=60)
+    assert [info["visits"] for info in answer["moveInfos"]] == [info["visits"] for info in plain["moveInfos"]]
+    moves = [info for info in answer["moveInfos"] if "isSymmetryOf" not in info]
+    mirrored = next(info for info in answer["moveInfos"] if "isSymmetryOf" in info)
+    original = next(info for info in moves if info["move"] == mirrored["isSymmetryOf"])
+    assert sorted(mirrored["ownership"]) == sorted(original["ownership"]) != original["ownership"]
+    for name in ("ownership", "ownershipStdev"):
+        assert all(len(info[name]) == 25 for info in (answer, *answer["moveInfos"]))
+    # Below a move with one visit lies one evaluation, which is the opponent's.
+    single = [info for info in moves if info["visits"] == 1]
+    assert single and max(max(info["ownershipStdev"]) for info in moves if info["visits"] > 1) > 0.01
+    for info in single:
+        after = Game(5, "tromp-taylor", 7.5).play(info["move"])
+        evaluated = Owning().evaluate([after]).ownership
+        assert evaluated is not None and not any(info["ownershipStdev"])
+        assert np.allclose(info["ownership"], -evaluated.ravel(), atol=1e-4)
 
 
 def test_reports_are_for_the_player_that_is_asked_for() -> None:

@@ -232,7 +232,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
     ("args", "message"),
     [
         (("play", "--prot", "3"), "unknown option --prot; did you mean --host, --port?; see tengen play --help"),
-        (("gtp", "--size", "3"), "invalid value for '--size': "),
+        (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--backend", "x"), "invalid value for '--backend': 'x' is not one of "),
         (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),
     ],

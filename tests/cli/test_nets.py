@@ -51,7 +51,7 @@ def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:
     assert main(["nets", "add", str(shipped), "--name", "again"]) == 0
     assert read_card(find_network("again")) == read_card(shipped).model_copy(update={"name": "again"})
     game = Game(7).play("D4")
-    again, before = (load_evaluator(name).evaluate([game]).policy for name in ("again", "zero-7x7"))
+    again, before = (load_evaluator(name, "onnxruntime").evaluate([game]).policy for name in ("again", "zero-7x7"))
     assert np.array_equal(again, before)
 
 

@@ -80,7 +80,7 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
     ("args", "told"),
     [
         (("--net", "no-such-net"), "no-such-net"),
-        (("--net", "none", "--size", "4"), "size 4"),
+        (("--net", "none", "--size", "1"), "size 1"),
         (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
         (("--net", "none", "--port", "99999"), "--port"),
     ],

@@ -131,6 +131,21 @@ def test_damaged_games_too_early_are_dropped(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_games_by_unknown_rules_are_reported_or_read_by_those_given(tmp_path: Path) -> None:
+    moves = "".join(f";{'BW'[i % 2]}[{'abcdefghi'[i % 9]}{'abcdefghi'[i // 9 * 2]}]" for i in range(36))
+    games = [
+        f"(;SZ[9]KM[7.5]RU[{rules}]RE[B+R]{moves[:-6]};B[{end}i])"
+        for rules, end in (("Lasker-Maas", "a"), ("Ing", "c"), ("", "e"))
+    ]
+    (tmp_path / "games.sgf").write_text("".join(games))
+    report = import_games([tmp_path / "games.sgf"], tmp_path / "out", ImportOptions(FAST, workers=1))
+    assert report.reasons[DROPPED, "unknown rules"] == 1 and "RU[Lasker-Maas]" in (tmp_path / "out" / NOTES).read_text()
+    assert [row.rules for row in Store.open(tmp_path / "out")] == ["ing", "chinese"]
+    given = ImportOptions(RowOptions(playouts=0, default_rules="aga"), workers=1)
+    import_games([tmp_path / "games.sgf"], tmp_path / "given", given)
+    assert [row.rules for row in Store.open(tmp_path / "given")] == ["aga", "ing", "aga"]
+
+
 def test_filters_and_samples(tygem: Store, tmp_path: Path) -> None:
     only = ImportOptions(RowOptions(Filters(endings=("count",), min_moves=200), playouts=0), workers=1)
     report = import_games([TYGEM], tmp_path / "a", only)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import lzma
 import random
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from agreement import Pair
 from data_pipeline.plain_katago import features
 from data_pipeline.test_planes import random_move
+from katago_program import ask_katago
 from plain_reading import TooLong
 
 from tengen.data.planes import encode_game, plane_set, plane_set_names
+from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.rules import Rules
+from tengen.sgf import read_game
 
 NAMES = [name for name in plane_set_names() if name.startswith("katago")]
 RULES = ("chinese", "tromp-taylor", "japanese", "aga-button", "new-zealand", "stone-scoring", "ancient-territory")
+GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 NEVER = {"encore_ko", "unused", "own_encore_start", "opponent_encore_start"}
 
 
@@ -60,3 +66,52 @@ def test_random_games() -> None:
         never = {plane for plane in plane_set(name).planes if not shown[plane]}
         assert never <= NEVER, (name, never)
         assert shown["positions"] > 10 and shown["given up"] < shown["positions"] / 2, (name, shown)
+
+
+def test_real_positions() -> None:
+    records = lzma.decompress(GAMES.read_bytes()).removeprefix(b"(;").split(b"\n(;")
+    seen: Counter[str] = Counter()
+    for number, record in enumerate(records[100:110]):
+        game, _ = read_game(b"(;" + record, partial=True, rules=RULES[number % len(RULES)])
+        while len(game.moves) > 30 + 20 * number:
+            game.undo()
+        check("katago-v7", game, seen)
+    assert seen["positions"] >= 7 and seen["laddered"] >= 3 and seen["ladder_capture"]
+
+
+def test_double_ko_death() -> None:
+    """Each of White's liberties is a ko that Black can take and White cannot fill; `tengen` calls it alive."""
+    game = Game.from_diagram("""
+        O . O O O O O . O
+        X O O O O O O O X
+        X X X X X X X X X
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+    """)
+    planes = dict(zip(plane_set("katago-v7").planes, encode_game("katago-v7", game)[0], strict=True))
+    white = set(np.flatnonzero(game.board.ravel() == 1).tolist())
+    assert set(np.flatnonzero(planes["laddered"]).tolist()) == white
+    assert np.flatnonzero(planes["ladder_capture"]).tolist() == [1, 7]
+    assert game.ladders().captures == []
+
+
+def test_katago_agrees_under_all_rules(shared: Path, tmp_path: Path) -> None:
+    """Passes, friendly or not, finished games, tax and button: what its network says shows what it sees."""
+    network = shared / "nets" / "g170-b6c96-s175395328-d26788732.bin.gz"
+    rng = random.Random(5)
+    games = []
+    for number in range(32):
+        game = Game(rng.choice([5, 6, 7, 9]), RULES[number % len(RULES)], rng.choice([6.5, 7.0, 0.5]))
+        for turn in range(rng.randrange(5, 80)):
+            points = game.legal_points()
+            game.play("pass" if not points or (turn > 3 and rng.random() < 0.15) else rng.choice(points))
+        games.append(game)
+    answers = ask_katago(network, games, tmp_path)
+    found = load_evaluator(network, precision="f32").evaluate(games)
+    assert found.lead is not None
+    assert found.value == pytest.approx([value for value, _, _ in answers], abs=1e-4)
+    assert found.lead == pytest.approx([lead for _, lead, _ in answers], abs=1e-2)

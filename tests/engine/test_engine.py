@@ -325,6 +325,19 @@ def test_a_pass_outside_a_short_list_of_candidates_can_be_asked_about() -> None:
     assert [c.point for c in engine.think(Limits(playouts=10)).candidates] == [24], "the list is as it was"
 
 
+def test_overrides_hold_for_one_position_and_drop_the_tree() -> None:
+    engine, game = Engine(UniformEvaluator(), SearchParams(c_puct=0.9), batch=1), Game(9)
+    engine.set_position(game)
+    assert engine.think(Limits(playouts=10)).visits == 10
+    for visits in (10, 20):  # of a tree that starts anew, and is kept by the same settings
+        engine.set_position(game, overrides={"node_ownership": True})
+        assert engine.params.node_ownership and engine.params.c_puct == 0.9
+        assert engine.think(Limits(playouts=10)).visits == visits
+    engine.set_position(game)
+    assert not engine.params.node_ownership and engine.think(Limits(playouts=10)).visits == 10
+    assert engine.asked_params == SearchParams(c_puct=0.9)
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1025])
 def test_threads_that_no_search_can_have_are_refused(threads: int) -> None:
     with pytest.raises(RecipeError, match="give 1 to 1024"):

@@ -79,7 +79,7 @@ def board_of_kos(size: int, rng: random.Random) -> Board:
 
 def wild_move(game: PlainGame, color: int, rng: random.Random) -> int:
     points = [*range(game.passing)]
-    if rng.random() < 0.03:
+    if rng.random() < (0.5 if game.passes == 1 else 0.03):
         return game.passing
     if rng.random() < 0.6 and game.moves and (last := game.moves[-1][1]) != game.passing:
         near = neighbors(game.board, last)

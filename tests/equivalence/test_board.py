@@ -58,9 +58,9 @@ def test_any_moves(size: int, rules: Rules, komi: float, moves: list[tuple[bool,
     the shortest list of moves that disagrees.
     """
     pair = Pair(size, rules, komi)
-    corner = [row * size + column for row in range(4) for column in range(4)]
+    corner = [row * size + column for row in range(min(size, 4)) for column in range(min(size, 4))]
     for in_turn, number in moves:
-        p = [*corner, size * size][number % 17]
+        p = [*corner, size * size][number % (len(corner) + 1)]
         color = pair.game.to_play if in_turn else 1 - pair.game.to_play
         reason = pair.plain.reason(p, color)
         pair.agree(f"reason for {p}", pair.game._native.legality(p, color), reason)

@@ -17,7 +17,7 @@ from tengen.game import Game
 
 Record = dict[str, Any]
 # The file of a network, and which of its records are compared: by size and symmetry, so many each.
-NETWORKS = {
+NETWORKS: dict[str, tuple[str, dict[tuple[int, int | None], int]]] = {
     "g170-b6c96": ("g170-b6c96-s175395328-d26788732", {(19, None): 8, (7, 0): 2}),
     "b7c96h3tfrs-test5-cnorm": ("b7c96h3tfrs-test5-cnorm", {(19, None): 8, (13, 0): 3}),
     "b7c96h6kv3qk32v16tflrs-fson-bnh": ("b7c96h6kv3qk32v16tflrs-fson-bnh", {(9, 0): 4, (19, 0): 3}),

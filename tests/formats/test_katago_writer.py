@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
 import random
-import shutil
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import katago_twin as twin
 import numpy as np
 import onnxruntime
 import pytest
+from katago_program import ask_katago
 
-from tengen.coords import to_gtp
 from tengen.data.planes import plane_set
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
@@ -23,14 +21,6 @@ from tengen.evaluators.network_file import Card, find_network
 from tengen.formats.katago_model import read_katago
 from tengen.formats.katago_writer import write_katago
 from tengen.game import Game
-
-CONFIG = """
-logAllGTPCommunication = false
-logSearchInfo = false
-rules = japanese
-maxVisits = 1
-numSearchThreads = 1
-"""
 
 
 def same(one: object, other: object) -> bool:
@@ -49,10 +39,14 @@ def same(one: object, other: object) -> bool:
 @pytest.mark.parametrize("version", [8, 11, 14, 15, 17])
 def test_read_back(version: int, tmp_path: Path) -> None:
     maker = twin.Maker(version, 0)
-    blocks = [maker.ordinary()]
+    blocks = [maker.ordinary(), maker.pooling(), maker.nested((maker.ordinary(twin.MIDDLE),))]
+    options: dict[str, Any] = {}
     if version >= 15:
-        blocks += [maker.attention(6, 4, 2, 6, 3, "learned"), maker.feed_forward(6)]
-    model = maker.model(tuple(blocks), **({"tip": "plain"} if version >= 15 else {}))
+        for rope in ("learned", "fixed", ""):
+            blocks.append(maker.attention(twin.CHANNELS, 4, 2, 6, 3, rope))
+        blocks += [maker.feed_forward(twin.CHANNELS), maker.feed_forward(twin.CHANNELS, gate=False)]
+        options = {"tip": "spatial", "metadata": True}
+    model = maker.model(tuple(blocks), **options)
     packed = io.BytesIO()
     write_katago(model, packed)
     path = tmp_path / "net.bin"
@@ -116,29 +110,10 @@ def test_only_what_the_format_can_express(tmp_path: Path) -> None:
 
 
 def test_katago_plays_the_exported_network(network: Path, tmp_path: Path) -> None:
-    program = os.environ.get("KATAGO") or shutil.which("katago")
-    if not program:
-        pytest.skip("no KataGo: set KATAGO to its binary, or put katago in the PATH")
-    exported = export_network(network, "katago", tmp_path / "net.bin.gz")
-    (tmp_path / "gtp.cfg").write_text(CONFIG)
     games = positions()
-    commands = []
-    for game in games:
-        commands += [f"boardsize {game.size}", "clear_board", f"kata-set-rules {game.rules.text}", f"komi {game.komi}"]
-        commands += [f"play {'bw'[color]} {to_gtp(p, game.size)}" for color, p in game.moves]
-        commands.append("kata-raw-nn 0 0")
-    talk = subprocess.run(
-        [program, "gtp", "-model", exported, "-config", tmp_path / "gtp.cfg"],
-        input="\n".join([*commands, "quit\n"]), capture_output=True, text=True, timeout=300, check=True, cwd=tmp_path,
-    )  # fmt: skip
-    answers = [text.split() for text in talk.stdout.split("\n\n") if "whiteWin" in text]
-    assert len(answers) == len(games), talk.stdout + talk.stderr
     ours = load_evaluator(network, precision="f32").on(19)
-    for game, words in zip(games, answers, strict=True):
+    answers = ask_katago(export_network(network, "katago", tmp_path / "net.bin.gz"), games, tmp_path)
+    for game, (value, _, policy) in zip(games, answers, strict=True):
         found = ours.evaluate([game])
-        numbers = {word: float(words[i + 1]) for i, word in enumerate(words) if word in ("whiteWin", "whiteLoss")}
-        value = (numbers["whiteWin"] - numbers["whiteLoss"]) * (1 if game.to_play else -1)
         assert value == pytest.approx(found.value[0], abs=1e-4)
-        start = words.index("policy") + 1
-        policy = np.nan_to_num([float(word) for word in words[start : start + game.size**2]])
         assert policy == pytest.approx(found.policy[0, : game.size**2], abs=1e-4)

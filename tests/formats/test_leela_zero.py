@@ -112,6 +112,27 @@ def test_written_as_read(weights: Path, tmp_path: Path) -> None:
         assert (again.weights[name] == values).all(), name
 
 
+def test_version_1_can_be_trained_further(weights: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from tengen.networks.load import load_module
+
+    network, game = find_network(weights), position(3)
+    planes, scalars, mask = (torch.from_numpy(x[None]) for x in encode_game("leela18", game))
+    with torch.no_grad():
+        output = load_module(network)(planes, scalars, mask)
+    evaluator = load_evaluator(network, precision="f32").on(19)
+    found = evaluator.infer(evaluator.encoded([game]))
+    assert output.policy.softmax(1).numpy() == pytest.approx(found.policy, abs=1e-5)
+    assert output.value.numpy() == pytest.approx(found.value, abs=1e-5)
+
+
+def test_a_file_of_nothing_known(tmp_path: Path) -> None:
+    path = tmp_path / "net.gz"
+    path.write_bytes(gzip.compress(b"something else"))
+    with pytest.raises(NetworkError, match="no network of KataGo or Leela Zero"):
+        find_network(path)
+
+
 def test_seventeen_planes_get_one_of_zeros(tmp_path: Path) -> None:
     model = read_leela_zero(write_random(tmp_path / "net.txt", planes=17))
     assert model.weights["stem.0.weight"].shape == (FILTERS, 18, 3, 3)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from tengen.engine.result import Candidate, Count, SearchResult
 from tengen.engine.search import MoveRestriction, RootEvaluation
 from tengen.engine.style import Style
 from tengen.evaluators import Evaluator, UniformEvaluator
+from tengen.evaluators.evaluation import Floats
 from tengen.game import Game
 from tengen.gtp.server import serve
 from tengen.gtp.session import GtpSession, Options
@@ -35,6 +37,7 @@ class FakeEngine:
     time: float = 0.0
     position: Game | None = None
     restrictions: list[MoveRestriction] = field(default_factory=list)
+    overrides: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[Limits | None, float, bool]] = field(default_factory=list)
     pondered: int = 0
     stopped: int = 0
@@ -62,8 +65,18 @@ class FakeEngine:
     def forget(self) -> None:
         self.forgotten += 1
 
-    def set_position(self, game: Game, *, restrictions: Sequence[MoveRestriction] = ()) -> None:
-        self.position, self.restrictions = game.copy(), list(restrictions)
+    def set_position(
+        self, game: Game, *, restrictions: Sequence[MoveRestriction] = (), overrides: Mapping[str, Any] | None = None
+    ) -> None:
+        self.position, self.restrictions, self.overrides = game.copy(), list(restrictions), dict(overrides or {})
+
+    def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
+        """Where it is kept: a mean of a hundredth of the point's number everywhere, and a deviation of twice that."""
+        assert self.position is not None
+        if "node_ownership" not in self.overrides:
+            return None
+        ones = np.ones((self.position.size, self.position.size), np.float32)
+        return ones * (0 if point is None else point) / 100, ones * (5 if point is None else 2 * point) / 100
 
     def think(
         self,

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from gtp_fakes import FakeEngine, ask, played, session_of, talk
 
+from tengen import _native
 from tengen.engine import Engine
 from tengen.engine.limits import Limits
+from tengen.engine.params import SearchParams
 from tengen.engine.result import SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.evaluators import UniformEvaluator
@@ -54,6 +56,62 @@ def test_the_fields_are_katagos_in_its_order() -> None:
         "visits 16 utility 0.125 winrate 0.5625 scoreMean 0.75 scoreStdev 20 scoreLead 0.75 scoreSelfplay 1.25 "
         "weight 14.5 rawStWrError 0.25 rawStScoreError -1 rawVarTimeLeft -1"
     )
+
+
+def test_ownership_below_each_move_and_its_deviation() -> None:
+    session = session_of(FakeEngine(["E5"]))
+    keys = "ownership ownershipStdev movesOwnership movesOwnershipStdev"
+    answer = talk(session, "kata-analyze w 10 maxmoves 1 " + " ".join(f"{key} true" for key in keys.split()))
+    assert session.engine.overrides["node_ownership"] is True  # type: ignore[attr-defined]
+    found = {name: values.split() for name, values in re.findall(r"(\w*wnership\w*)((?: -?[0-9.]+)+)", answer)}
+    point = session.game.point("E5")
+    expected = {
+        "ownership": 0,
+        "ownershipStdev": 0.05,
+        "movesOwnership": point / 100,
+        "movesOwnershipStdev": point / 50,
+    }
+    assert {name: float(values[0]) for name, values in found.items()} == pytest.approx(expected)
+    assert all(len(values) == 81 for values in found.values())
+
+
+def test_moves_that_a_symmetry_exchanges_are_copies_of_one() -> None:
+    """On an empty board the search has one move of each orbit; the others follow it, with its line turned."""
+    session = session_of(limits=Limits(visits=40))
+    session.engine = Engine(UniformEvaluator(), SearchParams(merge_symmetric=True), batch=1)
+    line = talk(session, "kata-search_analyze b minmoves 3").split("\n")[-4]
+    found = re.findall(r"info move (\w+) visits (\d+) .*?(?: isSymmetryOf (\w+))? order (\d+) pv (\w+)", line)
+    assert [int(order) for *_, order, _ in found] == list(range(len(found)))
+    assert all(move == first for move, *_, first in found)
+    moves = [move for move, *_ in found]
+    assert len(set(moves)) == len(moves) > 12
+    points = {session.game.point(move) for move in moves if move != "pass"}
+    assert all({_native.transform(p, 9, s) for s in range(8)} <= points for p in points)
+    by_move = {move: (visits, original) for move, visits, original, *_ in found}
+    copies = {move: original for move, (_, original) in by_move.items() if original}
+    assert copies and all(by_move[original][1] == "" for original in copies.values())
+    assert all(by_move[move][0] == by_move[original][0] for move, original in copies.items())
+
+
+@pytest.mark.parametrize(("owner", "white"), [("", 1.5), ("WHITE", 1.5), ("BLACK", -1.5)])
+def test_the_doubling_advantage_is_that_of_its_owner(owner: str, white: float) -> None:
+    session = session_of(FakeEngine(["E5", "D4"]))
+    ask(session, "kata-set-param playoutDoublingAdvantage 1.5")
+    if owner:
+        ask(session, f"kata-set-param playoutDoublingAdvantagePla {owner}")
+    talk(session, "kata-search w")
+    overrides = session.engine.overrides  # type: ignore[attr-defined]
+    assert overrides.get("playout_doubling_advantage", session.engine.params.playout_doubling_advantage) == white
+
+
+def test_an_analysis_may_hide_the_moves_before() -> None:
+    session = played("D4", "E5")
+    for value, moves in (("false", 2), ("true", 0)):
+        ask(session, f"kata-set-param analysisIgnorePreRootHistory {value}")
+        session.lines = type(session.lines)()
+        talk(session, "kata-analyze b 10")
+        position = session.engine.position  # type: ignore[attr-defined]
+        assert len(position.moves) == moves and (position.board == session.game.board).all()
 
 
 def test_minmoves_shows_moves_without_visits() -> None:

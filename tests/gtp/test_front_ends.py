@@ -36,6 +36,7 @@ boardsize 19
 komi 7.0
 kata-get-rules
 kata-set-rules chinese
+kata-get-param playoutDoublingAdvantage
 kata-set-param analysisWideRootNoise 0
 kata-set-param numSearchThreads 8
 kata-analyze B 10 ownership true movesOwnership false rootInfo true

@@ -13,6 +13,17 @@ from tengen.gtp.streams import InputQueue
 # Not these: they read and write files, or end the session.
 NAMES = sorted(set(COMMANDS) - {"loadsgf", "printsgf", "quit"})
 WORDS = ["b", "w", "white", "D4", "e5", "pass", "A1", "J9", "0", "1", "2", "9", "-3", "7.5", "1e9", "chinese", "none"]
+WORDS += [
+    "all",
+    "maxVisits",
+    "cpuctExploration",
+    "c_puct",
+    '{"maxVisits":1}',
+    "9:9",
+    "7:9",
+    "pvVisits",
+    "movesOwnership",
+]
 WORDS += ["interval", "minmoves", "avoid", "allow", "D4,E5", "true", "dead", "seki", '{"ko":', '"SIMPLE"}', "byoyomi"]
 
 commands = st.builds(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gtp_fakes import FakeEngine, ask, raw_fields, session_of
+from gtp_fakes import FakeEngine, ask, raw_fields, session_of, talk
 
+from tengen.engine import Engine, Limits
 from tengen.evaluators import Evaluator
 from tengen.evaluators.load import load_evaluator
+from tengen.gtp.streams import InputQueue
 
 NETS = Path(__file__).parents[3] / "shared" / "nets"
 NETWORK, GOLDEN = NETS / "g170-b6c96-s175395328-d26788732.bin.gz", NETS / "golden" / "g170-b6c96.jsonl.xz"
@@ -49,3 +52,29 @@ def test_the_answer_is_katagos(evaluator: Evaluator) -> None:
         for mine, other in zip(answer["policy"], theirs, strict=True):
             assert (mine == "NAN") == (other is None)
             assert other is None or float(mine) == pytest.approx(other, abs=1e-3)
+
+
+def test_an_analysis_has_all_fields_of_katago(evaluator: Evaluator) -> None:
+    """A network of KataGo is searched as KataGo searches, with its own score deviation, weights and ownership."""
+    session = session_of(limits=Limits(visits=24))
+    session.engine = Engine(evaluator, batch=4)
+    assert ask(session, "kata-get-param useUncertainty") == "true"
+    keys = ["rootInfo", "noResultValue", "pvVisits"]
+    keys += ["ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"]
+    line = talk(session, "kata-search_analyze b maxmoves 2 " + " ".join(f"{key} true" for key in keys)).split("\n")[-4]
+    names = "utility winrate scoreMean scoreStdev scoreLead scoreSelfplay noResultValue prior lcb utilityLcb weight"
+    move = line.split(" pv ")[0].split()
+    assert move[7:-2:2] == names.split() and all(float(word) == float(word) for word in move[8:-2:2])
+    boards = {name: [] for name in keys if "wnership" in name}  # type: ignore[var-annotated]
+    for name, values in re.findall(r"(\w*wnership\w*)((?: -?[0-9.]+)+)", line):
+        boards[name].append([float(value) for value in values.split()])
+    assert [len(found) for found in boards.values()] == [1, 1, 2, 2]
+    for name, found in boards.items():
+        low = 0 if "Stdev" in name else -1
+        assert all(len(board) == 81 and low <= min(board) and max(board) <= 1 for board in found)
+    assert max(boards["ownershipStdev"][0]) > 0.01
+    assert " rawStWrError -1 " in line  # format 8 does not predict it
+    session.lines = InputQueue()
+    assert session.engine.params.wide_root_noise == 0
+    talk(session, "kata-analyze b 10")  # the end of the input ends it after its first batch
+    assert session.engine.params.wide_root_noise == pytest.approx(0.04)

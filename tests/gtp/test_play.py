@@ -269,6 +269,14 @@ def test_a_person_names_the_dead(rules: str, score: str) -> None:
     assert ask(session, "final_score dead") == ask(session_at(SEKI, rules), "final_score")
 
 
+def test_the_score_depends_on_whether_dead_stones_are_agreed() -> None:
+    """With D3 alive White has 45 points, and Black 37 less D3 and less C3, which touches both."""
+    session = finished()
+    for value, score in (("false", "W+10.5"), ("true", "W+7.5")):
+        assert ask(session, f"kata-set-rule friendlyPassOk {value}") == ""
+        assert (ask(session, "final_score"), session.game.rules.dead_are_agreed) == (score, value == "true")
+
+
 def test_by_tromp_taylor_everything_on_the_board_lives_unless_a_way_is_given() -> None:
     """White's 44 points and D3; of Black's 37 D3 is lost, and C3 touches both."""
     session = finished()

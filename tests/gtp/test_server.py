@@ -216,6 +216,7 @@ def test_the_log_goes_to_a_file_and_says_what_was_said(start: Start, tmp_path: P
         (("--komi", "nan"), "komi"),
         (("--komi", "7.3"), "komi 7.3"),
         (("--komi", "1000"), "komi 1000"),
+        (("--set", "maxVisits=0"), "maxVisits"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: str) -> None:

@@ -119,6 +119,7 @@ def serve(line: Connection) -> None:
         "SearchPool": lambda make: _native.SearchPool(make("SearchParams"), [1, 2], 2),
         "PlayedGame": lambda make: played(),
         "SelfPlay": lambda make: _native.SelfPlay(make("PlayParams"), 2, 2),
+        "Winograd": lambda make: _native.Winograd(np.ones((4, 2, 3, 3), np.float32), np.ones(4, np.float32)),
     }
     while True:
         try:

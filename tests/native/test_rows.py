@@ -56,7 +56,7 @@ def test_a_good_row_is_encoded() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"size": [4]}, "size"),
+        ({"size": [1]}, "size"),
         ({"size": [255]}, "too small for a board of 255"),
         ({"moves": [40, 82, 81]}, "row 0 is no game: move to point 82"),
         ({"moves": [40, 40, 81]}, "row 0 is no game: move to point 40"),

@@ -83,7 +83,7 @@ class AnalysisSettings:
     @classmethod
     def default(cls) -> AnalysisSettings:
         """Settings without a configuration file, as KataGo's example file has them where Tengen has such a setting."""
-        params = SearchParams(merge_symmetric=True)
+        params = SearchParams(merge_symmetric=True, conservative_pass=True, wide_root_noise=0.04)
         return cls(params, Limits(visits=DEFAULT_VISITS, early_stop=False))
 
     def changed(self, settings: Mapping[str, object]) -> tuple[AnalysisSettings, tuple[str, ...]]:

@@ -64,6 +64,11 @@ class Includes:
     pv_visits: bool = False
     no_result: bool = False
 
+    @property
+    def of_moves(self) -> bool:
+        """Whether moves have ownership of their own."""
+        return self.moves_ownership or self.moves_ownership_stdev
+
 
 @dataclass(frozen=True)
 class Query:
@@ -148,7 +153,7 @@ def _rules(fields: Fields) -> Rules:
     given = fields.get("rules")
     try:
         if isinstance(given, str):
-            rules = Rules.parse(given)
+            rules = Rules.parse(given.encode(errors="replace").decode())  # JSON may have half of a surrogate pair
         elif isinstance(given, dict):
             rules = Rules.from_katago(given)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 from tengen import _native
 from tengen.analysis.query import Query, Turn
 from tengen.coords import to_gtp
+from tengen.engine.positions import root_symmetries
 from tengen.engine.result import Candidate, SearchResult
-from tengen.engine.search import MoveRestriction, TreeSearch
+from tengen.engine.search import TreeSearch
 from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import BLACK, Game
 
@@ -33,8 +33,12 @@ def report(query: Query, turn: Turn, result: SearchResult, search: TreeSearch, *
         "moveInfos": _move_infos(view, query, turn.game, result, search),
         "rootInfo": _root_info(view, turn.game, result),
     }
-    if includes.ownership and result.ownership is not None:
-        fields["ownership"] = view.board(result.ownership)
+    below = search.ownership_below()  # where the search keeps the ownership of every position
+    mean = result.ownership if below is None else below[0]
+    if includes.ownership and mean is not None:
+        fields["ownership"] = view.board(mean)
+    if includes.ownership_stdev and below is not None:
+        fields["ownershipStdev"] = _rounded_board(below[1])
     if includes.policy and result.raw is not None:
         fields["policy"] = _policy(turn.game, result.raw.policy)
     return fields
@@ -126,22 +130,13 @@ def _move_info(view: _View, query: Query, size: int, c: Candidate, symmetry: int
         info["noResultValue"] = _rounded(c.no_result or 0.0)
     if includes.pv_visits:
         info["pvVisits"] = info["pvEdgeVisits"] = list(c.pv_visits)
+    if includes.of_moves and (below := search.ownership_below(c.point)) is not None:
+        mean, stdev = (transform(board, symmetry) for board in below)
+        if includes.moves_ownership:
+            info["ownership"] = view.board(mean)
+        if includes.moves_ownership_stdev:
+            info["ownershipStdev"] = _rounded_board(stdev)
     return info
-
-
-def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
-    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
-    size = game.size
-    kind = game.board.astype(np.int64)
-    legal = np.zeros(size * size + 1, np.int64)
-    legal[game.legal_points()] = 1
-    kind = kind + 4 * legal[:-1].reshape(size, size)
-    for number, restriction in enumerate(restrictions, 1):
-        if restriction.color == game.to_play:
-            marked = np.zeros(size * size + 1, np.int64)
-            marked[list(restriction.points)] = 8 << number
-            kind = kind + marked[:-1].reshape(size, size)
-    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]
 
 
 # --- The root

@@ -24,6 +24,7 @@ from tengen.errors import TengenError
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.evaluators.load import Backend, load_evaluator
+from tengen.evaluators.network_file import find_network, read_card
 from tengen.gtp.server import read_params
 from tengen.gtp.streams import open_channel
 
@@ -70,7 +71,15 @@ def run(options: Options) -> None:
             lines.close()
             raise
 
-    server = AnalysisServer(evaluator, settings, send, cache=options.cache, batch=options.batch, seed=options.seed)
+    server = AnalysisServer(
+        evaluator,
+        settings,
+        send,
+        cache=options.cache,
+        batch=options.batch,
+        seed=options.seed,
+        model=_model(options, evaluator.name),
+    )
     try:
         print(READY, file=sys.stderr, flush=True)
         while (line := lines.get()) is not None:
@@ -79,6 +88,14 @@ def run(options: Options) -> None:
             server.finish()
     finally:
         server.close()
+
+
+def _model(options: Options, name: str) -> Fields:
+    """What `query_models` says of the network; `version` is that of KataGo's file format, 0 for other networks."""
+    version = 0
+    if options.backend != "uniform" and options.net != "uniform":
+        version = read_card(find_network(options.net)).config.get("format", 0)
+    return {"name": Path(options.net).name, "internalName": name, "version": version}
 
 
 def _settings(options: Options) -> AnalysisSettings:
@@ -107,7 +124,7 @@ class AnalysisServer:
     """Answers lines of JSON with lines of JSON. `write` gets each answer with its line end, from any thread.
 
     `cache` is the number of evaluations that are kept for each network; 0 keeps none. `batch` positions of each search
-    are evaluated at once.
+    are evaluated at once. `model` has fields of the network for `query_models`.
     """
 
     def __init__(
@@ -119,8 +136,18 @@ class AnalysisServer:
         cache: int = 0,
         batch: int = 8,
         seed: int = 0,
+        model: Fields | None = None,
     ) -> None:
         self.settings = settings
+        self._model = {
+            "name": evaluator.name,
+            "internalName": evaluator.name,
+            "maxBatchSize": batch * settings.at_once,
+            "usesHumanSLProfile": False,
+            "usingFP16": "auto",
+            "version": 0,
+            **(model or {}),
+        }
         self._write = write
         self._caches: list[CachedEvaluator] = []
         self._evaluator = evaluator.wrapped(lambda inner: self._cached(inner, cache)) if cache else evaluator
@@ -176,7 +203,7 @@ class AnalysisServer:
                 case "query_version":
                     fields |= {"version": PROTOCOL, "git_hash": f"tengen-{tengen.__version__}"}
                 case "query_models":
-                    fields["models"] = [self._model()]
+                    fields["models"] = [self._model]
                 case "clear_cache":
                     for cache in self._caches:
                         cache.clear()
@@ -193,17 +220,6 @@ class AnalysisServer:
             self._send_error(fields["id"], error)
             return
         self._send(fields)
-
-    def _model(self) -> Fields:
-        name = self._evaluator.name
-        return {
-            "name": name,
-            "internalName": name,
-            "maxBatchSize": self.settings.at_once,
-            "usesHumanSLProfile": False,
-            "usingFP16": "auto",
-            "version": 0,
-        }
 
     def _terminate(self, fields: Fields, query_id: str | None) -> None:
         turns = fields.get("turnNumbers")
@@ -227,9 +243,15 @@ class AnalysisServer:
         except QueryError as error:
             self._send_error(fields["id"], error)
             return
+        except Exception as error:
+            logger.exception("a query could not be read: %s", fields)
+            self._send_error(fields["id"], QueryError("id", f"internal error: {error!r}"))
+            return
         for name, text in warnings:
             self._send({"id": query.id, "field": name, "warning": text})
-        for turn in query.turns:
+        # Neighbours of a game share many evaluations, but not while they are searched side by side.
+        stride = -(-len(query.turns) // self.settings.at_once)
+        for turn in (turn for start in range(stride) for turn in query.turns[start::stride]):
             with self._lock:
                 request = _Request(query, turn)
                 self._open.append(request)
@@ -241,6 +263,9 @@ class AnalysisServer:
     def _start(self, request: _Request) -> SearchTask:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
+        params = query.settings.params
+        if query.includes.of_moves or query.includes.ownership_stdev:
+            params = params.model_copy(update={"node_ownership": True})
 
         def on_progress(result: SearchResult) -> None:
             with self._lock:
@@ -256,7 +281,7 @@ class AnalysisServer:
             self._queue.start,
             turn.game,
             priority=turn.priority,
-            params=query.settings.params,
+            params=params,
             on_progress=on_progress if query.first is not None else None,
             every=query.every or 0.0,
             first=query.first,

@@ -37,7 +37,7 @@ def command(
     sample: Annotated[float, typer.Option(help="keep a random sample: a fraction below 1, or a number of games")] = 0,
     seed: Annotated[int, typer.Option(help="seed of the sample")] = 0,
     exclude: Annotated[list[Path] | None, typer.Option(help="leave out the games of this store")] = None,
-    rules: Annotated[str, typer.Option(help="rule set of records without one; by default chosen by the komi")] = "",
+    rules: Annotated[str, typer.Option(help="rule set of records that name none, or an unknown one")] = "",
     ownership: Annotated[bool, typer.Option(help="compute the final ownership of counted games")] = True,
     workers: Annotated[int, typer.Option(help="worker processes; 0 for one a core")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,

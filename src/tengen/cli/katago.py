@@ -55,7 +55,8 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     Raises RecipeError for a value that is out of range, and for an unknown argument.
     """
     from tengen.analysis.config import read_config, read_overrides
-    from tengen.engine.katago_params import read_katago_params
+    from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
+    from tengen.gtp.session import FRONT
 
     parser = argparse.ArgumentParser(prog="tengen-katago gtp", allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-model", "--model", default="default")
@@ -70,16 +71,14 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     given: dict[str, str] = {}
     for path in known.config:
         given |= read_config(path)
-    changes = read_katago_params(given | read_overrides(known.override_config))
+    given |= read_overrides(known.override_config)
+    changes = read_katago_params(given)
     if changes.unknown:
         print(f"warning: settings without a meaning are ignored: {', '.join(changes.unknown)}", file=sys.stderr)
     options = ["--net", known.model, "--name", "KataGo"]  # front ends choose their commands by this name
-    for name, value in changes.search.items():
-        options += ["--set", f"{name}={value}"]
-    limits = {"visits": "--visits", "seconds": "--seconds"}
-    for name, option in limits.items():
-        if name in changes.limits:
-            options += [option, str(changes.limits[name])]
+    for name, value in given.items():
+        if name in FRONT or (name in KATAGO_PARAMS and KATAGO_PARAMS[name].group != "front"):
+            options += ["--set", f"{name}={value}"]
     front: dict[str, Callable[[object], list[str]]] = {
         "ponderingEnabled": lambda on: ["--ponder" if on else "--no-ponder"],
         "rules": lambda rules: ["--rules", str(rules)],
@@ -91,10 +90,6 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])
-    if "resign" in changes.style:
-        options.append("--resign" if changes.style["resign"] else "--no-resign")
-    if "temperature" in changes.style:
-        options += ["--temperature", str(changes.style["temperature"])]
     return [*options, *rest]
 
 

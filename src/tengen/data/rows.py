@@ -146,7 +146,11 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class RowOptions:
-    """Options of reading. default_rules: for records without a rule set; empty chooses by the komi."""
+    """Options of reading.
+
+    default_rules: for records that name no rule set or an unknown one; empty chooses by the komi for the first, and
+    leaves out the others.
+    """
 
     filters: Filters = field(default_factory=Filters)
     default_rules: str = ""
@@ -197,6 +201,8 @@ def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, Sg
     ownership. Raises SgfProblem when it is too short for that.
     """
     record = read_record(data)
+    if (unknown := record.info.unknown_rules) and not options.default_rules:
+        raise SgfProblem("unknown rules", f"RU[{unknown[:40]}]")
     rules = record.info.rules or options.default_rules or record.info.rules_or_guess
     black, white = (np.array(record.setup(color), np.uint16) for color in (0, 1))
     if not len(record.moves):

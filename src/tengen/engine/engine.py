@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction, TreeSearch
 from tengen.engine.style import ResignJudge, Style, varied_move
 from tengen.errors import NetworkError, RecipeError
-from tengen.evaluators.evaluation import Evaluation
+from tengen.evaluators.evaluation import Evaluation, Floats
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.evaluators.load import Backend, Symmetry, load_evaluator
 from tengen.game import BLACK, Game
@@ -70,6 +72,7 @@ class Engine:
         self._pondering: threading.Thread | None = None
         self._game: Game | None = None
         self._restricted = False
+        self._overrides: dict[str, Any] = {}
 
     def name_on(self, size: int) -> str:
         """The name of the network that plays on boards of this size, or of whatever evaluates."""
@@ -121,19 +124,21 @@ class Engine:
         allow: Sequence[int] = (),
         avoid: Sequence[int] = (),
         restrictions: Sequence[MoveRestriction] = (),
+        overrides: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Search this position from now on; the tree is kept as far as the game continues the last one.
 
-        The game is copied. `allow` (if not empty) and `avoid` restrict the first move, `restrictions` the moves of a
-        player to any depth; ValueError when no move is left. A game that is over is searched as if it went on: its end
-        is taken back, or after a long cycle its history.
+        The game is copied. `overrides` are settings of the search for this position alone; a tree that was searched by
+        other settings is dropped. `allow` (if not empty) and `avoid` restrict the first move, `restrictions` the moves
+        of a player to any depth; ValueError when no move is left. A game that is over is searched as if it went on: its
+        end is taken back, or after a long cycle its history.
         """
         self._end_pondering()
         with self._busy:
             position = resumed(game) if game.is_over else game.copy()
-            if self._game is None or self._game.size != game.size:
-                self._take_advice(game.size)
-            if self._game is None or not _goes_on(self._game, position):
+            before = self._game
+            self._take_settings(game.size, overrides)
+            if before is None or not _goes_on(before, position):
                 self._judge.forget()
             self._search.set_root(position, allow, avoid, restrictions)
             self._game, self._restricted = position, bool(allow or avoid or restrictions)
@@ -196,6 +201,13 @@ class Engine:
         if self._task_now is not None:
             self._task_now.stop()
 
+    def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None:
+        """Mean and standard deviation of the ownership below a root move, or of the root (TreeSearch.ownership_below).
+
+        None unless the setting node_ownership is on.
+        """
+        return self._search.ownership_below(point)
+
     def raw(self, game: Game) -> Evaluation:
         """The output of the network for a position without any search, for its side to move: one row.
 
@@ -212,11 +224,14 @@ class Engine:
         self._end_pondering()
         self.stop()
 
-    def _take_advice(self, size: int) -> None:
-        """Search boards of this size as the network's card advises, where it differs from what is searched by."""
-        advised = self.params_on(size)
-        if _with_ownership(advised).model_dump() != self._search.params.model_dump():
-            self._renew(advised)
+    def _take_settings(self, size: int, overrides: Mapping[str, Any]) -> None:
+        """Search boards of this size by the settings asked for, the network's advice and these overrides."""
+        if self._game is not None and self._game.size == size and overrides == self._overrides:
+            return
+        self._overrides = dict(overrides)
+        params = self.params_on(size).model_copy(update=self._overrides)
+        if _with_ownership(params).model_dump() != self._search.params.model_dump():
+            self._renew(params)
 
     def _position(self) -> Game:
         if self._game is None:

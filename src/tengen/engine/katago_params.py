@@ -191,6 +191,7 @@ _TABLE = (
     _front("nnMaxBatchSize", _integer(1, 65_536)),
     _front("reportAnalysisWinratesAs", _choice("BLACK", "WHITE", "SIDETOMOVE")),
     _front("analysisPVLen", _integer(1, 1000)),
+    _front("analysisWideRootNoise", _number(0, 5)),
     _front("warnUnusedFields", _boolean),
     _front("defaultBoardSize", _integer(2, 25)),
     _front("komi", _number(-400, 400)),
@@ -244,7 +245,7 @@ _WITHOUT_EFFECT = """
     chosenMoveTemperature chosenMoveTemperatureHalflife chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
     chosenMovePrune useNonBuggyLcb rootPruneUselessMoves fillDameBeforePass
     enablePassingHacks enableMorePassingHacks alwaysComputePassAliveUnderSuicideRules
-    analysisWideRootNoise antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
+    antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
     resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
     assumeMultipleStartingBlackMovesAreHandicap whiteBonusPerHandicapStone avoidMYTDaggerHack
     avoidRepeatedPatternUtility

@@ -1,11 +1,14 @@
-"""Positions that a search can start from, for games that have ended or whose turn differs."""
+"""Positions that a search can start from, for games that have ended or whose turn differs, and their symmetries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tengen.engine.search import MoveRestriction
+from tengen.evaluators.symmetric import SYMMETRIES, transform
 from tengen.game import BLACK, WHITE, Game
 
 
@@ -48,3 +51,18 @@ def from_stones(game: Game, to_play: int) -> Game:
     board = game.board.ravel()
     black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
     return fresh.setup(black=black, white=white, to_play=to_play)
+
+
+def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:
+    """The symmetries, but for the identity, under which stones, legal moves and restrictions stay in their place."""
+    size = game.size
+    kind = game.board.astype(np.int64)
+    legal = np.zeros(size * size + 1, np.int64)
+    legal[game.legal_points()] = 1
+    kind = kind + 4 * legal[:-1].reshape(size, size)
+    for number, restriction in enumerate(restrictions, 1):
+        if restriction.color == game.to_play:
+            marked = np.zeros(size * size + 1, np.int64)
+            marked[list(restriction.points)] = 8 << number
+            kind = kind + marked[:-1].reshape(size, size)
+    return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]

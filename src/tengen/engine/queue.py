@@ -461,6 +461,7 @@ def search_candidates(search: TreeSearch, pv_length: int = PV_LENGTH) -> tuple[C
             lead=_known(move["lead"]),
             score_stdev=_known(move["score_stdev"]),
             no_result=_known(move["no_result"]),
+            play_weight=move["play_weight"],
         )
         for move in (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     ]

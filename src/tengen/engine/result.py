@@ -18,8 +18,8 @@ class Candidate:
     the move, and `pv_visits` are the visits of each of its moves.
 
     `utility` is what the search maximises and `utility_lcb` its lower confidence bound; `weight` is what the visits
-    count for. `lead` and `score_stdev` (points) and `no_result` (0..1) are None where the network or the search do not
-    know them.
+    count for, and `play_weight` that by which the move is chosen (KataGo's play selection value). `lead` and
+    `score_stdev` (points) and `no_result` (0..1) are None where the network or the search do not know them.
     """
 
     point: int
@@ -36,6 +36,7 @@ class Candidate:
     lead: float | None = None
     score_stdev: float | None = None
     no_result: float | None = None
+    play_weight: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ class RootStats:
 
     A move without visits has the root's own means and lcb -1. `utility` is what the search maximises, in [-1, 1], and
     `lcb` its lower confidence bound, `value_lcb` the same as a bound of the value; `prior` is the network's, without
-    temperature and noise. `weight` is what the visits count for. NaN stands for what the search does not know of
-    no_result (probability), score_stdev and lead (points).
+    temperature and noise. `weight` is what the visits count for, `play_weight` that by which the move is chosen. NaN
+    stands for what the search does not know of no_result (probability), score_stdev and lead (points).
     """
 
     point: NDArray[np.int32]
@@ -39,6 +39,7 @@ class RootStats:
     no_result: Floats
     score_stdev: Floats
     lead: Floats
+    play_weight: Floats
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def load_evaluator(
     backend: Backend = "auto",
     *,
     threads: int = 0,
-    precision: Literal["auto", "bf16", "f32"] = "auto",
+    precision: Literal["auto", "bf16", "f32", "int8"] = "auto",
     symmetry: Symmetry = "none",
     cache: int = 0,
     seed: int = 0,
@@ -55,7 +55,7 @@ def _backend(
     name_or_path: str | Path,
     backend: Backend,
     threads: int,
-    precision: Literal["auto", "bf16", "f32"],
+    precision: Literal["auto", "bf16", "f32", "int8"],
     remember: bool,
     providers: Sequence[str] | None,
 ) -> BatchEvaluator:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import platformdirs
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import write_whole
@@ -25,6 +26,7 @@ from tengen.formats.katago_model import is_katago_file
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
+INT8_SUFFIX = ".int8.onnx"
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
@@ -94,6 +96,11 @@ def read_card(path: str | Path) -> Card:
     return parse_card(text, path)
 
 
+def int8_path(path: Path) -> Path:
+    """Where the int8 file of a network file lies: beside it, `NET.int8.onnx`."""
+    return path.with_suffix(INT8_SUFFIX)
+
+
 def parse_card(text: str | bytes, path: str | Path) -> Card:
     """The card in the JSON that the file at `path` carries. Raises NetworkError, which names the file."""
     try:
@@ -134,9 +141,13 @@ def converted_network(path: Path, profile: str = "") -> Path:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
+    if not re.fullmatch(r"\w*", profile):
+        raise NetworkError(f"no profile {profile!r}: it is made of letters, digits and '_', such as rank_5k")
     converted = _cache_folder() / f"{digest[:32]}{profile and '-'}{profile}-{GRAPH_VERSION}{SUFFIX}"
-    if not re.fullmatch(r"\w*", profile) or not converted.is_file():
-        convert(path, converted, profile)
+    if not converted.is_file():
+        with FileLock(converted.with_suffix(".lock")):  # of the processes of a match one converts
+            if not converted.is_file():
+                convert(path, converted, profile)
     return converted
 
 
@@ -151,6 +162,8 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
         if profile:
             raise NetworkError(f"{path} imitates no people, so that it takes no profile {profile!r}")
         graph, card = _from_leela_zero(path, name)
+    elif not is_katago_file(path):
+        raise NetworkError(f"{path} is no network of KataGo or Leela Zero, nor a network file of Tengen ({SUFFIX})")
     else:
         graph, card = _from_katago(path, profile, name)
     onnx.helper.set_model_props(graph, card.metadata())
@@ -253,8 +266,9 @@ def user_folder() -> Path:
 
 
 def embedded_files(suffix: str) -> list[Path]:
-    """The embedded files with this suffix, by name, then those that the user added."""
-    return [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    """The embedded files with this suffix, by name, then those that the user added; int8 files belong to others."""
+    found = [path for folder in (EMBEDDED, user_folder()) for path in sorted(folder.glob(f"*{suffix}"))]
+    return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
 def installed() -> list[Card]:

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import platformdirs
@@ -14,13 +14,14 @@ from tengen import _native
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
+from tengen.evaluators.network_file import int8_path, read_card
 from tengen.machine import core_count
 
 LEAST_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
 WINOGRAD_EDGE = 13
 """On smaller boards the tiles of 4x4 points lie half beside the board (measured on 9x9: 0.8 times the positions)."""
-Precision = Literal["auto", "bf16", "f32"]
+Precision = Literal["auto", "bf16", "f32", "int8"]
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 
@@ -69,8 +70,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     """Runs an .onnx network file on the CPU.
 
     A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
-    for each such size and board edge, and kept both here and in the cache folder. `precision` auto takes bf16 where the
-    processor multiplies it natively (measured: twice as fast as f32 on a 6-block 64-channel net) and f32 elsewhere.
+    for each such size and board edge, and kept both here and in the cache folder.
+
+    `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
+    64-channel net) and f32 elsewhere; int8 is a file of its own beside the network (`tengen nets quantize`), which auto
+    takes where the processor has VNNI or AMX and the card says that it costs little.
+
     `threads` 0 uses all cores; `streams` share them, so that as many calls from different threads run side by side
     (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
     nothing goes to the cache folder, as for networks that live for minutes. `winograd` computes convolutions by
@@ -95,16 +100,19 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         from tengen.evaluators.winograd import count_fitting
 
         super().__init__(path, max_batch)
+        self._file = self.path
         self._core: Any = openvino.Core()
         with _COMPILING:
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
             # fill a C++ static on the way, and its initialiser gives up the GIL (seen once with 2026.4).
             openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
-        self.precision = _resolve(precision, self._core)
+        self.precision = _resolve(precision, self.path, self._core)
+        if self.precision == "int8":
+            self._file = int8_path(self.path)
         self._options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
             "NUM_STREAMS": str(streams),
-            "INFERENCE_PRECISION_HINT": self.precision,
+            "INFERENCE_PRECISION_HINT": _half(self._core) if self.precision == "int8" else self.precision,
             # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
             "ENABLE_CPU_PINNING": False,
         }
@@ -145,9 +153,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     def _read(self) -> Any:
         try:
-            return self._core.read_model(self.path)
+            return self._core.read_model(self._file)
         except RuntimeError as error:
-            raise NetworkError(f"{self.path} cannot be read as an ONNX network: {last_line(error)}") from error
+            raise NetworkError(f"{self._file} cannot be read as an ONNX network: {last_line(error)}") from error
 
     def _shapes(self, rows: int, edge: int) -> dict[str, tuple[int, ...]]:
         return {
@@ -204,12 +212,36 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
                 return self._core.compile_model(model, "CPU", {**self._options, "CACHE_DIR": ""})
 
 
-def _resolve(precision: Precision, core: Any) -> str:
-    if precision not in ("auto", "bf16", "f32"):
-        raise ValueError(f"precision {precision!r} is unknown: choose 'auto', 'bf16' or 'f32'")
+def _resolve(precision: Precision, path: Path, core: Any) -> str:
+    """The precision to use. Raises ValueError for an unknown one, NetworkError for int8 without an int8 file."""
+    if precision not in get_args(Precision):
+        raise ValueError(f"precision {precision!r} is unknown: choose {', '.join(map(repr, get_args(Precision)))}")
+    found = int8_path(path)
+    if precision == "int8" and not found.is_file():
+        raise NetworkError(f"{path} has no int8 file {found.name} beside it: tengen nets quantize makes it")
     if precision != "auto":
         return precision
+    if found.is_file() and multiplies_int8() and read_card(found).metrics.get("int8", {}).get("fine"):
+        return "int8"
+    return _half(core)
+
+
+def _half(core: Any) -> str:
+    """bf16 where the processor multiplies it, else f32."""
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+
+
+def multiplies_int8() -> bool:
+    """Whether the processor has instructions for products of 8-bit numbers (VNNI or AMX), by Linux's list of them.
+
+    Without them int8 gains nothing over Winograd's algorithm in f32, and its sums may overflow.
+    """
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    flags = next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith("flags")), [])
+    return any(name in flags for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
 
 
 def _writable_cache() -> str:

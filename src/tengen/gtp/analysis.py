@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from tengen import coords
+from tengen import _native, coords
 from tengen.engine.limits import Limits
-from tengen.engine.positions import with_turn
+from tengen.engine.positions import root_symmetries, with_turn, without_history
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.errors import GtpError
+from tengen.evaluators.evaluation import Floats
+from tengen.evaluators.symmetric import transform
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.parse import Arguments, is_color, parse_color, parse_vertex
 from tengen.gtp.play import Cancel, play_result, searched
@@ -31,26 +34,49 @@ class AnalyzeOptions:
     restrictions: tuple[MoveRestriction, ...] = ()
     shown: frozenset[str] = frozenset()
 
-    def choose(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """Settings of the search that the fields to print need."""
+        return {"node_ownership": True} if self.shown & _BELOW else {}
+
+    def choose(self, candidates: Sequence[Candidate], view: View) -> list[Shown]:
         """The moves to show: those with visits, best first, and moves without visits up to `min_moves`."""
-        shown = [c for rank, c in enumerate(candidates) if c.visits > 0 or rank < self.min_moves]
-        return shown if self.max_moves is None else shown[: self.max_moves]
+        seen = [c for rank, c in enumerate(candidates) if c.visits > 0 or rank < self.min_moves]
+        copies = [Shown(c, symmetry) for c in seen for symmetry in view.distinct(c.point)]
+        return copies if self.max_moves is None else copies[: self.max_moves]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A move of the search, or its copy under a symmetry that leaves the position as it is."""
+
+    found: Candidate
+    symmetry: int = 0
 
 
 @dataclass(frozen=True)
 class View:
     """How results are written: the board, the length of a line of moves, and whose values they are.
 
-    sign: 1 for values of the side to move, -1 for its opponent's. point: whether every fraction has a decimal point.
+    below: mean and deviation of the ownership below a root move, or below the root. symmetries: those of the position,
+    of whose moves the search has one each; the identity is left out. sign: 1 for values of the side to
+    move, -1 for its opponent's. point: whether every fraction has a decimal point.
     """
 
     size: int
     length: int
+    below: Callable[[int | None], tuple[Floats, Floats] | None]
+    symmetries: Sequence[int] = ()
     sign: int = 1
     point: bool = False
 
-    def move(self, point: int) -> str:
-        return coords.to_gtp(point, self.size)
+    def move(self, point: int, symmetry: int = 0) -> str:
+        return coords.to_gtp(_native.transform(point, self.size, symmetry), self.size)
+
+    def distinct(self, point: int) -> list[int]:
+        """The symmetries that make further moves of this one, after the identity."""
+        found = {_native.transform(point, self.size, symmetry): symmetry for symmetry in reversed(self.symmetries)}
+        return [0, *sorted(symmetry for other, symmetry in found.items() if other != point)]
 
     def number(self, value: float) -> str:
         return format(value, "#.6g" if self.point else ".6g")
@@ -63,9 +89,19 @@ class View:
         """Names and values; those that are not known are left out."""
         return " ".join(f"{name} {self.number(value)}" for name, value in values if value is not None)
 
-    def points(self, name: str, values: Iterable[float]) -> str:
+    def points(self, name: str, values: Floats) -> str:
         """One value for each point of the board, row by row from the top left."""
-        return " ".join([name, *(f"{value:.4f}" for value in values)])
+        return " ".join([name, *(f"{value:.4f}" for value in values.ravel())])
+
+    def ownership(
+        self, names: tuple[str, str], shown: frozenset[str], point: int | None = None, symmetry: int = 0
+    ) -> list[str]:
+        """The mean and the deviation of the ownership under these names, if they are asked for and known."""
+        found = self.below(point) if shown & {*names} else None
+        if found is None:
+            return []
+        columns = zip(names, (self.sign * found[0], found[1]), strict=True)
+        return [self.points(name, transform(values, symmetry)) for name, values in columns if name in shown]
 
 
 Format = Callable[[SearchResult, AnalyzeOptions, View], str]
@@ -73,24 +109,31 @@ Format = Callable[[SearchResult, AnalyzeOptions, View], str]
 
 def leela_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     """`info move D4 visits 9 winrate 5123 prior 801 lcb 4800 order 0 pv D4 Q16 info ...`; rates in 1/10000."""
-    return " ".join(
-        f"info move {view.move(c.point)} visits {c.visits} winrate {_myriad(view.rate(c.winrate))} "
-        f"prior {_myriad(c.prior)} lcb {_myriad(view.rate(c.lcb))} order {order} {_variation(c, options, view)}"
-        for order, c in enumerate(options.choose(result.candidates))
-    )
+    lines = []
+    for order, move in enumerate(options.choose(result.candidates, view)):
+        c = move.found
+        lines.append(
+            f"info move {view.move(c.point, move.symmetry)} visits {c.visits} winrate {_myriad(view.rate(c.winrate))} "
+            f"prior {_myriad(c.prior)} lcb {_myriad(view.rate(c.lcb))} order {order} {_variation(move, options, view)}"
+        )
+    return " ".join(lines)
 
 
 def kata_line(result: SearchResult, options: AnalyzeOptions, view: View) -> str:
     """KataGo's `info` groups, then `rootInfo` and `ownership` on request."""
-    parts = [_kata_move(c, order, options, view) for order, c in enumerate(options.choose(result.candidates))]
+    moves = options.choose(result.candidates, view)
+    parts = [_kata_move(move, order, options, view) for order, move in enumerate(moves)]
     if "rootInfo" in options.shown:
         parts.append(_root(result, view))
-    if "ownership" in options.shown and result.ownership is not None:
-        parts.append(view.points("ownership", view.sign * result.ownership.ravel()))
-    return " ".join(parts)
+    deviates = "ownershipStdev" in options.shown
+    below = view.ownership(("ownership", "ownershipStdev"), options.shown) if deviates else []
+    if not below and "ownership" in options.shown and result.ownership is not None:
+        below = [view.points("ownership", view.sign * result.ownership)]
+    return " ".join(parts + below)
 
 
-def _kata_move(c: Candidate, order: int, options: AnalyzeOptions, view: View) -> str:
+def _kata_move(move: Shown, order: int, options: AnalyzeOptions, view: View) -> str:
+    c = move.found
     values = [
         *_means(c, view),
         *([("noResultValue", c.no_result)] if "noResultValue" in options.shown else []),
@@ -99,9 +142,10 @@ def _kata_move(c: Candidate, order: int, options: AnalyzeOptions, view: View) ->
         ("utilityLcb", view.sign * c.utility_lcb),
         ("weight", c.weight),
     ]
+    copied = f" isSymmetryOf {view.move(c.point)}" if move.symmetry else ""
     return (
-        f"info move {view.move(c.point)} visits {c.visits} edgeVisits {c.visits} {view.pairs(values)} "
-        f"order {order} {_variation(c, options, view)}"
+        f"info move {view.move(c.point, move.symmetry)} visits {c.visits} edgeVisits {c.visits} {view.pairs(values)}"
+        f"{copied} order {order} {_variation(move, options, view)}"
     )
 
 
@@ -132,12 +176,15 @@ def _signed(value: float | None, view: View) -> float | None:
     return None if value is None else view.sign * value
 
 
-def _variation(c: Candidate, options: AnalyzeOptions, view: View) -> str:
-    """The principal variation, with the visits of its moves on request."""
-    moves = (c.pv or (c.point,))[: view.length]
+def _variation(move: Shown, options: AnalyzeOptions, view: View) -> str:
+    """The principal variation, on request with the visits of its moves and the ownership below the first."""
+    c = move.found
+    moves = (view.move(point, move.symmetry) for point in (c.pv or (c.point,))[: view.length])
     visits = " ".join(map(str, c.pv_visits[: view.length]))
     asked = [name for name in ("pvVisits", "pvEdgeVisits") if name in options.shown and visits]
-    return " ".join(["pv", *map(view.move, moves), *(f"{name} {visits}" for name in asked)])
+    names = ("movesOwnership", "movesOwnershipStdev")
+    below = view.ownership(names, options.shown, c.point, move.symmetry) if c.visits else []
+    return " ".join(["pv", *moves, *(f"{name} {visits}" for name in asked), *below])
 
 
 def _myriad(rate: float) -> int:
@@ -158,6 +205,7 @@ SHOWN = (
     "pvEdgeVisits",
     "noResultValue",
 )
+_BELOW = frozenset(["ownershipStdev", "movesOwnership", "movesOwnershipStdev"])
 _SHOWN = {name.lower(): name for name in SHOWN}
 
 
@@ -167,12 +215,15 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options = read_options(args, session.game)
         game = with_turn(session.game, color)
+        if session.front["analysisIgnorePreRootHistory"]:
+            game = without_history(game)
 
         def run(emit: Emit) -> str:
-            session.engine.set_position(game, restrictions=options.restrictions)
+            overrides = {**session.overrides(color, analysis=True), **options.overrides}
+            session.engine.set_position(game, restrictions=options.restrictions, overrides=overrides)
             session.engine.think(
                 Limits(early_stop=False),
-                _printer(form, options, _view(session, color, point), emit),
+                _printer(form, options, _view(session, game, options, point), emit),
                 until=session.lines.pending,
                 every=options.every,
             )
@@ -193,11 +244,19 @@ def genmove_analyze(
 
     def command(session: GtpSession, args: Arguments) -> Stream:
         color, options = read_options(args, session.game)
+        game = with_turn(session.game, color)
 
         def run(emit: Emit) -> str:
-            show = _printer(form, options, _view(session, color, point), emit)
+            show = _printer(form, options, _view(session, game, options, point), emit)
             cancel = Cancel(session) if cancellable else None
-            result = session.search(color, show, every=options.every, restrictions=options.restrictions, until=cancel)
+            result = session.search(
+                color,
+                show,
+                every=options.every,
+                restrictions=options.restrictions,
+                overrides=options.overrides,
+                until=cancel,
+            )
             show(result)
             move = play_result(session, color, result) if play else searched(session, color, result, cancel)
             return f"play {move}"
@@ -207,10 +266,18 @@ def genmove_analyze(
     return command
 
 
-def _view(session: GtpSession, color: int, point: bool) -> View:
+def _view(session: GtpSession, game: Game, options: AnalyzeOptions, point: bool) -> View:
     """Values are those of the side to move unless `reportAnalysisWinratesAs` names a color."""
-    owner = {"BLACK": BLACK, "WHITE": WHITE}.get(session.front["reportAnalysisWinratesAs"], color)
-    return View(session.game.size, session.front["analysisPVLen"] + 1, 1 if owner == color else -1, point)
+    owner = {"BLACK": BLACK, "WHITE": WHITE}.get(session.front["reportAnalysisWinratesAs"], game.to_play)
+    merged = session.engine.params_on(game.size).merge_symmetric
+    return View(
+        game.size,
+        session.front["analysisPVLen"] + 1,
+        session.engine.ownership_below,
+        root_symmetries(game, options.restrictions) if merged else (),
+        1 if owner == game.to_play else -1,
+        point,
+    )
 
 
 def _printer(form: Format, options: AnalyzeOptions, view: View, emit: Emit) -> Callable[[SearchResult], None]:

@@ -16,7 +16,7 @@ from tengen.gtp.session import GtpSession
 logger = logging.getLogger(__name__)
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
-_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory", "analysisIgnorePreRootHistory")
+_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory")
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -43,14 +43,14 @@ def get_params(session: GtpSession, args: Arguments) -> str:
 def set_param(session: GtpSession, args: Arguments) -> str:
     """NAME [VALUE]: change one setting. The next search starts a new tree."""
     args.expect(1, 2)
-    _set(session, {args.text(0): args.text(1) if len(args) > 1 else ""})
+    change_settings(session, {args.text(0): args.text(1) if len(args) > 1 else ""})
     return ""
 
 
 def set_params_by_json(session: GtpSession, args: Arguments) -> str:
     """A JSON object of names and values: change all of these settings, or with an error none."""
     args.expect(1, 1000)
-    _set(session, json_object(" ".join(args.words)))
+    change_settings(session, json_object(" ".join(args.words)))
     return ""
 
 
@@ -68,7 +68,7 @@ def _values(session: GtpSession) -> dict[str, object]:
     return {**dict(theirs), **params.model_dump()}
 
 
-def _set(session: GtpSession, settings: Mapping[str, object]) -> None:
+def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None:
     """Change settings under both kinds of names; all values are checked before the first is changed."""
     engine, own = session.engine, set(SearchParams.model_fields)
     changes = read_katago_params({name: value for name, value in settings.items() if name not in own})

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tengen.engine import Limits, Style, load_engine
+from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.evaluators.load import Backend
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
+from tengen.gtp.params import change_settings
 from tengen.gtp.parse import Command, parse_line
 from tengen.gtp.session import GtpSession, Options, Stream
 from tengen.gtp.setup import acceptable_komi
@@ -69,8 +71,10 @@ def run(settings: Settings) -> None:
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,
     )
+    session = GtpSession(engine, game, lines, options)
     try:
-        serve(GtpSession(engine, game, lines, options), write)
+        change_settings(session, dict(_parts(setting) for setting in settings.params if _is_katagos(setting)))
+        serve(session, write)
     except BrokenPipeError:
         logger.info("the reader of the answers has closed the pipe")
     finally:
@@ -96,7 +100,17 @@ def _params(settings: Settings) -> SearchParams:
         params = playout_params(settings.playouts or "local")
     else:
         params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
-    return read_params(params, settings.params)
+    return read_params(params, [setting for setting in settings.params if not _is_katagos(setting)])
+
+
+def _is_katagos(setting: str) -> bool:
+    """Whether NAME=VALUE sets one of KataGo's parameters, which may concern style, limits or this program."""
+    return _parts(setting)[0] in KATAGO_PARAMS
+
+
+def _parts(setting: str) -> tuple[str, str]:
+    name, _, value = setting.partition("=")
+    return name, value
 
 
 def read_params(params: SearchParams, settings: Sequence[str]) -> SearchParams:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
@@ -16,6 +17,7 @@ from tengen.engine.queue import PV_LENGTH
 from tengen.engine.result import Count, SearchResult
 from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
+from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.streams import InputQueue
@@ -41,7 +43,11 @@ class GtpEngine(Protocol):
 
     def forget(self) -> None: ...
 
-    def set_position(self, game: Game, *, restrictions: Sequence[MoveRestriction] = ()) -> None: ...
+    def set_position(
+        self, game: Game, *, restrictions: Sequence[MoveRestriction] = (), overrides: Mapping[str, Any] = ...
+    ) -> None: ...
+
+    def ownership_below(self, point: int | None = None) -> tuple[Floats, Floats] | None: ...
 
     def think(
         self,
@@ -84,6 +90,16 @@ class Options:
     ponder: bool = False
 
 
+FRONT: dict[str, Any] = {
+    "reportAnalysisWinratesAs": "SIDETOMOVE",
+    "analysisPVLen": PV_LENGTH - 1,
+    "analysisWideRootNoise": 0.04,
+    "analysisIgnorePreRootHistory": False,
+    "playoutDoublingAdvantagePla": "",
+}
+"""The defaults of settings of a session, by KataGo's names."""
+
+
 @dataclass
 class GtpSession:
     """The state that commands read and change. A command checks all its input before it changes anything."""
@@ -100,15 +116,10 @@ class GtpSession:
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
     front: dict[str, Any] = field(default_factory=dict)
-    """Settings that can be changed at any time, by KataGo's names."""
+    """Settings that can be changed at any time, by KataGo's names: those of FRONT, and `ponderingEnabled`."""
 
     def __post_init__(self) -> None:
-        self.front = {
-            "ponderingEnabled": self.options.ponder,
-            "reportAnalysisWinratesAs": "SIDETOMOVE",
-            "analysisPVLen": PV_LENGTH - 1,
-            **self.front,
-        }
+        self.front = {"ponderingEnabled": self.options.ponder, **FRONT, **self.front}
 
     def set_time(self, control: TimeControl | None) -> None:
         """Start both clocks; None for no time limit."""
@@ -127,6 +138,19 @@ class GtpSession:
         bounded = any(bound is not None for bound in (limits.visits, limits.playouts, limits.seconds, clock))
         return limits if bounded else replace(limits, visits=self.options.visits_without_clock)
 
+    def overrides(self, color: int, *, analysis: bool = False) -> dict[str, Any]:
+        """Settings of the search for a position in which this color moves.
+
+        KataGo's search is wider in an analysis. Its doubling advantage belongs to one color if that was named.
+        """
+        params, found = self.engine.params_on(self.game.size), {}
+        if analysis and params.selection == "puct-katago":
+            found["wide_root_noise"] = self.front["analysisWideRootNoise"]
+        owner = {"B": BLACK, "W": WHITE}.get(self.front["playoutDoublingAdvantagePla"][:1])
+        if params.playout_doubling_advantage and owner not in (None, color):
+            found["playout_doubling_advantage"] = -params.playout_doubling_advantage
+        return found
+
     def search(
         self,
         color: int,
@@ -135,12 +159,14 @@ class GtpSession:
         every: float = 0.25,
         cleanup: bool = False,
         restrictions: Sequence[MoveRestriction] = (),
+        overrides: Mapping[str, Any] = MappingProxyType({}),
         until: Callable[[], bool] | None = None,
     ) -> SearchResult:
         """Search a move of this color within its limits, or until `until()` (`stop`), and charge its clock."""
         started = self.now()
         self.lines.search_begins()
-        self.engine.set_position(with_turn(self.game, color), restrictions=restrictions)
+        wanted = {**self.overrides(color), **overrides}
+        self.engine.set_position(with_turn(self.game, color), restrictions=restrictions, overrides=wanted)
         until = until or self.lines.stop_requested
         result = self.engine.think(self.limits_for(color), on_progress, until=until, every=every, cleanup=cleanup)
         if color in self.clocks:
@@ -150,6 +176,6 @@ class GtpSession:
     def after_command(self) -> None:
         """Ponder if the command made a move and no input is waiting."""
         if self.ponder_next and self.front["ponderingEnabled"] and not self.finished and not self.lines.pending():
-            self.engine.set_position(self.game)
+            self.engine.set_position(self.game, overrides=self.overrides(self.game.to_play))
             self.engine.ponder()
         self.ponder_next = False

@@ -161,7 +161,7 @@ def _read(path: Path, conditions: Conditions) -> Iterator[tuple[str, Line]]:
 
 def _main_line(where: str, tree: bytes, conditions: Conditions) -> Line:
     try:
-        game, _ = read_game(tree, partial=conditions.opening is not None)
+        game, _ = read_game(tree, partial=conditions.opening is not None, rules=conditions.rules)
     except SgfError as error:
         raise RecipeError(f"{where}: {error}") from error
     if game.size != conditions.size:

@@ -43,14 +43,16 @@ def read_game(
     Args:
         source: The bytes of a record, or the path of a file.
         partial: Read a damaged or illegal game up to the damage or the illegal move.
-        rules: The rule set of a record without one; empty to guess (`SgfInfo.rules_or_guess`).
+        rules: The rule set of a record that names none or an unknown one; empty to guess where it names none
+            (`SgfInfo.rules_or_guess`).
         komi: The komi of a record without one; None to guess (`SgfInfo.komi_or_guess`).
 
     Returns:
         The game, and the game information as the record gives it, without guesses.
 
     Raises:
-        SgfError: The record is not a complete legal game of Go (with `partial`: no game at all).
+        SgfError: The record is not a complete legal game of Go (with `partial`: no game at all), or names unknown
+            rules.
         OSError: The file cannot be read.
     """
     record = read_record(first_tree(source if isinstance(source, bytes) else Path(source).read_bytes()))

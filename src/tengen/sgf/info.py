@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sgfmill import sgf_grammar
 
+from tengen.errors import SgfError
 from tengen.rules import Rules
 from tengen.sgf import values
 from tengen.sgf.grammar import Properties
@@ -18,7 +19,8 @@ from tengen.sgf.values import Result
 class SgfInfo:
     """The game information of a record. An empty text, None and `Result()` mean unknown.
 
-    Ranks are `9d`, `2p` or `5k`. `rules` is the name of a rule set or the text of its parts.
+    Ranks are `9d`, `2p` or `5k`. `rules` is the name of a rule set or the text of its parts. Where the record names
+    rules that Tengen does not know, `rules` is empty and `unknown_rules` has their text.
     """
 
     black: str = ""
@@ -27,6 +29,7 @@ class SgfInfo:
     white_rank: str = ""
     komi: float | None = None
     rules: str = ""
+    unknown_rules: str = ""
     handicap: int = 0
     result: Result = field(default_factory=Result)
     date: datetime.date | None = None
@@ -37,7 +40,12 @@ class SgfInfo:
 
     @property
     def rules_or_guess(self) -> str:
-        """The rule set, or a guess from the komi: 7.5 Chinese, any other Japanese."""
+        """The rule set, or where the record names none a guess from the komi: 7.5 Chinese, any other Japanese.
+
+        Raises SgfError where the record names unknown rules.
+        """
+        if self.unknown_rules and not self.rules:
+            raise SgfError(f"unknown rules: RU[{self.unknown_rules[:40]}]; choose a rule set to read the record by")
         return self.rules or ("chinese" if self.komi == 7.5 else "japanese")
 
     @property
@@ -56,14 +64,13 @@ _TEXTS = {
     "white": "PW",
     "black_rank": "BR",
     "white_rank": "WR",
-    "rules": "RU",
     "event": "EV",
     "place": "PC",
     "comment": "GC",
     "application": "AP",
 }
 
-FACTS = frozenset({"GM", "FF", "CA", "SZ", "KM", "HA", "DT", "RE", *_TEXTS.values()})
+FACTS = frozenset({"GM", "FF", "CA", "SZ", "RU", "KM", "HA", "DT", "RE", *_TEXTS.values()})
 """Root properties that `root_properties` writes."""
 
 
@@ -88,6 +95,7 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
         white_rank=values.rank(text("WR")),
         komi=komi,
         rules=values.rules(text("RU")),
+        unknown_rules=values.unknown_rules(text("RU")),
         handicap=handicap,
         result=result,
         date=values.date(text("DT")),
@@ -100,8 +108,9 @@ def read_info(root: Properties, charset: str) -> SgfInfo:
 
 def root_properties(info: SgfInfo, size: int) -> Properties:
     """The game information as root properties in UTF-8, for a board size; unknown values are left out."""
-    facts = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
+    facts: dict[str, str] = {name: getattr(info, attribute) for attribute, name in _TEXTS.items()}
     facts |= {
+        "RU": info.rules or info.unknown_rules,
         "KM": "" if info.komi is None else f"{info.komi:g}",
         "HA": str(info.handicap or ""),
         "DT": str(info.date or ""),

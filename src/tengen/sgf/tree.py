@@ -192,11 +192,15 @@ class GameNode:
             self.properties.pop(name, None)
 
 
+_STAND_IN = "ko=simple,scoring=area,suicide=true,bonus=none"  # forbids the least
+
+
 class GameTree:
     """A game with its variations. `read_tree` reads one from SGF, `GameTree.of_game` makes one from a game.
 
-    size: 2 to 19. rules, komi: of the positions; from the record, or guessed. charset: the encoding of the raw
-    properties. problems: what could not be read, in words.
+    size: 2 to 19. rules, komi: of the positions; from the record, or guessed where it names none. Rules that it names
+    but Tengen does not know are a problem, and rules that allow nearly every move stand in for them. charset: the
+    encoding of the raw properties. problems: what could not be read, in words.
 
     A node with a `problem` stays in the tree and is written again, but `variations`, `walk` and `line` skip it with all
     that follows. The tree remembers for each node which variation was last visited; `line` and `following` go that way.
@@ -205,10 +209,13 @@ class GameTree:
     def __init__(self, size: int, root: Properties, charset: str = "utf-8") -> None:
         info = read_info(root, charset)
         self.size = size
+        self.problems: list[str] = []
+        if info.unknown_rules:
+            self.problems.append(f"the rules RU[{info.unknown_rules[:40]}] are unknown: shown by {_STAND_IN}")
+            info = replace(info, rules=_STAND_IN)
         self.rules = info.rules_or_guess
         self.komi = info.komi_or_guess
         self.charset = charset
-        self.problems: list[str] = []
         self._nodes: dict[int, GameNode] = {}
         self._next_id = 0
         self._visited: dict[int, GameNode] = {}

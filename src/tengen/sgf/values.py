@@ -112,24 +112,35 @@ def date(text: str) -> datetime.date | None:
     return None if day == datetime.date(1970, 1, 1) else day
 
 
+# Beginnings of RU values as servers and editors write them, beside the names that Rules.parse() knows.
 _RULES = {
     "japanese": ("japan", "jp", "日本"),
     "chinese": ("chin", "cn", "中国", "中國"),
     "korean": ("korea", "kr", "한국", "韩国", "韓国"),
-    "aga": ("aga",),
-    "new-zealand": ("nz", "new zealand", "new-zealand"),
+    "aga": ("aga ", "american"),
+    "bga": ("bga ", "british"),
+    "french": ("french ", "ffg"),
+    "ing": ("ing ", "goe ", "应氏", "應氏"),
+    "new-zealand": ("nz ", "new zealand", "new-zealand"),
     "tromp-taylor": ("tromp",),
 }
 
 
 def rules(text: str) -> str:
-    """The rule set of an RU value, as `Rules.text` writes it; empty for an unknown one."""
+    """The rule set of an RU value, as `Rules.text` writes it; empty for none and for an unknown one."""
     plain = text.strip().lower()
     try:
         return Rules.parse(plain).text
     except RecipeError:
         pass
-    return next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
+    found = next((name for name, starts in _RULES.items() if plain.startswith(starts)), "")
+    return Rules.parse(found).text if found else ""
+
+
+def unknown_rules(text: str) -> str:
+    """An RU value that names rules which `rules` does not know; empty for a known one, none, `?` and `unknown`."""
+    plain = text.strip()
+    return "" if plain.lower() in _NOTHING or rules(plain) else plain
 
 
 _ZI_KOMI = (2.75, 3.25, 3.75)

@@ -126,7 +126,8 @@ class NewGameDialog:
             ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
             self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
-            ui.select(RULE_NAMES, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
+            names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
+            ui.select(names, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
             ).props("outlined dense options-dense")
             ui.number(label="Komi", value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(

@@ -1,0 +1,167 @@
+"""A network file in int8, by post-training quantisation with NNCF (extra `quantize`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from tengen.disk import write_whole
+from tengen.errors import MissingExtra
+from tengen.evaluators.evaluation import InputBatch
+from tengen.evaluators.evaluator import BatchEvaluator
+from tengen.evaluators.network_file import int8_path, read_card
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.game import Game
+
+MOST_TOP1_LOSS, MOST_VALUE_ERROR = 0.005, 0.01
+"""What the quantisation may cost: share of positions with another best move; mean error of the winrate, 0 to 1."""
+_SIZE_PLIES = {19: 200, 13: 100, 9: 40}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What int8 changes against f32 on positions that it was not calibrated on.
+
+    `same_move` is the share of positions with the same best move, `policy_kl` the mean divergence of the policy in
+    nats, `winrate_error` the mean absolute difference of the winrate (0 to 1), `speed` the ratio of evaluations a
+    second of processor time on this machine, both by OpenVINO's own operations. `heads` says whether the heads are int8
+    too.
+    """
+
+    positions: int
+    same_move: float
+    policy_kl: float
+    winrate_error: float
+    speed: float
+    heads: bool
+
+    @property
+    def fine(self) -> bool:
+        return self.same_move >= 1 - MOST_TOP1_LOSS and self.winrate_error <= MOST_VALUE_ERROR
+
+
+def drawn_positions(evaluator: BatchEvaluator, count: int, seed: int = 0) -> list[Game]:
+    """Positions of games that the network plays against itself, with moves drawn from its policy."""
+    size = evaluator.only_size or 19
+    plies = _SIZE_PLIES.get(size, size * size // 2)
+    random = np.random.default_rng(seed)
+    games = [Game(size) for _ in range(max(1, -(-count // 16)))]
+    found: list[Game] = []
+    chosen = set(np.linspace(1, plies, 16).astype(int).tolist())
+    for ply in range(1, plies + 1):
+        policy = evaluator.evaluate(games).policy[:, :-1].astype(float) ** 1.5
+        for game, row in zip(games, policy, strict=True):
+            if row.sum() > 0:
+                game.play(int(random.choice(size * size, p=row / row.sum())))
+            if ply in chosen:
+                found.append(game.copy())
+    return [found[i] for i in random.permutation(len(found))[:count]]
+
+
+def quantize(
+    path: Path, positions: Sequence[Game] | None = None, count: int = 256, target: Path | None = None
+) -> tuple[Path, Cost]:
+    """Write the int8 file of a network beside it, or as `target`, with the cost on its card; returns both.
+
+    Half of `positions` (drawn from the network's own games unless given) calibrate, the other half judge. Where the
+    cost is above the limits, the heads stay in f32; where it still is, the card says so and `auto` does not take the
+    file. Raises MissingExtra without NNCF and ONNX Runtime.
+    """
+    try:
+        import nncf
+    except ModuleNotFoundError as error:
+        raise MissingExtra("tengen nets quantize", "quantize") from error
+    target = target or int8_path(path)
+    plain = OpenVinoEvaluator(path, precision="f32", winograd=False, remember=False)
+    games = list(positions or drawn_positions(plain, count))
+    calibrating, judging = (plain.encoded(half) for half in (games[::2], games[1::2]))
+    model = _prepared(path)
+    data = nncf.Dataset([_feeds(calibrating[i : i + 1]) for i in range(len(calibrating))])
+    for heads in (True, False):
+        ignored = nncf.IgnoredScope(names=[] if heads else _heads(model), validate=False)
+        made = nncf.quantize(
+            model,
+            data,
+            preset=nncf.QuantizationPreset.MIXED,
+            subset_size=len(calibrating),
+            ignored_scope=ignored,
+            # Processors without VNNI add pairs of products in 16 bits: weights of 7 bits cannot overflow them.
+            advanced_parameters=nncf.AdvancedQuantizationParameters(overflow_fix=nncf.OverflowFix.ENABLE),
+        )
+        _write(made, path, target, None)
+        cost = _cost(plain, target, judging, heads)
+        if cost.fine:
+            break
+    _write(made, path, target, cost)
+    return target, cost
+
+
+def _prepared(path: Path) -> onnx.ModelProto:
+    """The network without casts to float32 at its outputs, which do nothing and on which NNCF 3.4 fails."""
+    model = onnx.load(path)
+    outputs = {port.name for port in model.graph.output}
+    for node in model.graph.node:
+        if node.op_type == "Cast" and node.output[0] in outputs:
+            node.op_type = "Identity"
+            del node.attribute[:]
+    return model
+
+
+def _feeds(rows: InputBatch) -> dict[str, Any]:
+    return dict(zip(("planes", "scalars", "mask"), rows.arrays, strict=True))
+
+
+def _heads(model: onnx.ModelProto) -> list[str]:
+    """The nodes that not every output depends on."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+
+    def above(output: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [output]
+        while waiting:
+            node = makers.get(waiting.pop())
+            if node is not None and node.name not in seen:
+                seen.add(node.name)
+                waiting += node.input
+        return seen
+
+    common = set.intersection(*(above(port.name) for port in model.graph.output))
+    return [node.name for node in model.graph.node if node.name not in common]
+
+
+def _write(model: onnx.ModelProto, path: Path, target: Path, cost: Cost | None) -> None:
+    card = read_card(path)
+    metrics = card.metrics | ({"int8": asdict(cost) | {"fine": cost.fine}} if cost else {})
+    del model.metadata_props[:]
+    onnx.helper.set_model_props(model, card.model_copy(update={"metrics": metrics}).metadata())
+    with write_whole(target, durable=False) as temporary:
+        onnx.save(model, temporary)
+
+
+def _cost(plain: OpenVinoEvaluator, target: Path, judging: InputBatch, heads: bool) -> Cost:
+    int8 = OpenVinoEvaluator(target, precision="f32", winograd=False, remember=False)
+    one, other = plain.infer(judging), int8.infer(judging)
+    p, q = (np.maximum(found.policy.astype(float), 1e-12) for found in (one, other))
+    return Cost(
+        positions=len(judging),
+        same_move=float((one.policy.argmax(1) == other.policy.argmax(1)).mean()),
+        policy_kl=round(float((p * np.log(p / q)).sum(1).mean()), 5),
+        winrate_error=round(float(np.abs(one.value - other.value).mean() / 2), 5),
+        speed=round(_rate(int8, judging[:8]) / _rate(plain, judging[:8]), 2),
+        heads=heads,
+    )
+
+
+def _rate(evaluator: OpenVinoEvaluator, rows: InputBatch, seconds: float = 1.0) -> float:
+    """Positions a second of processor time."""
+    evaluator.infer(rows)
+    done, start, begun = 0, time.process_time(), time.monotonic()
+    while time.monotonic() - begun < seconds or not done:
+        done += len(evaluator.infer(rows))
+    return done / (time.process_time() - start)

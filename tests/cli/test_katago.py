@@ -1,0 +1,61 @@
+"""tengen-katago takes the arguments that front ends give to KataGo's program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tengen.cli import katago
+
+
+def test_gtp_arguments_of_katago_become_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "gtp.cfg"
+    text = "maxVisits = 500\nrules = japanese\nponderingEnabled = true\nnumSearchThreads = 6\noddity = 1\n"
+    config.write_text(text + "resignThreshold = -0.9\nreportAnalysisWinratesAs = BLACK\n")
+    given = f"-model net.bin.gz -config {config} -override-config maxTime=2,allowResignation=false --threads 2"
+    options = " ".join(katago.gtp_arguments(given.split()))
+    assert options.startswith("--net net.bin.gz ")
+    settings = "maxVisits=500 resignThreshold=-0.9 reportAnalysisWinratesAs=BLACK maxTime=2 allowResignation=false"
+    assert "".join(f" --set {setting}" for setting in settings.split()) in options
+    assert options.endswith(" --ponder --rules japanese --threads 2") and "oddity" not in options
+    assert "oddity" in capsys.readouterr().err
+
+
+def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert katago.main(["version"]) == 0 and "KataGo v1.17.2" in capsys.readouterr().out
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tengen.cli.katago",
+            "gtp",
+            "-override-config",
+            "maxVisits=5,komi=0.5,resignThreshold=-0.8",
+        ],
+        input="get_komi\nkata-get-param maxVisits\nkata-get-param resignThreshold\nname\nquit\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=Path(__file__).parent.parent.parent / "src",
+    )
+    assert done.stdout.split("\n\n")[:4] == ["= 0.5", "= 5", "= -0.8", "= KataGo"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["benchmark", "-model", "x"], "tengen bench"),
+        (["analysys"], "did you mean analysis"),
+        (["gtp", "-override-config", "maxVisits=0"], "maxVisits"),
+        (["gtp", "-config", "nowhere.cfg"], "nowhere.cfg"),
+        (["analysis", "-model", "nowhere.bin.gz"], "nowhere.bin.gz"),
+        (["analysis", "-analysis-threads", "0"], "analysis-threads"),
+    ],
+)
+def test_what_cannot_be_is_one_line(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert katago.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1 and reason in error

@@ -1,0 +1,78 @@
+"""KataGo's files wherever a network is named: converted once, by several callers at a time, with a profile."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import katago_twin
+import numpy as np
+import pytest
+
+from tengen.errors import NetworkError
+from tengen.evaluators import load_evaluator, network_file
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.game import Game
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return written(tmp_path / "plain.txt", metadata=False)
+
+
+def written(path: Path, metadata: bool) -> Path:
+    maker = katago_twin.Maker(15, 3, "mish")
+    path.write_bytes(katago_twin.text(maker.model((maker.ordinary(),), metadata=metadata), binary=False))
+    return path
+
+
+def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Path] = []
+
+    def convert(path: Path, *rest: Any) -> Any:
+        calls.append(path)
+        return whole(path, *rest)
+
+    whole = network_file.convert
+    monkeypatch.setattr(network_file, "convert", convert)
+    with ThreadPoolExecutor(4) as pool:
+        (found,) = set(pool.map(find_network, [plain] * 4))
+    assert calls == [plain] and read_card(found).name == "tiny-v15"
+    moved = plain.rename(plain.with_name("other.txt"))  # the content counts, not the name
+    assert find_network(moved) == found and len(calls) == 1
+
+
+def test_a_profile_follows_the_name(tmp_path: Path) -> None:
+    human = written(tmp_path / "human.txt", metadata=True)
+    game = Game(9).play("D4")
+    policies = {}
+    for profile in ("", "@rank_9d", "@rank_20k", "@proyear_1850"):
+        evaluator = load_evaluator(f"{human}{profile}", "onnxruntime")
+        policies[profile] = evaluator.evaluate([game]).policy
+        assert evaluator.name == f"tiny-v15{profile or '@rank_9d'}" and not evaluator.on(9).has_optimism
+    assert np.array_equal(policies[""], policies["@rank_9d"])
+    assert len({policy.tobytes() for policy in policies.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("profile", "message"),
+    [("rank_40k", "no profile 'rank_40k': choose"), ("../x", "no profile '../x': it is made of")],
+)
+def test_unknown_profiles(profile: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match=message):
+        find_network(f"{written(tmp_path / 'human.txt', metadata=True)}@{profile}")
+
+
+def test_unknown_files(plain: Path) -> None:
+    with pytest.raises(NetworkError, match=r"no network 'nothing\.bin\.gz': neither an installed one nor a file"):
+        find_network("nothing.bin.gz")
+    with pytest.raises(NetworkError, match=r"plain\.txt imitates no people, so that it takes no profile 'rank_5k'"):
+        find_network(f"{plain}@rank_5k")
+
+
+def test_a_cache_folder_that_cannot_be_made(plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    found = find_network(plain)
+    assert read_card(found).name == "tiny-v15" and find_network(plain) == found

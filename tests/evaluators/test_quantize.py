@@ -1,0 +1,71 @@
+"""Which precision is taken, and the quantisation of a network."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from small_network import random_inputs
+
+from tengen.errors import NetworkError
+from tengen.evaluators import openvino
+from tengen.evaluators.network_file import find_network, int8_path, read_card
+from tengen.evaluators.openvino import OpenVinoEvaluator
+
+
+def int8_file(network: Path, folder: Path, fine: bool) -> Path:
+    """A copy of a network with another one of a twice as steep policy as its int8 file; returns the copy."""
+    copy = folder / "copy.onnx"
+    shutil.copy(network, copy)
+    model = onnx.load(network)
+    for node in model.graph.node:
+        for i, name in enumerate(node.output):
+            node.output[i] = "half" if name == "policy" else name
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2, np.float32), "two"))
+    model.graph.node.append(onnx.helper.make_node("Mul", ["half", "two"], ["policy"], "steeper"))
+    card = read_card(network)
+    del model.metadata_props[:]
+    onnx.helper.set_model_props(model, card.model_copy(update={"metrics": {"int8": {"fine": fine}}}).metadata())
+    onnx.save(model, int8_path(copy))
+    return copy
+
+
+@pytest.mark.parametrize("fine, instructions", [(True, True), (True, False), (False, True)])
+def test_auto_takes_int8_where_it_gains_and_costs_little(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fine: bool, instructions: bool
+) -> None:
+    monkeypatch.setattr(openvino, "multiplies_int8", lambda: instructions)
+    copy = int8_file(network, tmp_path, fine)
+    auto, asked = OpenVinoEvaluator(copy, remember=False), OpenVinoEvaluator(copy, precision="int8", remember=False)
+    assert (auto.precision == "int8") == (fine and instructions) and asked.precision == "int8"
+    inputs = random_inputs([9] * 2, 9)
+    plain = OpenVinoEvaluator(copy, precision="f32", remember=False).infer(inputs).policy
+    squares = plain**2 / (plain**2).sum(1, keepdims=True)
+    assert np.allclose(asked.infer(inputs).policy, squares, atol=0.02)
+    assert not np.allclose(plain, squares, atol=1e-4)
+
+
+def test_int8_needs_its_file(network: Path) -> None:
+    with pytest.raises(NetworkError, match="tengen nets quantize"):
+        OpenVinoEvaluator(network, precision="int8")
+
+
+@pytest.mark.parametrize("flags, expected", [("avx2 fma", False), ("avx2 avx_vnni", True), ("amx_int8 avx2", True)])
+def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str, expected: bool) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\nflags\t\t: fpu {flags}\n")
+    assert openvino.multiplies_int8() == expected
+
+
+def test_a_quantised_network(tmp_path: Path) -> None:
+    pytest.importorskip("nncf", reason="the extra [quantize] is not installed")
+    from tengen.evaluators.quantize import quantize
+
+    copy = tmp_path / "copy.onnx"
+    shutil.copy(find_network("zero-7x7"), copy)
+    path, cost = quantize(copy, count=16)
+    card = read_card(path)
+    assert path == int8_path(copy) and card.metrics["int8"]["same_move"] == cost.same_move
+    assert any(node.op_type == "QuantizeLinear" for node in onnx.load(path).graph.node)
+    assert cost.positions == 8 and 0 < cost.policy_kl < 0.3 and cost.winrate_error < 0.1
+    assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"

@@ -1,0 +1,50 @@
+"""KataGo itself, where it is installed: its raw outputs for positions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.coords import to_gtp
+from tengen.game import Game
+
+CONFIG = """
+logAllGTPCommunication = false
+logSearchInfo = false
+rules = japanese
+maxVisits = 1
+numSearchThreads = 1
+"""
+
+
+def ask_katago(network: Path, games: Sequence[Game], folder: Path) -> list[tuple[float, float, np.ndarray]]:
+    """Value and lead of the side to move, and the policy of all points (0 where illegal). Skips without KataGo."""
+    program = os.environ.get("KATAGO") or shutil.which("katago")
+    if not program:
+        pytest.skip("no KataGo: set KATAGO to its binary, or put katago in the PATH")
+    (folder / "gtp.cfg").write_text(CONFIG)
+    commands = []
+    for game in games:
+        commands += [f"boardsize {game.size}", "clear_board", f"kata-set-rules {json.dumps(game.rules.katago)}"]
+        commands += [f"komi {game.komi}", *(f"play {'bw'[c]} {to_gtp(p, game.size)}" for c, p in game.moves)]
+        commands.append("kata-raw-nn 0 0")
+    talk = subprocess.run(
+        [program, "gtp", "-model", network, "-config", folder / "gtp.cfg"],
+        input="\n".join([*commands, "quit\n"]), capture_output=True, text=True, timeout=300, check=True, cwd=folder,
+    )  # fmt: skip
+    answers = [text.split() for text in talk.stdout.split("\n\n") if "whiteWin" in text]
+    assert len(answers) == len(games), talk.stdout + talk.stderr
+    found = []
+    for game, words in zip(games, answers, strict=True):
+        win, loss, lead = (float(words[words.index(name) + 1]) for name in ("whiteWin", "whiteLoss", "whiteLead"))
+        sign, start = (1 if game.to_play else -1), words.index("policy") + 1
+        policy = np.nan_to_num([float(word) for word in words[start : start + game.size**2]])
+        found.append((sign * (win - loss), sign * lead, policy))
+    return found
