@@ -3,7 +3,8 @@
     python benchmarks/search.py [--seconds 1] [--net NETWORK [--moves 200] [--visits 100] [--size 19]]
 
 With a network it measures a review instead: the positions of a game one after the other, each by a search of its own,
-and all of them side by side in a SearchQueue; `against_one_by_one` is the ratio of the seconds in the same run.
+and all of them side by side in a SearchQueue, also with a cache of evaluations as `tengen analysis` has one;
+`against_one_by_one` is the ratio of the seconds in the same run.
 
 `visits` counts whole simulations through Python, encoding of each position included; `bytes_per_node` is what a
 position in the tree takes. `against_batch_1` is the ratio to single positions of the same size in the same run.
@@ -12,13 +13,14 @@ position in the tree takes. `against_batch_1` is the ratio to single positions o
 import argparse
 import json
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from tengen.engine import Limits, SearchQueue
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import Evaluator, UniformEvaluator, load_evaluator
+from tengen.evaluators import CachedEvaluator, Evaluator, UniformEvaluator, load_evaluator
 from tengen.game import Game
 
 SIZES = (9, 13, 19)
@@ -66,16 +68,17 @@ def review(network: str, size: int, moves: int, visits: int) -> None:
             evaluations += search.evaluations
         return evaluations
 
-    def side_by_side(at_once: int, batch: int) -> int:
-        with SearchQueue(evaluator, batch=batch, at_once=at_once) as queue:
+    def side_by_side(at_once: int, batch: int, shared: Evaluator = evaluator) -> int:
+        with SearchQueue(shared, batch=batch, at_once=at_once) as queue:
             tasks = [queue.start(position, Limits(visits=visits, early_stop=False)) for position in positions]
             return sum(task.wait().evaluations for task in tasks)
 
-    ways = {
+    ways: dict[str, Callable[[], int]] = {
         "one by one, batch 1": lambda: one_by_one(1),
         "one by one, batch 8": lambda: one_by_one(8),
         "side by side, 16 x 8": lambda: side_by_side(16, 8),
         "side by side, 32 x 2": lambda: side_by_side(32, 2),
+        "side by side, 32 x 2, cached": lambda: side_by_side(32, 2, evaluator.wrapped(CachedEvaluator)),
     }
     first = 0.0
     for name, way in ways.items():
