@@ -21,7 +21,7 @@ import pytest
 import torch
 
 from tengen.data.store import Store
-from tengen.errors import RecipeError, TengenError
+from tengen.errors import RecipeError, TengenError, TrainingDiverged
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
@@ -265,13 +265,13 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(
 
 
 @pytest.mark.timeout(120)
-def test_ctrl_c_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     process = start(recipe, tmp_path / "run")
     until = time.monotonic() + 60
     while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 143
     run(recipe, tmp_path / "run")
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
@@ -350,6 +350,18 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     (rated,) = RatingBook.read(out).events
     assert len(waits) == 1 and rated.number == 3
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
+
+
+def test_a_network_that_diverges_never_plays(recipe: Path, tmp_path: Path) -> None:
+    """The run stops before it is promoted, and goes on with another learning rate."""
+    out = tmp_path / "run"
+    with pytest.raises(TrainingDiverged, match=r"a lower --set learn\.optimizer\.lr"):
+        run(recipe, out, *SMALL, "learn.optimizer.lr_rest=1e30")
+    assert not events_of(out) and not SelfPlayFolder(out).saved_checkpoints()
+    assert [number for number, _ in SelfPlayFolder(out).networks()] == [0]
+    path = run(recipe, out, *SMALL)
+    assert [event["played_before"] for event in events_of(out)] == [8, 0], "its games are kept"
+    assert np.isfinite(load_evaluator(path).evaluate([Game(5)]).policy).all()
 
 
 def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ from dataclasses import dataclass
 
 import tengen
 from tengen.errors import MissingExtra, TengenError, unknown_name
+from tengen.runs.interruption import Terminated
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ _TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "tensorboard"})
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tengen` with these arguments (by default those of the process) and return its exit status.
 
-    0: success. 2: an error that the user can correct, one line on stderr. 130: an interruption by Ctrl-C. With
-    `--debug` anywhere an error prints its traceback.
+    0: success. 2: an error that the user can correct, one line on stderr. 130: an interruption by Ctrl-C, 143: by
+    SIGTERM. With `--debug` anywhere an error prints its traceback.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     return guarded(lambda: _dispatch([arg for arg in given if arg != "--debug"]), debug="--debug" in given)
@@ -70,8 +72,8 @@ def guarded(work: Callable[[], int], *, debug: bool) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as interruption:
+        return EXIT_TERMINATED if isinstance(interruption, Terminated) else EXIT_INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -109,8 +111,9 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     except usage_error as error:
         message: str = getattr(error, "format_message", error.__str__)()
         raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+    except typer.Abort as abort:
+        # Typer makes it of a KeyboardInterrupt, and of an EOFError, which is no interruption.
+        raise abort.__cause__ or KeyboardInterrupt() from None
     return status if isinstance(status, int) else 0
 
 

@@ -1,6 +1,5 @@
 """`tengen evaluate`: how well a network predicts the games of a store."""
 
-import json
 import math
 import sys
 from dataclasses import replace
@@ -15,6 +14,7 @@ from rich.table import Table
 from tengen.cli.nets import find_file
 from tengen.data.sampler import Sampler
 from tengen.data.store import Store
+from tengen.disk import json_text
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
@@ -58,7 +58,7 @@ def command(
     else:
         name, judgement = _judge_network(network, games, batch, seed, every, positions)
     if as_json:
-        print(json.dumps(_as_json(name, judgement)))
+        print(json_text(_as_json(name, judgement)))
     else:
         _print(name, judgement)
 

@@ -20,9 +20,10 @@ import torch
 from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.folder import RunFolder
+from tengen.training.config import RATE_SETTINGS
 
-_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads")
-"""Settings that a resumed run may change: the updates do not depend on them."""
+_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads", *RATE_SETTINGS)
+"""Settings that a resumed run may change: what was learnt does not depend on them."""
 
 
 class PolicyGradientFolder(RunFolder):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tengen.disk import write_text
+from tengen.disk import json_text, write_text
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -45,7 +45,7 @@ class EventLog:
     def __init__(self, folder: Path, step: int, *, tensorboard: bool = True, again: Collection[str] = ()) -> None:
         self.path = folder / _FILE
         kept = [event for event in read_events(folder) if event["step"] <= step and event["event"] not in again]
-        write_text(self.path, "".join(json.dumps(event) + "\n" for event in kept))
+        write_text(self.path, "".join(json_text(event) + "\n" for event in kept))
         self._file = self.path.open("a", encoding="utf-8")
         self._scalars: SummaryWriter | None = None
         if tensorboard:
@@ -65,7 +65,7 @@ class EventLog:
         With `durable` the event survives a power failure once this returns.
         """
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
-        self._file.write(json.dumps(entry) + "\n")
+        self._file.write(json_text(entry) + "\n")
         self._file.flush()
         if durable:
             os.fsync(self._file.fileno())

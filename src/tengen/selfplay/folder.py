@@ -17,10 +17,11 @@ from typing import Any
 
 from tengen.runs.folder import RunFolder, numbered
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.training.config import RATE_SETTINGS
 
 _ABOUT = ("description", "paper", "hours", "recipe")
-_MAY_CHANGE = (*_ABOUT, "cycles", "games_at_once", "workers", "rating", "card", "keep_networks")
-"""Settings that a resumed run may change: games and batches do not depend on them."""
+_MAY_CHANGE = (*_ABOUT, "cycles", "games_at_once", "workers", "rating", "card", "keep_networks", *RATE_SETTINGS)
+"""Settings that a resumed run may change: what was played and learnt does not depend on them."""
 
 
 class SelfPlayFolder(RunFolder):

@@ -3,8 +3,11 @@
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from tengen.disk import file_name
+
+FileName = Annotated[str, AfterValidator(file_name)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -16,7 +19,7 @@ ValueLoss = Literal["auto", "mse", "bce"]
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def key(default: Any, meaning: str, **limits: Any) -> Any:
@@ -123,6 +126,8 @@ class TrainerConfig(Strict):
     threads: int = key(0, "CPU threads of PyTorch; 0: PyTorch decides", ge=0)
     compile: bool = key(False, "compile the network with torch.compile")
     callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
+    section: ClassVar[str] = "learn"
+    """Where recipes of this kind have these settings."""
     _has_validations: ClassVar[bool] = False
 
     @model_validator(mode="after")
@@ -132,6 +137,10 @@ class TrainerConfig(Strict):
         return self
 
 
+RATE_SETTINGS = ("learn.optimizer.lr", "learn.optimizer.lr_rest", "learn.schedule", "learn.clip")
+"""What a resumed run may change after it diverged: it decides further steps alone."""
+
+
 class TrainConfig(TrainerConfig):
     """A supervised run. It ends after `steps`, `epochs` or `max_hours`, whichever comes first.
 
@@ -139,6 +148,7 @@ class TrainConfig(TrainerConfig):
     run resumes too, but only a run of fixed steps repeats bit for bit.
     """
 
+    section: ClassVar[str] = "training"
     _has_validations: ClassVar[bool] = True
 
     batch_size: int = key(256, "positions in a step", ge=1)
@@ -237,7 +247,7 @@ class CardFacts(Strict):
 class Recipe(Strict):
     """What recipes of every kind say about themselves. Each kind adds `kind`."""
 
-    name: str = key(..., "name of the run and its result; the file's name unless given")
+    name: FileName = key(..., "name of the run and its result, no path; the file's name unless given")
     recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     description: str = key("", "text for people")
     paper: str | None = key(None, "the publication whose system the recipe follows")

@@ -53,6 +53,7 @@ from tengen.training.trainer import Callback, Trainer, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
+_RATES = ("training.optimizer.lr", "training.optimizer.lr_rest")  # a run that diverged goes on with lower ones
 _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
 
 
@@ -177,7 +178,7 @@ def train(
             before = saved["identity"]
             optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
             before["training"]["optimizer"] = optimizer.model_dump(mode="json")
-            check_same(out, before, _identity(run, inputs))
+            check_same(out, before, _identity(run, inputs), _RATES)
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))

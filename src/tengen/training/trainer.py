@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from tengen.data.split import derive
 from tengen.disk import write_whole
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TrainingDiverged
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
@@ -31,6 +31,7 @@ from tengen.training.optimizers import make_optimizer
 from tengen.training.schedules import Position, Schedule
 
 State = dict[str, Any]
+_LOOK_EVERY = 16  # steps between two looks at the loss on a GPU: a look waits for the device
 
 
 class Inputs(Protocol):
@@ -115,6 +116,8 @@ class Trainer(Generic[BatchT]):
         self.schedule = Schedule(config.schedule)
         compiled: Any = torch.compile(self.network) if config.compile else self.network
         self._module, self._stepper = self.fabric.setup(compiled, self.optimizer)
+        self._finite = torch.ones((), dtype=torch.bool, device=self.device)  # whether all losses so far are
+        self._last: BatchT | None = None
 
     @property
     def done(self) -> float:
@@ -153,7 +156,11 @@ class Trainer(Generic[BatchT]):
         self.call("on_end")
 
     def train_step(self, batch: BatchT) -> Tensor | None:
-        """Move the weights once; returns the norm of the gradient where it is clipped."""
+        """Move the weights once; returns the norm of the gradient where it is clipped.
+
+        Raises TrainingDiverged, and leaves the weights as they are, for a loss that is not finite; on a GPU up to 16
+        steps later, and never after a checkpoint.
+        """
         batch = self.fabric.to_device(batch)
         torch.manual_seed(derive(self._seed, self.step))
         self._set_learning_rate()
@@ -162,6 +169,10 @@ class Trainer(Generic[BatchT]):
         output: NetOutput = self._module(batch.planes, batch.scalars, batch.mask)
         total, parts = self._loss(output, batch)
         self.losses = {name: loss.detach() for name, loss in parts.items()}
+        self._finite &= total.detach().isfinite()
+        if self.device.type == "cpu" or self.step % _LOOK_EVERY == 0:
+            self._check_losses()
+        self._last = batch
         # Backward and update.
         self._stepper.zero_grad(set_to_none=True)
         self.fabric.backward(total)
@@ -196,7 +207,8 @@ class Trainer(Generic[BatchT]):
             getattr(callback, hook)(self, *values)
 
     def state(self) -> State:
-        """Everything that decides the next step, for a checkpoint."""
+        """Everything that decides the next step, for a checkpoint. Raises as `check_finite`."""
+        self.check_finite()
         return {
             "step": self.step,
             "seconds": self.seconds,
@@ -207,14 +219,43 @@ class Trainer(Generic[BatchT]):
             "schedule": self.schedule.state_dict(),
         }
 
+    @torch.no_grad()
+    def check_finite(self) -> None:
+        """Raise TrainingDiverged unless all losses so far, all weights and the averaged network's loss on the last
+        batch are finite."""
+        self._check_losses()
+        for module in (self.network, self.average):
+            if not all(bool(weights.isfinite().all()) for weights in module.state_dict().values()):
+                raise self._diverged("a weight")
+        if self._last is not None:
+            batch, mode = self._last, self.average.training
+            loss, _ = self._loss(self.average.eval()(batch.planes, batch.scalars, batch.mask), batch)
+            self.average.train(mode)
+            if not loss.isfinite():
+                raise self._diverged("the loss of the averaged network")
+
+    def _check_losses(self) -> None:
+        if not self._finite:
+            raise self._diverged("the loss")
+
+    def _diverged(self, what: str) -> TrainingDiverged:
+        section, rate = self.config.section, self.config.optimizer.lr
+        return TrainingDiverged(
+            f"training diverged: {what} is not finite at step {self.step:,}; the last checkpoint is kept: the same "
+            f"command with a lower --set {section}.optimizer.lr=... (now {rate:g}) or with {section}.clip continues it"
+        )
+
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned, on any device."""
+        """Go on from what `state` returned, on any device, with the learning rates of the configuration."""
+        rates = [group["initial_lr"] for group in self.optimizer.param_groups]
         self.step, self.seconds = int(state["step"]), float(state["seconds"])
         self.network.load_state_dict(state["network"])
         if self._ema:
             self.average.load_state_dict(state["average"])
         self.scalars.load_state_dict(state["scalars"])
         self.optimizer.load_state_dict(state["optimizer"])
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["initial_lr"] = rate
         if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
             self.schedule.load_state_dict(state["schedule"])
 
