@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import platform
+import re
+import subprocess
 import threading
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import psutil
 
@@ -15,6 +20,31 @@ def core_count() -> int:
     if hasattr(process, "cpu_affinity"):  # not on macOS
         return len(process.cpu_affinity())
     return psutil.cpu_count() or 1
+
+
+@cache
+def processor() -> str:
+    """The name of the processor, as far as the system tells it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # no Linux
+        return platform.processor() or platform.machine()
+    found = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
+    return found[1] if found else platform.machine()
+
+
+@cache
+def source_commit() -> str:
+    """The commit of the code, with `+` where files differ from it; empty for an installed package."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
 
 
 def available_memory() -> int:

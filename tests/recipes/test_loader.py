@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "", "a\\b", "C:x", "x" * 201])
 def test_a_name_is_no_path(name: str) -> None:
     """It would be written outside of the folder of the run."""
-    with pytest.raises(RecipeError, match="name: it becomes the name of a file: give .* none of them a slash"):
+    with pytest.raises(RecipeError, match=r"name: it becomes the name of a file: give .* none of them a slash"):
         load_recipe("tiny", [f"name={json.dumps(name)}"])
 
 

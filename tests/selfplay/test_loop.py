@@ -95,6 +95,14 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def small(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the settings SMALL."""
+    out = tmp_path_factory.mktemp("small") / "run"
+    run(recipe, out, *SMALL)
+    return out
+
+
 def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=SelfPlayConfig)
     with ShutdownFlag() as stop:
@@ -373,11 +381,29 @@ def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_pa
     assert read_card(made).name == "micro"
 
 
-def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04"])
+def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Path, damage: bytes) -> None:
+    """In its second cycle the log of the first one is no JSON any more, and the newest checkpoint is damaged."""
+    out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
+    shutil.copytree(small, out)
+    lines = (out / "log.jsonl").read_text().splitlines()
+    kept = [line[: len(line) // 2] if '"cycle": 0' in line else line for line in lines if '"cycle": 1' not in line]
+    (out / "log.jsonl").write_text("\n".join(kept) + "\n")
+    folder.checkpoint(2).unlink()
+    folder.network(2).unlink()
+    folder.checkpoint(1).write_bytes(damage)
+    path = run(recipe, out, *SMALL)
+    found, expected = what_was_made(out), what_was_made(small)
+    assert_same({**found, "cycles": found["cycles"][1:]}, {**expected, "cycles": expected["cycles"][1:]})
+    assert [event.get("lost", False) for event in events_of(out)] == [True, False]
+    assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
+
+
+def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path, tmp_path: Path) -> None:
     """Of the networks that the same run makes without."""
-    plain = run(recipe, tmp_path / "plain", *SMALL)
+    plain = small / "nets" / "micro.onnx"
     mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
-    before, last = (load_module(SelfPlayFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
+    before, last = (load_module(SelfPlayFolder(small).network(number)).state_dict() for number in (1, 2))
     found = load_module(mean).state_dict()
     assert any(not torch.equal(before[name], last[name]) for name in found)
     bias = [name for name in found if name.endswith("bias")]  # filters are kept at norm 1, with a gain

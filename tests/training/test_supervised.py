@@ -30,11 +30,11 @@ from tengen.networks.export import export  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training import supervised  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, checkpoints  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, Trainer, make_fabric  # noqa: E402
+from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -343,6 +343,22 @@ def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunC
     torch.save({"state_dict": {}, "global_step": 30, "run": {}}, path)  # the form of Lightning's Trainer
     with pytest.raises(RecipeError, match="another version of Tengen; give another folder with --out"):
         train(run, tmp_path / "run", show_progress=False)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "one bit"])
+def test_the_newest_checkpoint_that_can_be_read_is_taken(unbroken: Path, tmp_path: Path, damage: str) -> None:
+    """PyTorch itself reads weights with a wrong bit without a word."""
+    (_, good) = checkpoints(unbroken / "checkpoints")[-1]
+    data = bytearray(good.read_bytes())
+    if damage == "one bit":
+        data[len(data) // 2] ^= 1
+    (tmp_path / "step-00000040.ckpt").write_bytes({"empty": b"", "cut": data[: len(data) // 2]}.get(damage, data))
+    with pytest.raises(DamagedCheckpoint, match=r"step-00000040\.ckpt is damaged: "):
+        newest_checkpoint(tmp_path)
+    shutil.copyfile(good, tmp_path / "step-00000030.ckpt")
+    found = newest_checkpoint(tmp_path)
+    assert found is not None and found[0] == found[1]["step"] == 30
+    assert newest_checkpoint(tmp_path / "nowhere") is None
 
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:

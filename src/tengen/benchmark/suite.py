@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -27,7 +25,7 @@ from tengen.benchmark.playing import (
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
 from tengen.evaluators.evaluator import Evaluator
-from tengen.machine import core_count, total_memory
+from tengen.machine import core_count, processor, total_memory
 from tengen.training.config import RunConfig
 
 PLAY_SIZES = (9, 19)
@@ -60,20 +58,11 @@ def this_machine() -> Machine:
     """The machine that this process runs on."""
     return Machine(
         tengen=tengen.__version__,
-        processor=_processor(),
+        processor=processor(),
         cores=core_count(),
         memory=total_memory(),
         load=round(psutil.getloadavg()[0], 1),
     )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 @dataclass

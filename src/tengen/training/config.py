@@ -8,6 +8,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from tengen.disk import file_name
 
 FileName = Annotated[str, AfterValidator(file_name)]
+DEFAULT_FRACTION = 0.02
+"""Share of the games that validate unless a recipe says otherwise."""
+
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -206,7 +209,9 @@ class RecordsConfig(Strict):
 
     store: str = key(..., "folder of the game store")
     validation_store: str | None = key(None, "another store for validation; then all games of `store` are trained on")
-    validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
+    validation_fraction: float = key(
+        DEFAULT_FRACTION, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1
+    )
 
 
 class DataConfig(RecordsConfig):

@@ -39,8 +39,9 @@ from tengen.training.callbacks import (
     checkpoints,
     evaluator_of,
     make_callbacks,
+    newest_checkpoint,
 )
-from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
+from tengen.training.card import board_sizes, facts_of, games_key, games_learnt, make_card, metric_entries, provenance
 from tengen.training.config import OptimizerConfig, RunConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
@@ -49,7 +50,7 @@ from tengen.training.optimizers import make_optimizer
 from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, start_from, with_network
-from tengen.training.trainer import Callback, Trainer, read_checkpoint
+from tengen.training.trainer import Callback, Trainer
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -171,9 +172,7 @@ def train(
     if run.start is not None and not checkpoints(folder.checkpoints):
         begun = start_from(module, run.start)
     with folder.lead():
-        found = checkpoints(folder.checkpoints)
-        step = found[-1][0] if found else 0
-        saved = read_checkpoint(found[-1][1]) if found else None
+        step, saved = newest_checkpoint(folder.checkpoints) or (0, None)
         if saved is not None:
             before = saved["identity"]
             optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
@@ -256,6 +255,15 @@ def _finish(
             hardware=trainer.hardware,
             metrics=metrics,
             reproduce=f"tengen train {run.recipe or run.name}",
+            provenance=provenance(
+                run.model_dump(mode="json"),
+                run.training.seed,
+                games_learnt(
+                    samplers.train.store,
+                    samplers.train.game_rows,
+                    None if run.data.validation_store else run.data.validation_fraction,
+                ),
+            ),
         )
 
     export(module, planes, scalars, path, card({}).metadata())

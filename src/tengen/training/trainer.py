@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 import logging
+import pickle
 import platform
 import time
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -292,9 +294,26 @@ class Trainer(Generic[BatchT]):
             _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
 
 
+class DamagedCheckpoint(RecipeError):
+    """A checkpoint that cannot be read, or whose checksums are wrong."""
+
+
+def load_tensors(path: Path) -> State:
+    """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
+    try:
+        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums
+            if wrong := archive.testzip():
+                raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
+        state: State = torch.load(path, map_location="cpu", weights_only=True)
+    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, LookupError) as error:
+        raise DamagedCheckpoint(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from error
+    return state
+
+
 def read_checkpoint(path: Path) -> State:
-    """What `Trainer.save` wrote, on the CPU. Raises RecipeError for a checkpoint in the form of an earlier version."""
-    state: State = torch.load(path, map_location="cpu", weights_only=True)
+    """What `Trainer.save` wrote, on the CPU. Raises DamagedCheckpoint, and RecipeError for a checkpoint in the form of
+    an earlier version."""
+    state = load_tensors(path)
     if "network" not in state:
         raise RecipeError(f"{path} was written by another version of Tengen; give another folder with --out")
     return state
