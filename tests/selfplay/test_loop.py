@@ -180,7 +180,7 @@ def test_what_the_recipe_says_of_the_network_may_change_afterwards(
     assert (
         card.reproduce == "tengen zero micro.yaml --set 'card.search={c_puct: 0.7}' --set 'card.data=games of its own'"
     )
-    same = {name: getattr(before, name) for name in ("search", "data", "reproduce")}
+    same = {name: getattr(before, name) for name in ("search", "data", "reproduce", "provenance")}
     assert card.model_copy(update=same) == before
 
 
