@@ -135,7 +135,7 @@ def test_games_that_a_network_learnt_from_do_not_judge_it(
         for seed in range(60):
             (half if seed < 30 else new).add(random_record(seed))
             new.add(random_record(100 + seed))
-    for path, known in ((store, True), (tmp_path / "half", True), (tmp_path / "new", True)):
+    for path in (store, tmp_path / "half", tmp_path / "new"):
         found = evaluate._Games.choose(Store.open(path), card, "auto")
         said = capsys.readouterr().err
         assert found.split == ("validation" if fraction else "all") and "it learnt from" in said
