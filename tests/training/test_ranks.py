@@ -32,7 +32,7 @@ STEPS = 120
 
 def configured(store: Path, **training: Any) -> dict[str, Any]:
     settings = settings_of(store)
-    settings["training"] |= {"steps": STEPS, "validate_every": 60, **training}
+    settings["training"] |= {"steps": STEPS, "validate_every": 60, "log_every": 1, **training}
     return settings
 
 
@@ -89,7 +89,7 @@ def test_two_processes_stopped_by_ctrl_c_and_resumed_by_one_end_like_one(store: 
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "the same command continues it" in said and "Traceback" not in said
     assert not psutil.wait_procs(everyone, timeout=10)[1]
-    assert 5 <= checkpoints(folder / "checkpoints")[-1][0] < STEPS
+    assert 1 <= checkpoints(folder / "checkpoints")[-1][0] < STEPS
     # Go on with one process, and once more without a break.
     one = RunConfig.model_validate(configured(store, accumulate=2))
     for each in (folder, unbroken):
