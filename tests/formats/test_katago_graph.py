@@ -13,7 +13,8 @@ from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.load import load_evaluator
 from tengen.formats.katago_graph import katago_graph
 from tengen.formats.katago_metadata import katago_metadata
-from tengen.formats.katago_model import KataGoModel, read_katago
+from tengen.formats.katago_model import KataGoModel
+from tengen.formats.katago_reader import read_katago
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
