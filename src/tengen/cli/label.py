@@ -32,7 +32,7 @@ def command(
     vary_rules: Annotated[
         bool, typer.Option(help="put half of the games under other rules, and half under another komi")
     ] = LabelPlan.vary_rules,
-    licence: Annotated[str, typer.Option(help="licence of the teacher [that on its card]", show_default=False)] = "",
+    licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
     seed: Annotated[int, typer.Option(help="decides games, positions and rules")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
