@@ -13,7 +13,7 @@ from tengen.data.batch import Batch, Floats, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import symmetry_table, unpack_shares
-from tengen.data.sampler import NO_TARGETS, SYMMETRY, Encoder, Sampler, Target
+from tengen.data.sampler import NO_TARGETS, SYMMETRY, Encoder, Sampler, Target, check_part
 from tengen.data.split import Shuffle, Split, choose
 from tengen.data.store import Shard, Store
 from tengen.errors import StoreError
@@ -77,6 +77,7 @@ class LabelSampler:
         extra: Further targets of the batches by name.
         split: `train`, `validation` or `all` games.
         validation_fraction: Share of games in the validation split, 0 to 1.
+        part: (i, n): draw part i of n equal parts of each batch, as `Sampler`.
 
     Raises StoreError when there is no recorded position, ValueError for a share outside 0 to 1.
     """
@@ -97,8 +98,11 @@ class LabelSampler:
         extra: Mapping[str, Target] = NO_TARGETS,
         split: Split = "all",
         validation_fraction: float = 0.02,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         _check_share("surprise", surprise)
+        check_part(batch_size, part)
+        self.part = part
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
@@ -142,7 +146,8 @@ class LabelSampler:
 
     def batch(self, step: int) -> Batch:
         """Draw and encode batch number `step` >= 0, with `target` and `reply`."""
-        return self.draw(step * self.batch_size, self.batch_size)
+        part, parts = self.part
+        return self.draw(step * self.batch_size + part * self.batch_size // parts, self.batch_size // parts)
 
     def draw(self, start: int, count: int) -> Batch:
         """Encode `count` positions from place `start` of the order of all epochs."""

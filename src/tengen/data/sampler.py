@@ -123,6 +123,7 @@ class Sampler:
         split: `train`, `validation` or `all` games of the store. The split of a game follows from its hash.
         plane_set: Name of a plane set, or the plane set itself.
         batch_size: Positions in a batch.
+        part: (i, n): draw rows i * batch_size / n to (i + 1) * batch_size / n of each batch, for one of n devices.
         seed: Determines the order of positions, their symmetries, and the rules with `vary_rules`.
         symmetries: Turn each position by a random one of the eight symmetries.
         threads: Native threads that encode a batch. The result does not depend on them.
@@ -168,10 +169,13 @@ class Sampler:
         positions_per_game: int | None = None,
         max_positions: int | None = None,
         skip_passes: bool = False,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
+        check_part(batch_size, part)
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
+        self.part = part
         self.seed = seed
         self.symmetries = symmetries
         self.plies = plies
@@ -231,7 +235,8 @@ class Sampler:
         """Draw the positions of batch number `step` >= 0, not encoded."""
         start = step * self.batch_size
         if not self.one_per_game:
-            return self.draw(start, self.batch_size)
+            part, parts = self.part
+            return self.draw(start + part * self.batch_size // parts, self.batch_size // parts)
         start %= self.steps_per_epoch * self.batch_size
         places = np.arange(start, min(start + self.batch_size, self.positions))
         game = self._games[places]
@@ -309,6 +314,12 @@ class Sampler:
         if not len(plies):
             return first
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
+
+
+def check_part(batch_size: int, part: tuple[int, int]) -> None:
+    """Raise ValueError where a batch has no such equal parts."""
+    if batch_size % part[1]:
+        raise ValueError(f"a batch of {batch_size} positions has no {part[1]} equal parts")
 
 
 def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, positions: int | None) -> tuple[Ints, Ints]:

@@ -22,6 +22,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
+from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export
 from tengen.runs.events import EventLog
@@ -42,15 +43,16 @@ from tengen.training.callbacks import (
     make_callbacks,
 )
 from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
-from tengen.training.config import OptimizerConfig, RunConfig
+from tengen.training.config import OptimizerConfig, RunConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, measure
 from tengen.training.optimizers import make_optimizer
+from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, start_from, with_network
-from tengen.training.trainer import Callback, Trainer, read_checkpoint
+from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -65,8 +67,8 @@ class Samplers:
     validation: Sampler
 
 
-def open_samplers(run: RunConfig) -> Samplers:
-    """Open the stores of a run.
+def open_samplers(run: RunConfig, rank: Rank = ALONE) -> Samplers:
+    """Open the stores of a run, to train on the rows of a rank.
 
     Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
     """
@@ -82,6 +84,7 @@ def open_samplers(run: RunConfig) -> Samplers:
     drawn: dict[str, Any] = {
         "plane_set": network.plane_set,
         "batch_size": training.batch_size,
+        "part": (rank.rank, rank.ranks),
         "seed": training.seed,
         "symmetries": data.symmetries,
         "threads": data.threads,
@@ -122,9 +125,13 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
 
 
 def make_trainer(
-    run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None, network: nn.Module | None = None
+    run: RunConfig,
+    inputs: PlaneSet,
+    callbacks: list[Callback] | None = None,
+    network: nn.Module | None = None,
+    rank: Rank = ALONE,
 ) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step; of a fresh network unless one is given."""
+    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once."""
     training = run.training
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
@@ -135,6 +142,7 @@ def make_trainer(
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
+        fabric=make_fabric(training, rank),
     )
 
 
@@ -153,16 +161,16 @@ def train(
     taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that the
     network lacks and for a start without a matching layer.
     """
-    if run.training.threads:
-        torch.set_num_threads(run.training.threads)
+    _set_threads(run.training)
     # Check everything before the folder is touched.
     folder = RunFolder(out, run.kind)
     folder.check_kind()
     run = with_network(run)
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
+    check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
-    samplers = open_samplers(run)
+    samplers = open_samplers(run, Rank(0, run.training.devices))
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
@@ -182,19 +190,42 @@ def train(
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
-        # Make the trainer, or restore it from the newest checkpoint.
-        trainer = make_trainer(run, inputs, further, module)
-        if begun is not None and begun.has_scalars:
-            trainer.scalars.know(module)
-        on_start(trainer, begun)
-        if saved is not None:
-            trainer.restore(saved)
-        with folder.log(step, again=("final",)) as events:
+        with ExitStack() as stack:
+            # Make the trainer, or restore it from the newest checkpoint.
+            checkpoint = found[-1][1] if found else None
+            followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint))
+            trainer = make_trainer(run, inputs, further, module, followers.leader)
+            if begun is not None and begun.has_scalars:
+                trainer.scalars.know(module)
+            on_start(trainer, begun)
+            if saved is not None:
+                trainer.restore(saved)
+            events = stack.enter_context(folder.log(step, again=("final",)))
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress)
             return _finish(trainer, run, network, samplers, folder, events)
+
+
+def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None) -> None:
+    """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
+    _set_threads(run.training)
+    samplers = open_samplers(run, rank)
+    trainer = make_trainer(run, samplers.train.plane_set, rank=rank)
+    if checkpoint is not None:
+        trainer.load(checkpoint)
+    if trainer.done < 1:
+        trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead))
+
+
+def _set_threads(config: TrainConfig) -> None:
+    """Of PyTorch; by default the processes on a CPU share its cores."""
+    threads = config.threads
+    if config.devices > 1 and not (config.device != "cpu" and torch.cuda.is_available()):
+        threads = threads or max(1, min(torch.get_num_threads(), core_count() // config.devices))
+    if threads:
+        torch.set_num_threads(threads)
 
 
 def _fit(
