@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
-import re
 import subprocess
 import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import psutil
+
+Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "uniform"]
+"""What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
+Runtime on the CPU; uniform: nothing, equal probabilities."""
 
 
 def core_count() -> int:
@@ -22,15 +26,14 @@ def core_count() -> int:
     return psutil.cpu_count() or 1
 
 
-@cache
-def processor() -> str:
-    """The name of the processor, as far as the system tells it."""
+def processor_name() -> str:
+    """The model of the processor, as the system calls it."""
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # no Linux
-        return platform.processor() or platform.machine()
-    found = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
-    return found[1] if found else platform.machine()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 @cache

@@ -10,7 +10,7 @@ from scripted import ScriptedEvaluator
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.errors import TengenError
-from tengen.evaluators import Evaluation, InputBatch, UniformEvaluator
+from tengen.evaluators import BySizeEvaluator, Evaluation, InputBatch, UniformEvaluator
 from tengen.game import Game
 from tengen.match.player import Choice, Player, Turn, comment_of
 from tengen.match.players import EnginePlayer, PolicyPlayer, evaluator_player, open_player
@@ -195,3 +195,39 @@ def test_the_search_of_a_card_leaves_the_raw_policy_alone() -> None:
         chosen[word] = reply.point
         player.close()
     assert chosen["policy:default"] == 20 != chosen["default@8"]
+
+
+@pytest.mark.parametrize("pass_policy", ["engine", "free"])
+def test_a_card_advises_the_search_of_every_pass_policy(pass_policy: str) -> None:
+    """The same position: a setting of the player's own counts before the card's, and a preset before all of them."""
+    evaluator = ScriptedEvaluator({20: 50.0})
+    evaluator.advice = {"prune_self_atari": True}
+    game = Game.from_diagram(". . . . .\n. . . . .\n. . . . .\n. . . . .\n. O . . .")
+    players = (({}, True), ({"search": {"prune_self_atari": False}}, False), ({"preset": "alphazero"}, False))
+    for own, advised in players:
+        spec = PlayerSpec.of({"player": "default", "visits": 8, "pass_policy": pass_policy, **own})
+        player = evaluator_player(spec, evaluator)
+        player.start_game(0, game, 1)
+        assert (choose(player, game).point != 20) is advised, own
+        player.close()
+
+
+def test_cards_that_differ_by_size_search_in_pools_of_their_own() -> None:
+    pruning = ScriptedEvaluator({20: 50.0})
+    pruning.advice = {"prune_self_atari": True}
+    player = evaluator_player(
+        PlayerSpec(player="default", visits=8, pass_policy="free"),
+        BySizeEvaluator(ScriptedEvaluator({30: 50.0}), {5: lambda: pruning}),
+        games=2,
+    )
+    small = Game.from_diagram(". . . . .\n. . . . .\n. . . . .\n. . . . .\n. O . . .")
+    large = Game.from_diagram("\n".join([". . . . . ."] * 5 + [". O . . . ."]))
+    for seed, rounds in enumerate(((0, 1), (2, 1), (2, 3))):  # ids of the games: ended ones leave their place
+        for id in rounds:
+            player.start_game(id, large if id % 2 else small, seed)
+        assert [choose(player, large if id % 2 else small, id=id).point == 30 for id in rounds] == [
+            bool(id % 2) for id in rounds
+        ]
+        assert choose(player, small, id=rounds[0]).point != 20
+        for id in rounds:
+            player.end_game(id)

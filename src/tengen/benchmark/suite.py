@@ -12,6 +12,7 @@ import psutil
 import tengen
 from tengen import _native
 from tengen.benchmark.playing import (
+    PLAY_BATCH,
     SIZES,
     Evaluations,
     Playouts,
@@ -24,8 +25,10 @@ from tengen.benchmark.playing import (
 )
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
+from tengen.evaluators.devices import fastest_device
 from tengen.evaluators.evaluator import Evaluator
-from tengen.machine import core_count, processor, total_memory
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
+from tengen.machine import core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
 
 PLAY_SIZES = (9, 19)
@@ -58,7 +61,7 @@ def this_machine() -> Machine:
     """The machine that this process runs on."""
     return Machine(
         tengen=tengen.__version__,
-        processor=processor(),
+        processor=processor_name(),
         cores=core_count(),
         memory=total_memory(),
         load=round(psutil.getloadavg()[0], 1),
@@ -71,6 +74,8 @@ class Figures:
 
     machine: Machine
     evaluations: list[Evaluations] = field(default_factory=list)
+    devices: dict[str, float] = field(default_factory=dict)
+    """Positions a second through the first network on each device, in batches as in play; 0 where it does not run."""
     visits: list[Visits] = field(default_factory=list)
     playouts: list[Playouts] = field(default_factory=list)
     encoding: Encoding | None = None
@@ -114,6 +119,9 @@ def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say) ->
         say(f"{network.name}: evaluations a second")
         figures.evaluations += evaluations(network, _EVALUATIONS * share / len(networks))
     for network in networks[:1]:
+        if isinstance(network, NetworkFileEvaluator):
+            say(f"{network.name}: devices")
+            figures.devices = fastest_device(network.path, PLAY_BATCH, again=True)[1]
         say(f"{network.name}: visits a second in play")
         part = _VISITS * share / (len(PLAY_SIZES) + 1)
         figures.visits += [visits(network, size, part) for size in PLAY_SIZES]

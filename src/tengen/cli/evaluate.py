@@ -21,9 +21,10 @@ from tengen.disk import json_text
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
-from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
+from tengen.machine import Device
 from tengen.training.card import share_learnt
 from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import Estimate, PredictionResults, measure
@@ -54,6 +55,7 @@ def command(
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
+    device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
@@ -66,7 +68,7 @@ def command(
         card = read_playout_card(find_playout(network))
         name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
     else:
-        name, judgement = _judge_network(network, games, split, batch, seed, every, positions)
+        name, judgement = _judge_network(network, games, split, device, batch, seed, every, positions)
     if as_json:
         print(json_text(_as_json(name, judgement)))
     else:
@@ -74,10 +76,10 @@ def command(
 
 
 def _judge_network(
-    network: str, store: Store, split: str, batch: int, seed: int, every: bool, positions: int | None
+    network: str, store: Store, split: str, device: Device, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, PredictionResults]:
-    evaluator = load_evaluator(network)
-    card = read_card(evaluator.path) if isinstance(evaluator, OpenVinoEvaluator) else None
+    evaluator = load_evaluator(network, device, batch=batch)
+    card = read_card(evaluator.path) if isinstance(evaluator, NetworkFileEvaluator) else None
     if card is not None:
         _warn_of_boards(card, store)
     games = _Games.choose(store, card, split)

@@ -56,7 +56,7 @@ def _open(spec: PlayerSpec, games: int, threads: int, dead_stones: DeadStones) -
             return player
         case _:
             network = "uniform" if spec.kind == "playouts" else spec.subject
-            evaluator = load_evaluator(network, spec.backend, threads=spec.threads)
+            evaluator = load_evaluator(network, spec.device, threads=spec.threads)
             return evaluator_player(spec, evaluator, games, threads, dead_stones)
 
 
@@ -184,8 +184,8 @@ class SearchPlayer(_EvaluatorPlayer):
     """Searches exactly the visits of its spec in many games at once, in one pool.
 
     The move has most visits, or is drawn by visits ** (1 / temperature). The pass policy is that of the spec, which is
-    not `engine`; `dead_stones` is that of `allowed_moves`. The player never resigns. Settings of search that a network
-    file advises are not used.
+    not `engine`; `dead_stones` is that of `allowed_moves`. The player never resigns. Settings that the spec does not
+    give are those that the card of the network advises, as for an Engine.
     """
 
     def __init__(
@@ -202,20 +202,21 @@ class SearchPlayer(_EvaluatorPlayer):
         self._pass_policy: PassPolicy = "free" if spec.pass_policy == "engine" else spec.pass_policy
         self._dead_stones = dead_stones
         self._threads = threads
-        self._pool: SearchPool | None = None
-        self._free = list(range(games))[::-1]  # slots of the pool
-        self._slots: dict[int, int] = {}  # id, slot
+        self._pools: dict[SearchParams, SearchPool] = {}  # one, unless cards of several board sizes differ
+        self._slots: dict[int, tuple[SearchPool, int]] = {}  # id, place in a pool
         self._trees: dict[int, TreeSearch] = {}  # id, search by playouts, which has no positions for a batch
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
-        self._evaluator.on(game.size)
-        if not self._spec.params.asks_network:
-            self._trees[id] = TreeSearch(self._evaluator, self._spec.params, 1, seed)
+        params = self._spec.params.advised(self._evaluator.on(game.size).advice)
+        if not params.asks_network:
+            self._trees[id] = TreeSearch(self._evaluator, params, 1, seed)
             return
-        if self._pool is None:
-            self._pool = SearchPool(self._evaluator, self._spec.params, self.max_games or 1, 1, 0, self._threads)
-        self._slots[id] = self._free.pop()
-        self._pool.restart(self._slots[id], seed)
+        if params not in self._pools:
+            self._pools[params] = SearchPool(self._evaluator, params, self.max_games or 1, 1, 0, self._threads)
+        pool = self._pools[params]
+        taken = {slot for used, slot in self._slots.values() if used is pool}
+        self._slots[id] = pool, next(slot for slot in range(len(pool)) if slot not in taken)
+        pool.restart(self._slots[id][1], seed)
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         avoid: list[list[int]] = [[] for _ in turns]
@@ -224,24 +225,23 @@ class SearchPlayer(_EvaluatorPlayer):
             allowed = allowed_moves(games, self._pass_policy, self._dead_stones)
             avoid = [np.flatnonzero(~row).tolist() for row in allowed]
         visits = self._spec.visits or 1
-        if self._pool is None:
+        if turns[0].id in self._trees:
             return [self._by_playouts(turn, banned, visits) for turn, banned in zip(turns, avoid, strict=True)]
-        slots = [self._slots[turn.id] for turn in turns]
+        pool, slots = self._slots[turns[0].id][0], [self._slots[turn.id][1] for turn in turns]
         for slot, turn, banned in zip(slots, turns, avoid, strict=True):
-            self._pool.set_root(slot, turn.game, avoid=banned)
-        limits = np.zeros(len(self._pool), np.int64)
+            pool.set_root(slot, turn.game, avoid=banned)
+        limits = np.zeros(len(pool), np.int64)
         limits[slots] = visits
-        before = self._pool.evaluations
-        self._pool.run(limits)
-        self.evaluations += self._pool.evaluations - before
-        return [self._choice(self._pool[slot], turn) for slot, turn in zip(slots, turns, strict=True)]
+        before = pool.evaluations
+        pool.run(limits)
+        self.evaluations += pool.evaluations - before
+        return [self._choice(pool[slot], turn) for slot, turn in zip(slots, turns, strict=True)]
 
     def end_game(self, id: int) -> None:
         self._trees.pop(id, None)
-        slot = self._slots.pop(id, None)
-        if slot is not None and self._pool is not None:
-            self._pool.restart(slot, 0)
-            self._free.append(slot)
+        if (place := self._slots.pop(id, None)) is not None:
+            pool, slot = place
+            pool.restart(slot, 0)
 
     def _by_playouts(self, turn: Turn, avoid: Sequence[int], visits: int) -> Choice:
         started, tree = time.perf_counter(), self._trees[turn.id]

@@ -23,7 +23,10 @@ from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
 from tengen.training.trainer import DamagedCheckpoint, load_tensors
 
-_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads", *RATE_SETTINGS)
+_MAY_CHANGE = (
+    *("description", "paper", "hours", "evaluation", "recipe"),
+    *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
+)
 """Settings that a resumed run may change: what was learnt does not depend on them."""
 
 

@@ -44,7 +44,7 @@ class RunPlayers:
         find_network(spec.subject)
         if spec.kind == "policy" or spec.visits == 1:
             return _named(spec, {"player": f"policy:{spec.subject}", "visits": None, "pass_policy": "free"})
-        return _named(spec, {"search": changed_params(self.params), "pass_policy": "free"})
+        return _named(spec, {"search": self.params.model_dump(), "pass_policy": "free"})
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,10 @@ def network_name(number: int, visits: int) -> str:
 
 
 def network_spec(word: str, name: str, visits: int, params: SearchParams, pass_policy: PassPolicy) -> PlayerSpec:
-    """The raw policy of a network at 1 visit, otherwise its search with these params."""
+    """The raw policy of a network at 1 visit, otherwise its search with these params and none that its card advises."""
     if visits == 1:
         return PlayerSpec(player=f"policy:{word}", name=name, pass_policy=pass_policy)
-    return PlayerSpec(player=word, name=name, visits=visits, search=changed_params(params), pass_policy=pass_policy)
-
-
-def changed_params(params: SearchParams) -> dict[str, str | int | float | bool]:
-    """The search params that differ from the defaults."""
-    usual = SearchParams().model_dump()
-    return {name: value for name, value in params.model_dump().items() if value != usual[name]}
+    return PlayerSpec(player=word, name=name, visits=visits, search=params.model_dump(), pass_policy=pass_policy)
 
 
 def check_anchors(words: Iterable[str]) -> None:

@@ -20,8 +20,12 @@ from tengen.selfplay.config import SelfPlayConfig
 from tengen.training.config import RATE_SETTINGS
 
 _ABOUT = ("description", "paper", "hours", "recipe")
-_MAY_CHANGE = (*_ABOUT, "cycles", "games_at_once", "workers", "rating", "card", "keep_networks", *RATE_SETTINGS)
-"""Settings that a resumed run may change: what was played and learnt does not depend on them."""
+_MAY_CHANGE = (
+    *_ABOUT,
+    *("cycles", "games_at_once", "device", "workers", "rating", "card", "keep_networks"),
+    *("learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
+)
+"""Settings that a resumed run may change: what was played and learnt does not depend on them, but for rounding."""
 
 
 class SelfPlayFolder(RunFolder):

@@ -226,15 +226,15 @@ def checkpoints(folder: Path) -> list[tuple[int, Path]]:
     return numbered(folder, "step-*.ckpt")
 
 
-def newest_checkpoint(folder: Path) -> tuple[int, State] | None:
-    """(step, state) of the newest checkpoint in a folder that can be read; None where there is none.
+def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
+    """(path, state) of the newest checkpoint in a folder that can be read; None where there is none.
 
     Damaged ones are skipped with a warning in the log; raises DamagedCheckpoint where all are.
     """
     damage: DamagedCheckpoint | None = None
-    for step, path in reversed(checkpoints(folder)):
+    for _, path in reversed(checkpoints(folder)):
         try:
-            return step, read_checkpoint(path)
+            return path, read_checkpoint(path)
         except DamagedCheckpoint as error:
             _logger.warning("%s; the checkpoint before it is taken", error)
             damage = error

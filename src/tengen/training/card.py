@@ -16,7 +16,7 @@ import tengen
 from tengen.data.batch import Ints
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
-from tengen.machine import processor, source_commit
+from tengen.machine import processor_name, source_commit
 from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
 
@@ -53,7 +53,11 @@ def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] =
 def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
     """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`."""
     sizes = card.board_sizes or board_sizes(store, rows)
-    return card.model_copy(update={"board_sizes": sizes, "data": card.data or f"the games of {store.path.name}"})
+    data = card.data or f"the games of {store.path.name}"
+    if (teacher := store.manifest.get("teacher")) is not None:
+        licence = teacher["licence"] or "licence unknown"
+        data += f"; targets of {teacher['name']} ({licence})"
+    return card.model_copy(update={"board_sizes": sizes, "data": data})
 
 
 def board_sizes(store: Store, rows: Ints) -> list[int]:
@@ -72,7 +76,7 @@ def provenance(recipe: Mapping[str, Any], seed: int, games: Mapping[str, Any] | 
         "commit": source_commit(),
         "libraries": {name: metadata.version(name) for name in _LIBRARIES if util.find_spec(name)},
         "python": platform.python_version(),
-        "processor": processor(),
+        "processor": processor_name(),
         **({"games": dict(games)} if games else {}),
     }
 

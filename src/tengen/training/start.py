@@ -129,8 +129,8 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
     found = newest_checkpoint(folder / "checkpoints")
     if found is None:
         raise RecipeError(f"start: {folder} holds no checkpoint of a supervised run; give a network file instead")
-    step, saved = found
-    return f"{folder}, step {step:,}", saved["average"] or saved["network"]
+    saved = found[1]
+    return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"]
 
 
 def _recipe(folder: Path) -> dict[str, Any]:
