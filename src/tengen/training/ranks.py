@@ -16,9 +16,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, Self
 
 import torch
-from lightning_fabric.plugins.environments import LightningEnvironment
-from lightning_fabric.plugins.environments.lightning import find_free_network_port
-from lightning_fabric.strategies import DDPStrategy
+from lightning_fabric.plugins.environments.lightning import LightningEnvironment, find_free_network_port
+from lightning_fabric.strategies.ddp import DDPStrategy
 
 from tengen.errors import TengenError
 from tengen.machine import when_parent_ends
@@ -40,7 +39,7 @@ class Rank:
 ALONE = Rank()
 
 
-class Environment(LightningEnvironment):  # type: ignore[misc]
+class Environment(LightningEnvironment):
     """Tells Fabric of a rank; by itself Fabric reads environment variables and starts the command once more."""
 
     def __init__(self, rank: Rank) -> None:

@@ -212,7 +212,7 @@ class Trainer(Generic[BatchT]):
         if self.fabric.world_size > 1:
             mine = torch.cat([mean, self.scalars.lowest, self.scalars.highest])
             split = [len(mean), len(self.scalars.lowest), len(self.scalars.highest)]
-            means, lowest, highest = self.fabric.all_gather(mine).split(split, dim=1)
+            means, lowest, highest = self._gather(mine).split(split, dim=1)
             mean = means.mean(0)
             self.scalars.lowest.copy_(lowest.amin(0))
             self.scalars.highest.copy_(highest.amax(0))
@@ -223,8 +223,14 @@ class Trainer(Generic[BatchT]):
         """The losses of the whole batch from those of the parts of this rank."""
         mean = torch.stack([torch.stack([loss.float() for loss in losses.values()]) for losses in found]).mean(0)
         if self.fabric.world_size > 1:
-            mean = self.fabric.all_gather(mean).mean(0)
+            mean = self._gather(mean).mean(0)
         return dict(zip(found[0], mean, strict=True))
+
+    def _gather(self, mine: Tensor) -> Tensor:
+        """The values of all ranks, [ranks, ...]."""
+        found = self.fabric.all_gather(mine)
+        assert isinstance(found, Tensor)
+        return found
 
     def _agree(self, ended: bool) -> bool:
         """Whether rank 0 ends `fit`; it also tells the seconds and what validations did to the learning rate."""
