@@ -54,7 +54,7 @@ TOP = {"cli", "recipes", "studies", "__main__"}
 HEAVY = {
     "torch": ("networks/", "training/", "runs/events.py", "selfplay/", "reinforce/", "evaluators/torch.py"),
     "lightning": (),
-    "lightning_fabric": ("training/trainer.py",),
+    "lightning_fabric": ("training/trainer.py", "training/ranks.py"),
     "onnx": ("networks/", "training/", "formats/", "evaluators/"),
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),

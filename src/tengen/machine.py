@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+import platform
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
 
 import psutil
+
+Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "uniform"]
+"""What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
+Runtime on the CPU; uniform: nothing, equal probabilities."""
 
 
 def core_count() -> int:
@@ -15,6 +22,16 @@ def core_count() -> int:
     if hasattr(process, "cpu_affinity"):  # not on macOS
         return len(process.cpu_affinity())
     return psutil.cpu_count() or 1
+
+
+def processor_name() -> str:
+    """The model of the processor, as the system calls it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def available_memory() -> int:

@@ -161,7 +161,7 @@ def test_the_end_of_the_input(tengen, waiting: bool) -> None:  # type: ignore[no
     lines += [json.dumps({"id": "model", "action": "query_models"})] if waiting else []
     lines += [] if waiting else [json.dumps({**PLAIN, "maxVisits": ENDLESS})]
     arguments = [] if waiting else ["-quit-without-waiting"]
-    done = tengen("analysis", "--backend", "uniform", *arguments, input="\n".join(lines))
+    done = tengen("analysis", "--device", "uniform", *arguments, input="\n".join(lines))
     assert done.returncode == 0 and "ready to begin handling requests" in done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     if waiting:

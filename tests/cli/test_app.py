@@ -233,7 +233,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
     [
         (("play", "--prot", "3"), "unknown option --prot; did you mean --host, --port?; see tengen play --help"),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
-        (("gtp", "--backend", "x"), "invalid value for '--backend': 'x' is not one of "),
+        (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),
     ],
 )

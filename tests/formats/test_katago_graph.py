@@ -13,7 +13,8 @@ from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.load import load_evaluator
 from tengen.formats.katago_graph import katago_graph
 from tengen.formats.katago_metadata import katago_metadata
-from tengen.formats.katago_model import KataGoModel, read_katago
+from tengen.formats.katago_model import KataGoModel
+from tengen.formats.katago_reader import read_katago
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -107,11 +108,11 @@ def test_human_network_needs_metadata() -> None:
         katago_graph(human())
 
 
-@pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
-def test_evaluators_mix_the_optimistic_policy(backend: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", ["cpu", "onnxruntime"])
+def test_evaluators_mix_the_optimistic_policy(device: Any, tmp_path: Path) -> None:
     path = tmp_path / "net.bin"
     path.write_bytes(twin.text(plain(14)))
-    evaluator = load_evaluator(path, backend, precision="f32", cache=10).on(6)
+    evaluator = load_evaluator(path, device, precision="f32", cache=10).on(6)
     assert evaluator.has_optimism and evaluator.policy_optimism == 1
     inputs = positions(plain(14))
     batch = InputBatch("katago-v7", inputs["planes"], inputs["scalars"], inputs["mask"])

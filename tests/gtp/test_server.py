@@ -239,7 +239,7 @@ def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: 
         (Settings(playouts="local"), "--playouts needs --net none"),
         (Settings(net="none", preset="gumbel"), "--preset needs a network"),
         (Settings(net="none", weaken=1.0), "--weaken 1 needs a network; with --net none"),
-        (Settings(net="none", backend="onnxruntime"), "--backend onnxruntime needs a network; --net none has none"),
+        (Settings(net="none", device="onnxruntime"), "--device onnxruntime needs a network; --net none has none"),
         (Settings(net="none", batch=16), "--batch 16 needs a network"),
         (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),
         (Settings(net="none", params=("c_puct",)), "write NAME=VALUE"),

@@ -108,6 +108,14 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     recipe = yaml.safe_load((folder / "net-1" / "recipe.yaml").read_text())
     assert (recipe["training"]["steps"], recipe["training"]["seed"]) == (6, 1)
     assert not (tmp_path / "docs").exists()
+    # The page of the study shows it where the full run is missing, and says so.
+    assert study(path, "--report") == 0
+    page = (tmp_path / "docs" / "studies" / "small-study.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith("| accuracy")]
+    found = PredictionResults.load(folder / "net-1" / "predictions.npz")
+    assert f"| {100 * found.top1.mean():.1f}% (" in row
+    assert "--scale 0.2 --only net-1" in row and row.endswith("**0.2 of the length** |")
+    assert "| net-1, 0.2 of its length |" in page and "| net-1 | not run |" in page
 
 
 def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen.evaluators import load_evaluator  # noqa: E402
 from tengen.evaluators.export import export_network  # noqa: E402
-from tengen.formats.katago_model import read_katago  # noqa: E402
+from tengen.formats.katago_reader import read_katago  # noqa: E402
 from tengen.game import Game  # noqa: E402
 from tengen.networks.constant_inputs import fold_width  # noqa: E402
 from tengen.networks.registry import build, parse_config  # noqa: E402

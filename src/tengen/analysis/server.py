@@ -23,10 +23,11 @@ from tengen.engine.result import SearchResult
 from tengen.errors import TengenError
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
-from tengen.evaluators.load import Backend, load_evaluator
+from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.gtp.server import read_params
 from tengen.gtp.streams import open_channel
+from tengen.machine import Device
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Options:
     quit_without_waiting: bool = False
     params: tuple[str, ...] = ()
     preset: str | None = None
-    backend: Backend = "auto"
+    device: Device = "auto"
     threads: int = 0
     batch: int = 8
     cache: int = 50_000
@@ -62,7 +63,9 @@ def run(options: Options) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     settings = _settings(options)
     lines, write = open_channel()
-    evaluator = load_evaluator(options.net, options.backend, threads=options.threads, seed=options.seed)
+    evaluator = load_evaluator(
+        options.net, options.device, batch=options.batch, threads=options.threads, seed=options.seed
+    )
 
     def send(text: str) -> None:
         try:
@@ -93,7 +96,7 @@ def run(options: Options) -> None:
 def _model(options: Options, name: str) -> Fields:
     """What `query_models` says of the network; `version` is that of KataGo's file format, 0 for other networks."""
     version = 0
-    if options.backend != "uniform" and options.net != "uniform":
+    if options.device != "uniform" and options.net != "uniform":
         version = read_card(find_network(options.net)).config.get("format", 0)
     return {"name": Path(options.net).name, "internalName": name, "version": version}
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -14,6 +12,7 @@ import psutil
 import tengen
 from tengen import _native
 from tengen.benchmark.playing import (
+    PLAY_BATCH,
     SIZES,
     Evaluations,
     Playouts,
@@ -26,8 +25,10 @@ from tengen.benchmark.playing import (
 )
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
+from tengen.evaluators.devices import fastest_device
 from tengen.evaluators.evaluator import Evaluator
-from tengen.machine import core_count, total_memory
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
+from tengen.machine import core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
 
 PLAY_SIZES = (9, 19)
@@ -60,20 +61,11 @@ def this_machine() -> Machine:
     """The machine that this process runs on."""
     return Machine(
         tengen=tengen.__version__,
-        processor=_processor(),
+        processor=processor_name(),
         cores=core_count(),
         memory=total_memory(),
         load=round(psutil.getloadavg()[0], 1),
     )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 @dataclass
@@ -82,6 +74,8 @@ class Figures:
 
     machine: Machine
     evaluations: list[Evaluations] = field(default_factory=list)
+    devices: dict[str, float] = field(default_factory=dict)
+    """Positions a second through the first network on each device, in batches as in play; 0 where it does not run."""
     visits: list[Visits] = field(default_factory=list)
     playouts: list[Playouts] = field(default_factory=list)
     encoding: Encoding | None = None
@@ -125,6 +119,9 @@ def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say) ->
         say(f"{network.name}: evaluations a second")
         figures.evaluations += evaluations(network, _EVALUATIONS * share / len(networks))
     for network in networks[:1]:
+        if isinstance(network, NetworkFileEvaluator):
+            say(f"{network.name}: devices")
+            figures.devices = fastest_device(network.path, PLAY_BATCH, again=True)[1]
         say(f"{network.name}: visits a second in play")
         part = _VISITS * share / (len(PLAY_SIZES) + 1)
         figures.visits += [visits(network, size, part) for size in PLAY_SIZES]

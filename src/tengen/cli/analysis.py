@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
+from tengen.machine import Device
 
 
 def command(
@@ -43,7 +43,7 @@ def command(
         list[str] | None, typer.Option("--set", help="A search setting of Tengen, NAME=VALUE; may be repeated.")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Search settings of a published system.")] = None,
-    backend: Annotated[Backend, typer.Option(help="Library that runs the network.")] = "auto",
+    device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads of the network; 0 for all cores.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions of one search in a network batch.")] = 8,
     cache: Annotated[int, typer.Option(min=0, help="Evaluations to keep for repeated queries; 0 for none.")] = 50_000,
@@ -64,7 +64,7 @@ def command(
             quit_without_waiting=quit_without_waiting,
             params=tuple(set_ or ()),
             preset=preset,
-            backend=backend,
+            device=device,
             threads=threads,
             batch=batch,
             cache=cache,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tengen.benchmark.playing import BATCHES, SIZES, Evaluations, Playouts, Visits
+from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
 from tengen.benchmark.training import Encoding, Estimate
 from tengen.errors import RecipeError
@@ -88,6 +88,9 @@ def _print(figures: Figures, console: Console) -> None:
     _print_machine(figures.machine, console)
     if figures.evaluations:
         _show(console, "positions through a network, a second", _evaluations(figures.evaluations))
+    if figures.devices:
+        network = figures.evaluations[0].network
+        _show(console, f"devices: positions through {network}, {PLAY_BATCH} at a time, a second", _devices(figures))
     if figures.visits:
         _show(console, "visits of a search, a second", _visits(figures.visits))
     if figures.playouts:
@@ -138,6 +141,14 @@ def _evaluations(rows: list[Evaluations]) -> Table:
         for size in SIZES:
             figures = [_number(rates[network, size, batch]) for batch in BATCHES]
             table.add_row(network if size == SIZES[0] else "", _board(size), *figures)
+    return table
+
+
+def _devices(figures: Figures) -> Table:
+    """All devices; `--device auto` takes the first one."""
+    table = _table("device", "")
+    for name, rate in sorted(figures.devices.items(), key=lambda item: -item[1]):
+        table.add_row(name, _number(rate) if rate else "does not run here")
     return table
 
 

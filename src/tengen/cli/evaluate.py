@@ -18,9 +18,10 @@ from tengen.data.store import Store
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
-from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.playout_file import find_playout, is_playout
+from tengen.machine import Device
 from tengen.training.metrics import Estimate, PredictionResults, measure
 
 _NAMES = {
@@ -45,6 +46,7 @@ def command(
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
+    device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Judge a network by the games of a store: one random position a game, never a pass, the same for every network."""
@@ -56,7 +58,7 @@ def command(
     if is_playout(network):
         name, judgement = _judge_playout(network, games, batch, seed, every, positions)
     else:
-        name, judgement = _judge_network(network, games, batch, seed, every, positions)
+        name, judgement = _judge_network(network, games, device, batch, seed, every, positions)
     if as_json:
         print(json.dumps(_as_json(name, judgement)))
     else:
@@ -64,10 +66,10 @@ def command(
 
 
 def _judge_network(
-    network: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
+    network: str, store: Store, device: Device, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, PredictionResults]:
-    evaluator = load_evaluator(network)
-    if isinstance(evaluator, OpenVinoEvaluator):
+    evaluator = load_evaluator(network, device, batch=batch)
+    if isinstance(evaluator, NetworkFileEvaluator):
         _warn_of_boards(read_card(evaluator.path), store)
     chosen = evaluator.on(int(store.column("size").max()))
     if chosen.has_optimism:  # as without search

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
-
-Backend = Literal["auto", "openvino", "onnxruntime", "uniform"]
+from tengen.machine import Device
 
 
 def command(
@@ -40,7 +39,7 @@ def command(
         float | None,
         typer.Option(min=0.01, help="Play weaker: moves drawn from the policy at this temperature."),
     ] = None,
-    backend: Annotated[Backend, typer.Option(help="Library that runs the network.")] = "auto",
+    device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
     ] = 0,
@@ -79,7 +78,7 @@ def command(
             resign=resign,
             temperature=temperature,
             weaken=weaken,
-            backend=backend,
+            device=device,
             threads=threads,
             batch=batch,
             seed=seed,

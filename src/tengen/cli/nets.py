@@ -166,7 +166,7 @@ def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: b
     if symmetry != "all" and symmetry not in map(str, range(SYMMETRIES)):
         raise NetworkError(f"no symmetry {symmetry!r}: give 0 to 7 or all")
     chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
-    found = raw_outputs(load_evaluator(name, precision="f32"), game, chosen, optimism)
+    found = raw_outputs(load_evaluator(name, "cpu", precision="f32"), game, chosen, optimism)
     if as_json:
         print(json.dumps([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
     else:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from tengen.machine import Device
+
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
 
@@ -18,6 +20,7 @@ def command(
     port: Annotated[
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
     ] = None,
+    device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
@@ -26,7 +29,7 @@ def command(
     from tengen.web.settings import first_game
 
     settings = first_game(size, visits)
-    engines = Engines(net)
+    engines = Engines(net, device)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
         print(f"port {DEFAULT_PORT} is in use, using {chosen}")

@@ -52,8 +52,8 @@ def command(
         raise RecipeError("--report runs nothing: leave out --only and --hours")
     made = load_study(study)
     share = scale if scale is not None else made.quick if quick else 1.0
-    made = _prepared(made, share, settings or [])
-    folder = StudyFolder(out or RUNS / (made.name if share == 1 else f"{made.name}-x{share:g}"), made)
+    folder = StudyFolder.at(RUNS / made.name, made, share)
+    folder = StudyFolder(out or folder.path, _with_settings(folder.study, settings or []))
     pages = page or (Path("docs") / "studies" if share == 1 else folder.path)
     if not report:
         _run(folder, only or [], hours)
@@ -78,13 +78,13 @@ def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def _prepared(study: Study, share: float, settings: list[str]) -> Study:
-    """The study with settings for its training runs and a share of its length."""
+def _with_settings(study: Study, settings: list[str]) -> Study:
+    """The study with settings for its training runs."""
     given = dict(setting.partition("=")[::2] for setting in settings)
-    steps = {name: step.scaled(share) for name, step in study.steps.items()}
-    for name, step in steps.items():
-        if step.verb == "train":
-            steps[name] = step.model_copy(update={"set": {**step.set, **given}})
+    steps = {
+        name: step.model_copy(update={"set": {**step.set, **given}}) if step.verb == "train" else step
+        for name, step in study.steps.items()
+    }
     return study.model_copy(update={"steps": steps})
 
 

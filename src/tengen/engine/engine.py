@@ -24,9 +24,9 @@ from tengen.engine.style import ResignJudge, Style, varied_move
 from tengen.errors import NetworkError, RecipeError
 from tengen.evaluators.evaluation import Evaluation, Floats
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
-from tengen.evaluators.load import Backend, Symmetry, load_evaluator
+from tengen.evaluators.load import Symmetry, load_evaluator
 from tengen.game import BLACK, Game
-from tengen.machine import core_count
+from tengen.machine import Device, core_count
 
 logger = logging.getLogger(__name__)
 
@@ -321,7 +321,7 @@ def load_engine(
     visits: int | None = None,
     seconds: float | None = None,
     threads: int = 0,
-    backend: Backend = "auto",
+    device: Device = "auto",
     symmetry: Symmetry = "none",
     batch: int = 8,
     seed: int = 0,
@@ -339,7 +339,7 @@ def load_engine(
     if params is None:
         params = playout_params() if network == "none" else SearchParams()
     name = "uniform" if network == "none" else network
-    evaluator = load_evaluator(name, backend, threads=threads, symmetry=symmetry, seed=seed)
+    evaluator = load_evaluator(name, device, batch=batch, threads=threads, symmetry=symmetry, seed=seed)
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS if params.asks_network else DEFAULT_PLAYOUTS
     limits = Limits(visits=visits, seconds=seconds)

@@ -79,12 +79,11 @@ class NetworkFileEvaluator(BatchEvaluator):
         """A board size that the network takes."""
         return self.only_size or 9
 
-    def _blank(self) -> InputBatch:
-        """One position of zeros, to try the network with."""
-        edge = self._edge
-        planes = np.zeros((1, self._channels, edge, edge), np.float32)
-        scalars = np.zeros((1, self._scalars), np.float32)
-        return InputBatch(self.plane_set, planes, scalars, np.ones((1, edge, edge), np.float32))
+    def blank(self, rows: int, edge: int) -> InputBatch:
+        """Positions of zeros, to try the network with."""
+        planes = np.zeros((rows, self._channels, edge, edge), np.float32)
+        scalars = np.zeros((rows, self._scalars), np.float32)
+        return InputBatch(self.plane_set, planes, scalars, np.ones((rows, edge, edge), np.float32))
 
 
 def bucket(rows: int) -> int:

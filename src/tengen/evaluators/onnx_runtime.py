@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
 
-from tengen.errors import NetworkError, unknown_name
+from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import INPUTS, NetworkFileEvaluator, bucket, last_line
 
 CPU = "CPUExecutionProvider"
-# TensorRT computes the fastest, but compiles for minutes: it is used where it is asked for.
-PREFERRED = ("CUDAExecutionProvider", "CoreMLExecutionProvider", "DmlExecutionProvider", "ROCMExecutionProvider")
 
 
 class OnnxRuntimeEvaluator(NetworkFileEvaluator):
-    """Runs an .onnx network file with the best execution provider of the installed ONNX Runtime.
+    """Runs an .onnx network file with an execution provider of the installed ONNX Runtime.
 
-    `providers` are names such as `CUDAExecutionProvider` or `TensorrtExecutionProvider` in the order of preference;
-    unless given, the first that is there of CUDA, CoreML, DirectML and ROCm. The CPU comes last in any case. `threads`
-    0 uses all cores. A batch is padded to the next power of two, except on the CPU, and cut above `max_batch`. Raises
-    NetworkError for a file that is no network and for a provider that is not there.
+    `provider` is a name such as `CUDAExecutionProvider`; what it lacks runs on the CPU. `threads` 0 uses all cores. A
+    batch is padded to the next power of two, except on the CPU, and cut above `max_batch`. Raises NetworkError for a
+    file that is no network, for a provider that is not there, and for one that does not find its device or driver.
     """
 
-    def __init__(
-        self, path: str | Path, *, providers: Sequence[str] | None = None, threads: int = 0, max_batch: int = 64
-    ) -> None:
+    def __init__(self, path: str | Path, *, provider: str = CPU, threads: int = 0, max_batch: int = 64) -> None:
         super().__init__(path, max_batch)
+        available = onnxruntime.get_available_providers()
+        if provider not in available:
+            raise NetworkError(
+                f"this ONNX Runtime has no {provider}, only {', '.join(available)}: install its package for your device"
+            )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3  # errors alone
         try:
-            self._session: Any = onnxruntime.InferenceSession(self.path, options, _chosen(providers))
-        except NetworkError:
-            raise
+            wanted = list(dict.fromkeys([provider, CPU]))
+            self._session: Any = onnxruntime.InferenceSession(self.path, options, wanted)
         except Exception as error:  # its classes share no base of their own
             raise NetworkError(f"{self.path} cannot be read as an ONNX network: {last_line(error)}") from error
         self.provider: str = self._session.get_providers()[0]
+        if self.provider != provider:
+            raise NetworkError(f"ONNX Runtime cannot use its {provider} here: its device or driver is missing")
         self._describe(
             {port.name: [n if isinstance(n, int) else None for n in port.shape] for port in self._session.get_inputs()},
             [port.name for port in self._session.get_outputs()],
         )
-        self.has_pass = self._run(self._blank())["policy"].shape[1] > self._edge**2
+        self.has_pass = self._run(self.blank(1, self._edge))["policy"].shape[1] > self._edge**2
 
     def _infer(self, batch: InputBatch) -> Evaluation:
         return self._evaluation(batch, self._run(batch))
@@ -61,16 +61,3 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
         except Exception as error:
             raise NetworkError(f"{self.path} does not run on {batch.edge}x{batch.edge}: {last_line(error)}") from error
         return {name: part[:rows] for name, part in zip(self.outputs, found, strict=True)}
-
-
-def _chosen(providers: Sequence[str] | None) -> list[str]:
-    """The execution providers to use, the CPU last. Raises NetworkError for one that is not there."""
-    available = onnxruntime.get_available_providers()
-    if providers is None:
-        chosen = [name for name in PREFERRED if name in available][:1]
-    else:
-        for name in providers:
-            if name not in available:
-                raise NetworkError(unknown_name("execution provider", name, available))
-        chosen = list(providers)
-    return list(dict.fromkeys([*chosen, CPU]))

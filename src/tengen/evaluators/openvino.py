@@ -1,4 +1,4 @@
-"""Evaluation of a network file on the CPU with OpenVINO."""
+"""Evaluation of a network file with OpenVINO, on the CPU or on a GPU of Intel."""
 
 import os
 import threading
@@ -67,7 +67,7 @@ class _Requests(list[_Request]):
 
 
 class OpenVinoEvaluator(NetworkFileEvaluator):
-    """Runs an .onnx network file on the CPU.
+    """Runs an .onnx network file on the CPU, or with `target` GPU on Intel's GPU, in its own precision but for f32.
 
     A batch is padded to the next power of two and cut above `max_batch`; a model is compiled with static shapes, once
     for each such size and board edge, and kept both here and in the cache folder.
@@ -94,6 +94,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         max_batch: int = 64,
         remember: bool = True,
         winograd: bool | None = None,
+        target: Literal["CPU", "GPU"] = "CPU",
     ) -> None:
         import openvino
 
@@ -106,6 +107,10 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             # Threads that make the first tensors of a process at once can wait for each other for ever: the bindings
             # fill a C++ static on the way, and its initialiser gives up the GIL (seen once with 2026.4).
             openvino.Tensor(np.zeros(1, np.float32), shared_memory=True)
+        self._target = target
+        if target == "GPU":
+            threads, winograd = 1, False
+            precision = "f32" if precision == "f32" else "bf16"
         self.precision = _resolve(precision, self.path, self._core)
         if self.precision == "int8":
             self._file = int8_path(self.path)
@@ -116,9 +121,13 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             # Pinned, the models of two threads share one core (measured: no gain from the second, unpinned 1.9 times).
             "ENABLE_CPU_PINNING": False,
         }
+        if target == "GPU":
+            # The other options are the CPU's. By itself a GPU computes in f16.
+            hint = {"INFERENCE_PRECISION_HINT": "f32"} if precision == "f32" else {}
+            self._options = {"PERFORMANCE_HINT": "LATENCY", **hint}
         if remember:
             self._options["CACHE_DIR"] = _writable_cache()
-        if threads:
+        if threads and target == "CPU":
             self._options["INFERENCE_NUM_THREADS"] = threads
         self._streams = streams
         self._parts = max(1, (threads or core_count()) // streams)
@@ -207,9 +216,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
         with _COMPILING:
             try:
-                return self._core.compile_model(model, "CPU", self._options)
+                return self._core.compile_model(model, self._target, self._options)
             except RuntimeError:
-                return self._core.compile_model(model, "CPU", {**self._options, "CACHE_DIR": ""})
+                return self._core.compile_model(model, self._target, {**self._options, "CACHE_DIR": ""})
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:

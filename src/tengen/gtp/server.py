@@ -11,7 +11,6 @@ from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
-from tengen.evaluators.load import Backend
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import change_settings
@@ -19,6 +18,7 @@ from tengen.gtp.parse import Command, parse_line
 from tengen.gtp.session import GtpSession, Options, Stream
 from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
+from tengen.machine import Device
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Settings:
     resign: bool = True
     temperature: float = 0.0
     weaken: float | None = None
-    backend: Backend = "auto"
+    device: Device = "auto"
     threads: int = 0
     batch: int = 8
     seed: int = 0
@@ -58,7 +58,7 @@ def run(settings: Settings) -> None:
     engine = load_engine(
         settings.net,
         params=params,
-        backend=settings.backend,
+        device=settings.device,
         threads=settings.threads,
         batch=settings.batch,
         seed=settings.seed,
@@ -90,8 +90,8 @@ def _params(settings: Settings) -> SearchParams:
         )
     if settings.preset is not None and alone:
         raise RecipeError("--preset needs a network; with --net none use --playouts and --set")
-    if settings.backend != "auto" and alone:
-        raise RecipeError(f"--backend {settings.backend} needs a network; --net none has none")
+    if settings.device != "auto" and alone:
+        raise RecipeError(f"--device {settings.device} needs a network; --net none has none")
     if settings.batch != Settings.batch and alone:
         raise RecipeError(f"--batch {settings.batch} needs a network; with --net none use --threads")
     if settings.weaken is not None and alone:

@@ -16,7 +16,7 @@ from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, TengenError, unknown_name
-from tengen.evaluators.load import Backend
+from tengen.machine import Device
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -32,7 +32,7 @@ REST and `games` is the number of games at once."""
 _PREFIXES: dict[str, Kind] = {"policy": "policy", "raw": "raw", "gtp": "program"}
 _NAME = re.compile(r"(?P<name>[^:=@/]+)=(?P<word>.*)", re.DOTALL)
 _LIMITS = ("visits", "seconds", "time")
-_NETWORK = frozenset({"threads", "backend"})
+_NETWORK = frozenset({"threads", "device"})
 _SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "pass_policy", "temperature"})
 _TAKES: dict[Kind, frozenset[str]] = {
     "random": frozenset({"time"}),
@@ -74,7 +74,7 @@ class PlayerSpec(BaseModel):
 
     `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
     search, which must then not pass by the `engine`. `preset` and `search` change the search
-    (docs/reference/search.md), `threads` are the player's own, `backend` is that of `load_evaluator`. A program has
+    (docs/reference/search.md), `threads` are the player's own, `device` is that of `load_evaluator`. A program has
     `startup_seconds` for each command before its first move and, unless it has a clock, `move_seconds` for all commands
     of a move.
 
@@ -95,7 +95,7 @@ class PlayerSpec(BaseModel):
     pass_policy: PassPolicy | Literal["engine"] = "engine"
     name: str = Field("", validate_default=True)
     threads: int = Field(1, ge=1)
-    backend: Backend = "auto"
+    device: Device = "auto"
     move_seconds: float = Field(180.0, gt=0)
     startup_seconds: float = Field(60.0, gt=0)
 

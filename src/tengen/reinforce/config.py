@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.training.config import OptimizerConfig, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
@@ -39,6 +39,8 @@ class UpdateConfig(TrainerConfig):
     The advantage of a move is the result of its game (1, 0, -1) less the baseline. Value, score and ownership keep
     learning from the results, so that they stay correct while the shared layers change.
     """
+
+    _accumulates: ClassVar[bool] = False
 
     optimizer: OptimizerConfig = key(OptimizerConfig(name="adamw", lr=3e-4), "")
     schedule: ScheduleConfig = key(ScheduleConfig(warmup_steps=5, decay=0.3), "steps of the schedule are updates")

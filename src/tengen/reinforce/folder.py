@@ -21,7 +21,10 @@ from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.folder import RunFolder
 
-_MAY_CHANGE = ("description", "paper", "hours", "evaluation", "recipe", "learn.threads")
+_MAY_CHANGE = (
+    *("description", "paper", "hours", "evaluation", "recipe"),
+    *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate"),
+)
 """Settings that a resumed run may change: the updates do not depend on them."""
 
 

@@ -249,6 +249,10 @@ class SelfPlayConfig(Recipe):
     games_per_cycle: int = key(..., "games of a cycle", ge=1)
     games_at_once: int = key(256, "games in flight", ge=1)
     overlap: bool = key(False, "train on a cycle while the next is played, one network behind: all cores work")
+    device: Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime"] = key(
+        "cpu",
+        "what evaluates the networks of self-play; auto: the fastest; games repeat bit for bit on the same device",
+    )
     workers: int = key(0, "threads that play, each with its share of the games in flight; 0: one a core", ge=0)
     start: str | None = key(None, "network file, or name of an installed network, to begin with")
     network: dict[str, Any] = key(..., "`family` and the settings of that network family")

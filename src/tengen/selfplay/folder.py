@@ -19,8 +19,12 @@ from tengen.runs.folder import RunFolder, numbered
 from tengen.selfplay.config import SelfPlayConfig
 
 _ABOUT = ("description", "paper", "hours", "recipe")
-_MAY_CHANGE = (*_ABOUT, "cycles", "games_at_once", "workers", "rating", "card", "keep_networks")
-"""Settings that a resumed run may change: games and batches do not depend on them."""
+_MAY_CHANGE = (
+    *_ABOUT,
+    *("cycles", "games_at_once", "device", "workers", "rating", "card", "keep_networks"),
+    *("learn.devices", "learn.strategy", "learn.accumulate"),
+)
+"""Settings that a resumed run may change: games and batches do not depend on them, but for rounding."""
 
 
 class SelfPlayFolder(RunFolder):

@@ -184,7 +184,7 @@ class SelfPlayRun:
     def _figures(self, store: Store, cycle: int, conditions: CycleConditions) -> dict[str, Any]:
         """Statistics of the new games, and evaluations of them by the network that played them."""
         number = self.config.playing_network(cycle)
-        evaluator = load_evaluator(self.folder.network(number), threads=1, remember=False)
+        evaluator = load_evaluator(self.folder.network(number), self.config.device, threads=1, remember=False)
         while number and self.history[number - 1].get("gate", {}).get("passed") is False:
             number -= 1  # refused by the gate: the file is a copy of the network before
         fresh, seen = (self._rows(played) for played in (cycle, number - 1))  # it was trained on cycle number - 1 last
@@ -211,7 +211,7 @@ class SelfPlayRun:
     def _mode_difference(self, store: Store, cycle: int) -> float | None:
         """Difference between the new network file and the learner's network in training mode."""
         first, edge = len(store) - self.config.games_per_cycle, self.config.game.edge
-        network = load_evaluator(self.folder.candidate(cycle + 1), threads=1, remember=False).on(edge)
+        network = load_evaluator(self.folder.candidate(cycle + 1), "cpu", threads=1, remember=False).on(edge)
         probe = draw_probe(network, store, first, positions=_PROBED, seed=cycle, edge=edge)
         return training_mode_difference(network, self.learner.trainer.average, probe)
 

@@ -22,7 +22,7 @@ NO_EXPLORATION = {"gumbel_scale": 0.0, "noise_weight": 0.0, "forced_playouts": 0
 
 def load_temporary(path: Path) -> Evaluator:
     """A network that lives for some cycles: its compiled models are not kept for later processes."""
-    return load_evaluator(path, remember=False)
+    return load_evaluator(path, "cpu", remember=False)
 
 
 def run_pass_policy(game: GameConfig) -> PassPolicy:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tengen.data.record import GameRecord
+from tengen.evaluators.devices import fastest_device, open_device
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import core_count
@@ -109,6 +110,12 @@ class CyclePlayer:
         if path is None:
             raise FileNotFoundError(f"network {number} of the run does not exist yet")
         workers = min(self.config.workers or core_count(), self.config.games_at_once)
+        device = self.config.device
+        if device == "auto":
+            device, _ = fastest_device(path, _MAX_BATCH, workers)
+        if device != "cpu":
+            return [open_device(path, device, threads=workers, remember=False, max_batch=_MAX_BATCH)] * workers
+        # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
         shared = OpenVinoEvaluator(
             path, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False
         )

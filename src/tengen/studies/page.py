@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from matplotlib.axes import Axes
 
@@ -16,7 +17,7 @@ from tengen.runs.plots import INK, PALETTE, save_plot
 from tengen.runs.progress import duration
 from tengen.studies.figures import Curve, TrainingRun, curve, find_figure, mean_curve, shown, training_run
 from tengen.studies.runner import StudyFolder
-from tengen.studies.study import Curves, Documented, Figure, Study
+from tengen.studies.study import Curves, Documented, Figure, Row, Study
 from tengen.training.metrics import Estimate
 
 _REDUCED = (
@@ -24,20 +25,29 @@ _REDUCED = (
     "the commands work. Its figures say nothing about the published system."
 )
 
+_SHORT = (
+    "Rows marked with a share of the length come from reduced runs (`--scale`). They show how fast a network learns at "
+    "the start, on few held-out positions. They do not show where it ends."
+)
+Found = TypeVar("Found")
+
 
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page."""
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
-    runs = {step: training_run(folder, step) for step in study.steps}
-    plots = [path for curves in study.plots for path in _plots(folder, curves, out)]
+    reduced = scale != 1
+    # What was not run in full is shown from the longest reduced run.
+    folders = {scale: folder} if reduced else {scale: folder, **folder.reduced()}
+    runs = [run for step in study.steps if (run := _longest(folders, partial(training_run, step=step)))]
+    plots = [path for curves in study.plots for path in _plots(folders, curves, out)]
     figures = [
-        (row, find_figure(folder, row.ours) if isinstance(row.ours, Figure) else None)
+        (row, _longest(folders, partial(find_figure, wanted=row.ours)) if isinstance(row.ours, Figure) else None)
         for row in study.rows
         if isinstance(row.ours, Figure) or scale == 1
     ]
     done = sum(folder.state(step) == "done" for step in study.steps)
-    reduced = scale != 1
+    short = not reduced and any(found and found[0] != scale for _, found in figures)
     parts = [
         f"# {study.title}",
         study.about.strip(),
@@ -46,11 +56,12 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         f"```sh\ntengen study {study.name}{_scale_option(scale)}\n```",
         f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
         f"on after an interruption; `tengen study {study.name} --quick` runs every step in a small part of its length.",
+        *([_SHORT] if short else []),
         "## Results",
         _table(
             ["what", "published", "ours, 95% interval", "command", "what differs"],
             [
-                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), row.differs]
+                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
                 for row, found in figures
             ],
         ),
@@ -60,9 +71,9 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         "## Steps",
         _table(
             ["step", "network", "parameters", "MMAC", "samples", "hours", "top-1", "top-5", "value MSE, 0 to 1"],
-            [_training_row(step, run) for step, run in runs.items() if run is not None],
+            [_training_row(run, "" if share == scale else f", {share:.3g} of its length") for share, run in runs],
         )
-        if any(runs.values())
+        if runs
         else "",
         _table(
             ["step", "state", "command"],
@@ -73,30 +84,44 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         "study": study.name,
         "scale": scale,
         "rows": [
-            {"what": row.what, "published": row.published, **_numbers(found)}
+            {"what": row.what, "published": row.published, "scale": found and found[0], **_numbers(found and found[1])}
             for row, found in figures
             if isinstance(row.ours, Figure)
         ],
-        "runs": [_run_record(run) for run in runs.values() if run is not None],
+        "runs": [{"scale": share, **_run_record(run)} for share, run in runs],
     }
     write_text(out / f"{study.name}.json", json.dumps(record, indent=1) + "\n", durable=False)
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
 
-def _plots(folder: StudyFolder, wanted: Curves, out: Path) -> list[Path]:
-    """One SVG for each axis, of the curves that there are."""
-    lines = {}
-    for label, steps in wanted.of.items():
-        found = [each for step in steps if (each := curve(folder, step, wanted.figure))]
-        if found:
-            lines[label] = mean_curve(found)
-    if not lines:
+def _longest(
+    folders: Mapping[float, StudyFolder], find: Callable[[StudyFolder], Found | None]
+) -> tuple[float, Found] | None:
+    """What the first of the folders holds that has it, with the share of the length of its steps."""
+    return next(((share, found) for share, folder in folders.items() if (found := find(folder)) is not None), None)
+
+
+def _plots(folders: Mapping[float, StudyFolder], wanted: Curves, out: Path) -> list[Path]:
+    """One SVG for each axis, of the curves of the longest runs that there are."""
+    found = _longest(folders, partial(_lines, wanted=wanted))
+    if found is None:
         return []
-    stem = f"{folder.study.name}-{wanted.title.lower().replace(' ', '-')}"
+    share, lines = found
+    title = wanted.title if share == next(iter(folders)) else f"{wanted.title}, {share:.3g} of the length"
+    stem = f"{folders[share].study.name}-{wanted.title.lower().replace(' ', '-')}"
     return [
-        save_plot(out / f"{stem}-{over}.svg", wanted.title, _LABELS[over], _drawing(lines, wanted, over))
+        save_plot(out / f"{stem}-{over}.svg", title, _LABELS[over], _drawing(lines, wanted, over))
         for over in wanted.over
     ]
+
+
+def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
+    """The curves of a plot by their label; None where no run has begun."""
+    lines = {}
+    for label, steps in wanted.of.items():
+        if found := [each for step in steps if (each := curve(folder, step, wanted.figure))]:
+            lines[label] = mean_curve(found)
+    return lines or None
 
 
 _LABELS = {"samples": "million samples", "hours": "hours of training"}
@@ -123,8 +148,8 @@ def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Ax
     return draw
 
 
-def _training_row(step: str, run: TrainingRun) -> list[str]:
-    card = run.card
+def _training_row(run: TrainingRun, note: str) -> list[str]:
+    card, step = run.card, run.step
     parameters, macs = network_cost(network_fields(card.config))
 
     def cell(figure: str) -> str:
@@ -133,7 +158,7 @@ def _training_row(step: str, run: TrainingRun) -> list[str]:
         return shown(Figure(figure=figure, of=[step], form="{:.4f}"), found) if known else "-"
 
     return [
-        step,
+        f"{step}{note}",
         f"{card.family}, `{card.plane_set}`",
         f"{parameters:,}",
         f"{macs / 1e6:,.1f}",
@@ -164,12 +189,20 @@ def _numbers(found: Estimate | None) -> dict[str, Any]:
     return {"ours": ours, "interval_95": None if low is None else [low, high]}
 
 
-def _ours(study: Study, wanted: Figure | Documented, found: Estimate | None, scale: float) -> tuple[str, str]:
+def _ours(
+    study: Study, wanted: Figure | Documented, found: tuple[float, Estimate] | None, scale: float
+) -> tuple[str, str]:
     """The cells of our figure, and of the command that measures it."""
     if isinstance(wanted, Documented):
         return wanted.text, f"`{wanted.command}`"
+    share, estimate = found or (scale, None)
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
-    return shown(wanted, found), f"`tengen study {study.name}{_scale_option(scale)} {steps}`"
+    return shown(wanted, estimate), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
+
+
+def _differs(row: Row, found: tuple[float, Estimate] | None, scale: float) -> str:
+    note = f"**{found[0]:.3g} of the length**" if found and found[0] != scale else ""
+    return "; ".join(part for part in (note, row.differs) if part)
 
 
 def _scale_option(scale: float) -> str:

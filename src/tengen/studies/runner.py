@@ -34,6 +34,19 @@ class StudyFolder:
         self.path = path
         self.study = study
 
+    @classmethod
+    def at(cls, path: Path, study: Study, scale: float = 1.0) -> StudyFolder:
+        """The folder of the runs with a share of the length of each step: `path`, or `path`-x0.02 beside it."""
+        return cls(path, study) if scale == 1 else cls(path.with_name(f"{path.name}-x{scale:g}"), study.scaled(scale))
+
+    def reduced(self) -> dict[float, StudyFolder]:
+        """The folders of reduced runs beside this one, by their share of the length; the longest first."""
+        shares = (
+            path.name.removeprefix(f"{self.path.name}-x") for path in self.path.parent.glob(f"{self.path.name}-x*")
+        )
+        found = sorted((float(share) for share in shares if _is_share(share)), reverse=True)
+        return {share: self.at(self.path, self.study, share) for share in found}
+
     def run_folder(self, step: str) -> Path:
         return self.path / step
 
@@ -68,6 +81,13 @@ class StudyFolder:
     def missing(self, step: str) -> list[str]:
         """The programs that a step needs and this machine lacks."""
         return [name for name in self.study.steps[step].needs if shutil.which(name) is None]
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 < float(text) < 1
+    except ValueError:
+        return False
 
 
 def run_study(folder: StudyFolder, run: Run, only: Collection[str] = (), say: Callable[[str], None] = print) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -17,6 +18,8 @@ from tengen.training.config import LinearRun, Strict, key
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "seconds", "iterations", "cycles")
 """Options and settings that a reduced run scales, beside the lengths of training runs."""
+_SAMPLES = ("games", "training.validation_games")
+"""What a figure is the mean of. A reduced run takes the root of its share, or the figure would say nothing."""
 
 
 class Step(Strict):
@@ -90,6 +93,8 @@ def _training_lengths(step: Step) -> dict[str, int | float]:
 def _scaled(name: str, value: Any, scale: float) -> Any:
     if isinstance(value, float):
         return value * scale
+    if name in _SAMPLES:
+        scale = math.sqrt(scale)
     if name == "games":  # even, as each opening is played with both colors
         return max(2, 2 * round(value * scale / 2))
     return max(1, round(value * scale))
@@ -183,6 +188,10 @@ class Study(Strict):
                 if needed not in before:
                     raise RecipeError(f"step {name} needs {unknown_name('step', needed, before)}")
         return self
+
+    def scaled(self, scale: float) -> Study:
+        """The same study with a share of the length of each step."""
+        return self.model_copy(update={"steps": {name: step.scaled(scale) for name, step in self.steps.items()}})
 
     def _check(self, names: Sequence[str], where: str) -> None:
         for name in names:

@@ -120,10 +120,35 @@ class TrainerConfig(Strict):
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
     precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
     device: Device = key("auto", "auto: the GPU where there is one")
-    threads: int = key(0, "CPU threads of PyTorch; 0: PyTorch decides", ge=0)
+    devices: int = key(1, "GPUs, or processes on a CPU, that each compute an equal part of every batch", ge=1)
+    strategy: Literal["ddp"] = key("ddp", "of several devices: ddp, each holds the network and gradients are averaged")
+    accumulate: int = key(
+        1, "equal parts in which a device computes its positions, one after the other, to use less memory", ge=1
+    )
+    threads: int = key(0, "CPU threads of PyTorch, of each device; 0: PyTorch decides", ge=0)
     compile: bool = key(False, "compile the network with torch.compile")
     callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
     _has_validations: ClassVar[bool] = False
+    _max_devices: ClassVar[float] = 1
+    _accumulates: ClassVar[bool] = True
+
+    @property
+    def parts(self) -> int:
+        """Parts of a batch, on all devices, one after the other."""
+        return self.devices * self.accumulate
+
+    @model_validator(mode="after")
+    def _divides_batches(self) -> "TrainerConfig":
+        if self.devices > self._max_devices:
+            raise ValueError(f"devices is {self.devices}, but only supervised training can use more than 1")
+        if self.accumulate > 1 and not self._accumulates:
+            raise ValueError(f"accumulate is {self.accumulate}, but policy gradients take each batch as a whole")
+        batch = getattr(self, "batch_size", self.parts)
+        if batch % self.parts:
+            raise ValueError(
+                f"batch_size {batch} is no multiple of devices x accumulate = {self.devices} x {self.accumulate}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _plateau_sees_validations(self) -> "TrainerConfig":
@@ -140,8 +165,9 @@ class TrainConfig(TrainerConfig):
     """
 
     _has_validations: ClassVar[bool] = True
+    _max_devices: ClassVar[float] = math.inf
 
-    batch_size: int = key(256, "positions in a step", ge=1)
+    batch_size: int = key(256, "positions in a step, on all devices together", ge=1)
     steps: int | None = key(None, "length of the run in steps", ge=1)
     epoch: int | None = key(None, "samples of an epoch; null: all positions that are trained on", ge=1)
     epochs: float | None = key(None, "length of the run in epochs", gt=0)
@@ -199,6 +225,16 @@ class RecordsConfig(Strict):
     validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
 
 
+class TeacherConfig(Strict):
+    """The share of a teacher's labels in each target; the rest is the record: the move played and the result."""
+
+    policy: Fraction = key(1.0, "share of the teacher's policy in the policy target")
+    temperature: Positive = key(1.0, "the teacher's policy is taken to the power 1 / temperature")
+    value: Fraction = key(1.0, "share of the teacher's winrate in the value target")
+    score: Fraction = key(1.0, "share of the teacher's score in the score target")
+    ownership: Fraction = key(1.0, "share of the teacher's ownership in the ownership target")
+
+
 class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
@@ -220,8 +256,21 @@ class DataConfig(RecordsConfig):
         "one-per-game",
         "positions that validate; all: those of as few games as possible, `training.validation_games` of them",
     )
+    teacher: TeacherConfig | None = key(
+        None,
+        "train on the labelled positions of a store that `tengen label` made, and on the teacher's findings; rules and "
+        "komi are those of the labels",
+    )
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
+
+    @model_validator(mode="after")
+    def _labels_are_chosen(self) -> "DataConfig":
+        if self.teacher is not None:
+            for name in ("games", "positions_per_game", "max_positions", "skip_passes"):
+                if getattr(self, name):
+                    raise ValueError(f"{name} does not go with teacher: 'tengen label' chooses the positions")
+        return self
 
 
 class CardFacts(Strict):

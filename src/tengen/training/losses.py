@@ -1,6 +1,8 @@
 """The losses of the heads, and the registry of losses that a recipe names. Unknown targets do not count."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,7 +26,8 @@ SOFTNESS = 4.0
 class LossTerm:
     """A loss that a recipe may name under `losses`.
 
-    `function` returns the mean over the rows with a known target, weighted by `batch.weight`. It is called where the
+    `function` returns the mean over the rows with a known target, weighted by `batch.weight`; `mean` computes it also
+    where a batch is split over devices. It is called where the
     network has the head `head` ("" for any network) and the batch the columns `columns` (fields of TensorBatch that may
     be None). `targets` names registered targets (see `tengen.training.batches.TARGETS`) that it reads from
     `batch.extra`.
@@ -117,8 +120,64 @@ def move_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
 
 
 def mean(each: Tensor, weight: Tensor) -> Tensor:
-    """The weighted mean of [B]; 0 where all weights are 0."""
-    return (each * weight).sum() / weight.sum().clamp(min=1e-6)
+    """The weighted mean of [B]; 0 where all weights are 0.
+
+    Where a batch is computed in parts, the sum of a part is divided by the mean weight of a part of the whole batch, so
+    that the mean over the parts is that of the batch.
+    """
+    total = weight.sum()
+    weights = _WEIGHTS.get()
+    if weights is not None:
+        total = weights.of_part(total)
+    return (each * weight).sum() / total.clamp(min=1e-6)
+
+
+class PartWeights:
+    """The sums of weights by which `mean` divides, in the order of its calls, while a batch is computed in parts.
+
+    They depend on the batch and not on the output, so that a first pass over the losses of the parts can `collect` them
+    all with the output of one part. Then `shares` has their mean over the parts, which `use` gives to `mean`.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Tensor] = []
+        self.shares: Tensor | None = None
+        self._seen: list[Tensor] = []
+        self._used = 0
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Note the weights of the next part, [calls]."""
+        self._seen = []
+        with self._set():
+            yield
+        self.parts.append(torch.stack(self._seen) if self._seen else torch.zeros(0))
+
+    @contextmanager
+    def use(self) -> Iterator[None]:
+        """Divide by `shares`."""
+        self._used = 0
+        with self._set():
+            yield
+
+    def of_part(self, weight: Tensor) -> Tensor:
+        """By what to divide a sum whose own weight is `weight`."""
+        if self.shares is None:
+            self._seen.append(weight.float())
+            return weight
+        self._used += 1
+        return self.shares[self._used - 1]
+
+    @contextmanager
+    def _set(self) -> Iterator[None]:
+        token = _WEIGHTS.set(self)
+        try:
+            yield
+        finally:
+            _WEIGHTS.reset(token)
+
+
+_WEIGHTS: ContextVar[PartWeights | None] = ContextVar("weights", default=None)
 
 
 def _known(column: Tensor | None) -> Tensor:

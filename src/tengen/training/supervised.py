@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tengen.data.label_sampler import LabelSampler, TargetMix
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
@@ -21,6 +22,7 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.torch import TorchEvaluator
+from tengen.machine import core_count
 from tengen.networks import NetConfig, build, parse_config
 from tengen.networks.export import export
 from tengen.runs.events import EventLog
@@ -41,15 +43,16 @@ from tengen.training.callbacks import (
     make_callbacks,
 )
 from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
-from tengen.training.config import OptimizerConfig, RunConfig
+from tengen.training.config import OptimizerConfig, RunConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
 from tengen.training.metrics import Estimate, measure
 from tengen.training.optimizers import make_optimizer
+from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, start_from, with_network
-from tengen.training.trainer import Callback, Trainer, read_checkpoint
+from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric, read_checkpoint
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
@@ -60,12 +63,12 @@ _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # key
 class Samplers:
     """Positions for training and for validation, which share no game."""
 
-    train: Sampler
+    train: Sampler | LabelSampler
     validation: Sampler
 
 
-def open_samplers(run: RunConfig) -> Samplers:
-    """Open the stores of a run.
+def open_samplers(run: RunConfig, rank: Rank = ALONE) -> Samplers:
+    """Open the stores of a run, to train on the rows of a rank.
 
     Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
     """
@@ -77,23 +80,24 @@ def open_samplers(run: RunConfig) -> Samplers:
         judged, splits = store, _APART
     else:
         judged, splits = Store.open(Path(data.validation_store)), _WHOLE
-    train = Sampler(
-        store,
-        splits[0],
-        network.plane_set,
-        training.batch_size,
-        training.seed,
-        symmetries=data.symmetries,
-        vary_rules=data.vary_rules,
-        targets=move_targets,
-        threads=data.threads,
-        validation_fraction=data.validation_fraction,
-        extra=targets_named(targets),
-        games=data.games,
-        positions_per_game=data.positions_per_game,
-        max_positions=data.max_positions,
-        skip_passes=data.skip_passes,
-    )
+    # The positions of the records, or those that a teacher has labelled.
+    drawn: dict[str, Any] = {
+        "plane_set": network.plane_set,
+        "batch_size": training.batch_size,
+        "part": (rank.rank, rank.ranks),
+        "seed": training.seed,
+        "symmetries": data.symmetries,
+        "threads": data.threads,
+        "split": splits[0],
+        "validation_fraction": data.validation_fraction,
+        "extra": targets_named(targets),
+    }
+    train: Sampler | LabelSampler
+    if data.teacher is not None:
+        train = LabelSampler(store, **drawn, mix=TargetMix(**data.teacher.model_dump()))
+    else:
+        chosen = {name: getattr(data, name) for name in _CHOICE}
+        train = Sampler(store, **drawn, vary_rules=data.vary_rules, targets=move_targets, **chosen)
     every = data.validation_positions == "all"
     validates = partial(
         Sampler,
@@ -121,9 +125,13 @@ def make_network(network: Mapping[str, Any], inputs: PlaneSet, seed: int) -> nn.
 
 
 def make_trainer(
-    run: RunConfig, inputs: PlaneSet, callbacks: list[Callback] | None = None, network: nn.Module | None = None
+    run: RunConfig,
+    inputs: PlaneSet,
+    callbacks: list[Callback] | None = None,
+    network: nn.Module | None = None,
+    rank: Rank = ALONE,
 ) -> Trainer[TensorBatch]:
-    """The trainer of a run, at its first step; of a fresh network unless one is given."""
+    """The trainer of a run, at its first step; of a fresh network unless one is given. All ranks make one at once."""
     training = run.training
     return Trainer(
         make_network(run.network, inputs, training.seed) if network is None else network,
@@ -134,6 +142,7 @@ def make_trainer(
         ema=training.ema,
         seed=training.seed,
         callbacks=callbacks or [],
+        fabric=make_fabric(training, rank),
     )
 
 
@@ -152,16 +161,16 @@ def train(
     taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that the
     network lacks and for a start without a matching layer.
     """
-    if run.training.threads:
-        torch.set_num_threads(run.training.threads)
+    _set_threads(run.training)
     # Check everything before the folder is touched.
     folder = RunFolder(out, run.kind)
     folder.check_kind()
     run = with_network(run)
     network = parse_config(run.network)
     check_losses(network, run.training.losses)
+    check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
-    samplers = open_samplers(run)
+    samplers = open_samplers(run, Rank(0, run.training.devices))
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
@@ -181,19 +190,42 @@ def train(
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
-        # Make the trainer, or restore it from the newest checkpoint.
-        trainer = make_trainer(run, inputs, further, module)
-        if begun is not None and begun.has_scalars:
-            trainer.scalars.know(module)
-        on_start(trainer, begun)
-        if saved is not None:
-            trainer.restore(saved)
-        with folder.log(step, again=("final",)) as events:
+        with ExitStack() as stack:
+            # Make the trainer, or restore it from the newest checkpoint.
+            checkpoint = found[-1][1] if found else None
+            followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint))
+            trainer = make_trainer(run, inputs, further, module, followers.leader)
+            if begun is not None and begun.has_scalars:
+                trainer.scalars.know(module)
+            on_start(trainer, begun)
+            if saved is not None:
+                trainer.restore(saved)
+            events = stack.enter_context(folder.log(step, again=("final",)))
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
                 _fit(trainer, run, samplers, folder, events, show_progress)
             return _finish(trainer, run, network, samplers, folder, events)
+
+
+def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None) -> None:
+    """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
+    _set_threads(run.training)
+    samplers = open_samplers(run, rank)
+    trainer = make_trainer(run, samplers.train.plane_set, rank=rank)
+    if checkpoint is not None:
+        trainer.load(checkpoint)
+    if trainer.done < 1:
+        trainer.fit(BatchStream(samplers.train, trainer.step, run.data.ahead))
+
+
+def _set_threads(config: TrainConfig) -> None:
+    """Of PyTorch; by default the processes on a CPU share its cores."""
+    threads = config.threads
+    if config.devices > 1 and not (config.device != "cpu" and torch.cuda.is_available()):
+        threads = threads or max(1, min(torch.get_num_threads(), core_count() // config.devices))
+    if threads:
+        torch.set_num_threads(threads)
 
 
 def _fit(
@@ -277,7 +309,7 @@ def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: S
     return moves.estimates()
 
 
-def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
+def with_facts(run: RunConfig, games: Sampler | LabelSampler) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
     Raises RecipeError for a card that names other board sizes than those of the games alone.
@@ -307,6 +339,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
             **{name: getattr(data, name) or None for name in _CHOICE},
+            **({} if data.teacher is None else {"teacher": data.teacher.model_dump()}),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }

@@ -13,21 +13,26 @@ import platform
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from lightning_fabric import Fabric
 from lightning_fabric.plugins import MixedPrecision
+from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError
+from tengen.machine import core_count
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
+from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
+from tengen.training.ranks import ALONE, Environment, Rank, ddp
 from tengen.training.schedules import Position, Schedule
 
 State = dict[str, Any]
@@ -82,6 +87,10 @@ class Trainer(Generic[BatchT]):
     it is what is validated and exported. `step` counts the steps so far, `seconds` the time spent in `fit`, both over
     all starts of a run; `losses` has the parts of the last step. `seed` decides the random numbers of a step (dropout)
     together with its number, so that a resumed run repeats them.
+
+    With several ranks each has a trainer, which sees the rank's rows of each batch; callbacks run in rank 0 alone. The
+    gradient and the losses are those of the whole batch, however many devices and parts compute it, up to the order of
+    sums in float32. What a network computes from its own rows alone differs: batch norm, and dropout masks.
     """
 
     def __init__(
@@ -108,6 +117,8 @@ class Trainer(Generic[BatchT]):
         self._loss = loss
         self._ema = ema
         self._seed = seed
+        self._decided: float | None = None  # factor of the learning rate, which rank 0 knows
+        self._control = torch.distributed.new_group(backend="gloo") if self.fabric.world_size > 1 else None
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
@@ -132,10 +143,11 @@ class Trainer(Generic[BatchT]):
 
     @property
     def hardware(self) -> str:
-        """The processor that trains, for a card."""
+        """The processors that train, for a card."""
+        number = self.fabric.world_size
         if self.device.type == "cuda":
-            return str(torch.cuda.get_device_name(self.device))
-        threads = torch.get_num_threads()
+            return (f"{number} x " if number > 1 else "") + str(torch.cuda.get_device_name(self.device))
+        threads = number * torch.get_num_threads()
         return f"{threads} CPU {'thread' if threads == 1 else 'threads'}, {platform.machine()}"
 
     def fit(self, batches: Iterable[BatchT], steps: int | None = None) -> None:
@@ -144,27 +156,41 @@ class Trainer(Generic[BatchT]):
         self._module.train()
         earlier, started = self.seconds, time.monotonic()
         self.call("on_start")
+        ended = self._agree(False)
         for batch in batches:
+            if ended:
+                break
             self.train_step(batch)
             self.seconds = earlier + time.monotonic() - started
             self.call("on_step")
-            if self.should_stop or self.done >= 1 or self.step == steps:
+            if ended := self._agree(self.should_stop or self.done >= 1 or self.step == steps):
                 break
         self.call("on_end")
 
     def train_step(self, batch: BatchT) -> Tensor | None:
-        """Move the weights once; returns the norm of the gradient where it is clipped."""
-        batch = self.fabric.to_device(batch)
-        torch.manual_seed(derive(self._seed, self.step))
+        """Move the weights once; returns the norm of the gradient where it is clipped.
+
+        `batch` holds the rows of this rank.
+        """
+        parts, first = _split(batch, self.config.accumulate), self.fabric.global_rank * self.config.accumulate
+        weights = PartWeights() if self.fabric.world_size * len(parts) > 1 else None
+        found: list[Mapping[str, Tensor]] = []
         self._set_learning_rate()
-        # Forward: in the precision of the run. The losses are computed in float32.
-        self.scalars.see(batch.scalars)
-        output: NetOutput = self._module(batch.planes, batch.scalars, batch.mask)
-        total, parts = self._loss(output, batch)
-        self.losses = {name: loss.detach() for name, loss in parts.items()}
-        # Backward and update.
         self._stepper.zero_grad(set_to_none=True)
-        self.fabric.backward(total)
+        for number, part in enumerate(parts):
+            part = self.fabric.to_device(part)
+            torch.manual_seed(derive(self._seed, self.step, *([first + number] if first + number else [])))
+            self.scalars.see(part.scalars)
+            with self.fabric.no_backward_sync(self._module, enabled=number + 1 < len(parts)):
+                # Forward: in the precision of the run. The losses are computed in float32.
+                output: NetOutput = self._module(part.planes, part.scalars, part.mask)
+                if weights is not None and weights.shares is None:
+                    self._share(weights, output, parts)
+                with nullcontext() if weights is None else weights.use():
+                    total, losses = self._loss(output, part)
+                found.append({name: loss.detach() for name, loss in losses.items()})
+                self.fabric.backward(total if len(parts) == 1 else total / len(parts))
+        self.losses = found[0] if weights is None else self._mean_losses(found)
         norm = None
         if self.config.clip is not None:
             norm = self.fabric.clip_gradients(
@@ -174,6 +200,46 @@ class Trainer(Generic[BatchT]):
         self.step += 1
         self._move_average()
         return norm
+
+    @torch.no_grad()
+    def _share(self, weights: PartWeights, output: NetOutput, parts: Sequence[BatchT]) -> None:
+        """Find the weights of the losses in all parts of all ranks, and the range of the scalars in all ranks."""
+        output = apply_to_collection(output, Tensor, Tensor.detach)
+        for part in parts:
+            with weights.collect():
+                self._loss(output, self.fabric.to_device(part))
+        mean = torch.stack(weights.parts).mean(0)
+        if self.fabric.world_size > 1:
+            mine = torch.cat([mean, self.scalars.lowest, self.scalars.highest])
+            split = [len(mean), len(self.scalars.lowest), len(self.scalars.highest)]
+            means, lowest, highest = self._gather(mine).split(split, dim=1)
+            mean = means.mean(0)
+            self.scalars.lowest.copy_(lowest.amin(0))
+            self.scalars.highest.copy_(highest.amax(0))
+        weights.shares = mean
+
+    @torch.no_grad()
+    def _mean_losses(self, found: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+        """The losses of the whole batch from those of the parts of this rank."""
+        mean = torch.stack([torch.stack([loss.float() for loss in losses.values()]) for losses in found]).mean(0)
+        if self.fabric.world_size > 1:
+            mean = self._gather(mean).mean(0)
+        return dict(zip(found[0], mean, strict=True))
+
+    def _gather(self, mine: Tensor) -> Tensor:
+        """The values of all ranks, [ranks, ...]."""
+        found = self.fabric.all_gather(mine)
+        assert isinstance(found, Tensor)
+        return found
+
+    def _agree(self, ended: bool) -> bool:
+        """Whether rank 0 ends `fit`; it also tells the seconds and what validations did to the learning rate."""
+        if self._control is None:
+            return ended
+        said = torch.tensor([ended, self.seconds, self.schedule.factor(self._position())], dtype=torch.float64)
+        torch.distributed.broadcast(said, 0, group=self._control)
+        ended, self.seconds, self._decided = bool(said[0]), float(said[1]), float(said[2])
+        return ended
 
     @torch.no_grad()
     def forward(self, batch: Inputs) -> NetOutput:
@@ -191,8 +257,8 @@ class Trainer(Generic[BatchT]):
         self.call("on_validation", figures)
 
     def call(self, hook: str, *values: Any) -> None:
-        """Call a method of all callbacks, in their order."""
-        for callback in self.callbacks:
+        """Call a method of all callbacks, in their order, in rank 0."""
+        for callback in self.callbacks if self.fabric.global_rank == 0 else ():
             getattr(callback, hook)(self, *values)
 
     def state(self) -> State:
@@ -222,7 +288,7 @@ class Trainer(Generic[BatchT]):
         """Write `state` and `extra` entries as a checkpoint, under a temporary name first."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_whole(path) as temporary:
-            self.fabric.save(temporary, {**self.state(), **extra})
+            torch.save({**self.state(), **extra}, temporary)
         self.call("on_checkpoint", path)
 
     def load(self, path: Path) -> None:
@@ -233,7 +299,7 @@ class Trainer(Generic[BatchT]):
         return Position(*self.position(self.step, self.seconds))
 
     def _set_learning_rate(self) -> None:
-        share = self.schedule.factor(self._position())
+        share = self.schedule.factor(self._position()) if self._decided is None else self._decided
         for group in self.optimizer.param_groups:
             group["lr"] = group["initial_lr"] * share
 
@@ -259,19 +325,45 @@ def read_checkpoint(path: Path) -> State:
     return state
 
 
-def make_fabric(config: TrainerConfig) -> Fabric:
-    """Device and precision of a run. Raises RecipeError for a device that is not there."""
+def check_devices(config: TrainerConfig) -> None:
+    """Raise RecipeError for devices that are not there."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if config.device == "cuda" and not gpus:
+        raise RecipeError("device is cuda, but PyTorch finds no GPU on this machine: give auto or cpu")
+    on_cpu = config.device == "cpu" or not gpus
+    there, what = (core_count(), "processor cores for a process each") if on_cpu else (gpus, "GPUs")
+    if config.devices > max(1, there):
+        raise RecipeError(f"devices is {config.devices}, but this machine has {there} {what}")
+
+
+def make_fabric(config: TrainerConfig, rank: Rank = ALONE) -> Fabric:
+    """Device and precision of a run; with several ranks it returns when all have met.
+
+    Raises RecipeError for a device that is not there.
+    """
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", module="lightning_fabric")
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise RecipeError("device is cuda, but PyTorch finds no GPU on this machine: give auto or cpu")
+    check_devices(config)
     half = in_bf16(config.precision, config.device)
     cuda = config.device != "cpu" and torch.cuda.is_available()
-    return Fabric(
-        accelerator={"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device],
-        devices=1,
-        plugins=_Autocast("bf16-mixed", "cuda" if cuda else "cpu") if half else None,
+    plugins: list[Any] = [_Autocast("bf16-mixed", "cuda" if cuda else "cpu")] if half else []
+    accelerator = {"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device]
+    if rank.ranks == 1:
+        return Fabric(accelerator=accelerator, devices=1, plugins=plugins)
+    fabric = Fabric(
+        accelerator="gpu" if cuda else "cpu", devices=rank.ranks, strategy=ddp(), plugins=[*plugins, Environment(rank)]
     )
+    if rank.ready is not None:
+        rank.ready()
+    fabric.launch()
+    return fabric
+
+
+def _split(batch: BatchT, parts: int) -> list[BatchT]:
+    """Equal parts of the rows of a batch, in their order."""
+    if parts == 1:
+        return [batch]
+    return [apply_to_collection(batch, Tensor, lambda rows, n=n: rows.tensor_split(parts)[n]) for n in range(parts)]
 
 
 class _Autocast(MixedPrecision):

@@ -15,7 +15,7 @@ from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
 from tengen.game import Game
-from tengen.machine import core_count
+from tengen.machine import Device, core_count
 
 T = TypeVar("T")
 
@@ -132,7 +132,8 @@ class Engines:
     Raises NetworkError at once for a missing file or one that is not a network.
     """
 
-    def __init__(self, network: str) -> None:
+    def __init__(self, network: str, device: Device = "auto") -> None:
+        self._device = device
         self._network = "" if network in NO_NETWORK else read_card(find_network(network)).name
         self._by_size = default_by_size() if network == "default" else {}
         self._source = "uniform" if network in NO_NETWORK else network
@@ -148,7 +149,7 @@ class Engines:
     def __call__(self) -> Engine:
         with self._loading:
             if self._evaluator is None:
-                self._evaluator = load_evaluator(self._source, cache=CACHED_POSITIONS)
+                self._evaluator = load_evaluator(self._source, self._device, cache=CACHED_POSITIONS)
         return Engine(self._evaluator, self._params, seed=secrets.randbits(31), threads=core_count())
 
     def warm_up(self, size: int) -> None:

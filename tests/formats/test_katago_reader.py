@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tengen.errors import NetworkError
-from tengen.formats.katago_model import AttentionBlock, KataGoModel, OrdinaryBlock, TipNorm, read_katago
+from tengen.formats.katago_model import AttentionBlock, KataGoModel, OrdinaryBlock, TipNorm
+from tengen.formats.katago_reader import read_katago
 
 
 @pytest.fixture(scope="module")

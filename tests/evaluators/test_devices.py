@@ -1,0 +1,120 @@
+"""Which device runs a network: those that libraries offer, measured once a machine and network."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+import pytest
+from small_network import SmallNet, random_inputs, write_network
+
+from tengen.errors import NetworkError
+from tengen.evaluators import devices, load_evaluator
+from tengen.evaluators.devices import fastest_device
+from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
+from tengen.evaluators.openvino import OpenVinoEvaluator
+
+
+class Machine:
+    """A machine with a CPU and what `providers` name, each of which takes so many ms a batch; None: no driver."""
+
+    def __init__(self, network: Path, **milliseconds: float | None) -> None:
+        self.network = network
+        self.milliseconds = milliseconds
+        self.measured: list[str] = []
+
+    def providers(self) -> list[str]:
+        return [devices.PROVIDERS[name] for name in self.milliseconds if name in devices.PROVIDERS]
+
+    def open(self, path: Path, device: Any, **_: Any) -> Any:
+        milliseconds = self.milliseconds[device]
+        if milliseconds is None:
+            raise NetworkError("its driver is missing")
+        self.measured.append(device)
+        return Slow(milliseconds)
+
+
+class Slow:
+    only_size = 9
+
+    def __init__(self, milliseconds: float) -> None:
+        self.milliseconds = milliseconds
+
+    def blank(self, rows: int, edge: int) -> InputBatch:
+        return random_inputs([edge] * rows, edge)
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        time.sleep(self.milliseconds / 1000)
+        return Evaluation.zeros(len(batch), batch.edge)
+
+
+@pytest.fixture
+def machine(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(network, cpu=8, cuda=2, rocm=None, tensorrt=0.1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(devices, "open_device", made.open)
+    monkeypatch.setattr(devices, "onnxruntime_providers", made.providers)
+    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
+    monkeypatch.setattr(devices, "_SECONDS", 0.02)
+    monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0"])
+    return made
+
+
+def test_the_fastest_device_is_measured_once(machine: Machine, network: Path) -> None:
+    """A provider without a driver counts as missing; TensorRT is not tried."""
+    best, rates = fastest_device(network, 8)
+    assert best == "cuda" and set(rates) == {"cpu", "cuda", "rocm"} and rates["rocm"] == 0
+    assert rates["cpu"] < 1000 < rates["cuda"] < 4000, "8 positions in 8 ms and in 2 ms"
+    assert machine.measured == ["cpu", "cuda"]
+    assert fastest_device(network, 8) == (best, rates) and machine.measured == ["cpu", "cuda"]
+    fastest_device(network, 64)
+    assert machine.measured == ["cpu", "cuda"] * 2, "another batch"
+
+
+def test_a_change_is_measured_again(
+    machine: Machine, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fastest_device(network, 8)
+    wide = write_network(tmp_path / "wide.onnx", SmallNet(width=64))
+    fastest_device(wide, 8)
+    assert machine.measured == ["cpu", "cuda"] * 2, "another network"
+    monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0", "/dev/nvidia1"])
+    machine.milliseconds = {"cpu": 1, "cuda": 4}
+    assert fastest_device(network, 8)[0] == "cpu"
+    assert machine.measured == ["cpu", "cuda"] * 3, "another graphics card"
+    (tmp_path / "tengen" / "devices.json").write_text("{ damaged")
+    assert fastest_device(network, 8)[0] == "cpu" and machine.measured == ["cpu", "cuda"] * 4
+    assert json.loads((tmp_path / "tengen" / "devices.json").read_text())["devices"] == ["cpu", "cuda"]
+
+
+def test_auto_takes_the_cpu_without_measuring_where_there_is_nothing_else(
+    machine: Machine, network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.milliseconds = {"cpu": 1}
+    assert fastest_device(network, 8) == ("cpu", {}) and not machine.measured
+    monkeypatch.undo()
+    evaluator = load_evaluator(network)
+    assert isinstance(evaluator, OpenVinoEvaluator) and evaluator.precision in ("bf16", "f32")
+
+
+def test_a_device_that_is_not_there_is_refused(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
+    with pytest.raises(NetworkError, match="OpenVINO finds no GPU on this machine, only CPU"):
+        load_evaluator(network, "intel-gpu")
+    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        with pytest.raises(NetworkError, match="this ONNX Runtime has no CUDAExecutionProvider"):
+            load_evaluator(network, "cuda")
+
+
+def test_a_provider_without_its_driver_is_refused(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime itself goes on with the CPU in silence."""
+    cuda = "CUDAExecutionProvider"
+    session = onnxruntime.InferenceSession
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [cuda, "CPUExecutionProvider"])
+    monkeypatch.setattr(
+        onnxruntime, "InferenceSession", lambda path, options, providers: session(path, options, providers[1:])
+    )
+    with pytest.raises(NetworkError, match="cannot use its CUDAExecutionProvider here"):
+        OnnxRuntimeEvaluator(network, provider=cuda)
