@@ -275,7 +275,7 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(
 @pytest.mark.timeout(120)
 def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     process = start(recipe, tmp_path / "run")
-    until = time.monotonic() + 60
+    until = time.monotonic() + 90
     while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)

@@ -8,6 +8,7 @@ the word that follows the command.
 from __future__ import annotations
 
 import errno
+import functools
 import importlib
 import os
 import re
@@ -106,16 +107,27 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     command: Callable[..., object] = module.command
     if args and args[0] in (further := getattr(module, "SUBCOMMANDS", {})):
         command, name, args = further[args[0]], f"{name} {args[0]}", args[1:]
+    ended: list[BaseException] = []  # Typer would make another exception, or a status, of these
+
+    @functools.wraps(command)
+    def noted(*values: object, **options: object) -> object:
+        try:
+            return command(*values, **options)
+        except (KeyboardInterrupt, EOFError) as error:
+            ended.append(error)
+            raise
+
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    program.command(help=_paragraphs(command.__doc__ or ""))(command)
+    program.command(help=_paragraphs(command.__doc__ or ""))(noted)
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
         message: str = getattr(error, "format_message", error.__str__)()
         raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
-    except typer.Abort as abort:
-        # Typer makes it of a KeyboardInterrupt, and of an EOFError, which is no interruption.
-        raise abort.__cause__ or KeyboardInterrupt() from None
+    except typer.Abort:
+        raise (ended or [KeyboardInterrupt()])[0] from None
+    if ended:
+        raise ended[0]
     return status if isinstance(status, int) else 0
 
 
