@@ -21,7 +21,7 @@ import numpy.typing as npt
 import psutil
 import torch
 
-from tengen.data import GameRecord, SelfPlaySampler, Store, StoreAppender
+from tengen.data import GameRecord, LabelSampler, Store, StoreAppender
 from tengen.data.record import pack_moves
 from tengen.game import Game
 from tengen.training.batches import BatchStream
@@ -72,7 +72,7 @@ class Watch(Callback):
         self.cpu.append(time.process_time())
 
 
-def drawing(sampler: SelfPlaySampler, steps: int) -> dict[str, object]:
+def drawing(sampler: LabelSampler, steps: int) -> dict[str, object]:
     sampler.batch(0)
     started = time.thread_time()
     for step in range(1, steps + 1):
@@ -81,7 +81,7 @@ def drawing(sampler: SelfPlaySampler, steps: int) -> dict[str, object]:
     return {"benchmark": "self-play batches", "positions_per_second": round(sampler.batch_size / seconds)}
 
 
-def training(sampler: SelfPlaySampler, size: str, precision: str, threads: int, steps: int) -> dict[str, object]:
+def training(sampler: LabelSampler, size: str, precision: str, threads: int, steps: int) -> dict[str, object]:
     run = RunConfig.model_validate({
         "name": "measured",
         "data": {"store": str(sampler.store.path)},
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--precision", nargs="+", default=["f32", "bf16"])
     chosen = parser.parse_args()
     with games(chosen.board) as store:
-        sampler = SelfPlaySampler(store, batch_size=chosen.batch)
+        sampler = LabelSampler(store, batch_size=chosen.batch)
         print(json.dumps(drawing(sampler, 4 * chosen.steps)))
         for precision in chosen.precision:
             for threads in chosen.threads:

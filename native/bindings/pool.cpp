@@ -108,6 +108,7 @@ void register_pool(nb::module_& m) {
             [](LockedPool& self) { self.with([](tengen::SearchPool& pool) { pool.forget_waiting(); }); },
             "Give up the positions of the last gather, as when their evaluation failed.")
         .def("root_visits", ask_all<std::int64_t, &Search::root_visits>, "int64 [games]")
-        .def("root_waits", ask_all<bool, &Search::root_waits>, "bool [games]: whether the first position is the root.")
+        .def("root_waits", ask_all<std::int64_t, &Search::root_waits>,
+             "int64 [games]: rows of the last gather, the first ones of the game, that are its root.")
         .def("waiting", ask_all<std::int64_t, &Search::waiting>, "int64 [games]: positions of the last gather.");
 }

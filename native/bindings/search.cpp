@@ -273,7 +273,7 @@ void bind_search(nb::module_& m) {
             "(mean, standard deviation) of the ownership below a root move, or -1 for the root, float32 [size, size] "
             "for "
             "the side to move at the root; None where params.node_ownership did not keep it.")
-        .def("root_waits", ask<&Search::root_waits>(), "Whether the first position of the last gather is the root.")
+        .def("root_waits", ask<&Search::root_waits>(), "Rows of the last gather, its first ones, that are the root.")
         .def("has_score", ask<&Search::has_score>(), "Whether the results so far had a score.")
         .def("root_evaluation", root_evaluation,
              "(policy [size * size + 1], value, ownership [size, size] or None, {name: output}): what the network said "

@@ -1,7 +1,9 @@
 // The interface to the network: gather() and scatter().
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "board/symmetry.h"
 #include "search/priors.h"
@@ -60,11 +62,11 @@ int Search::gather(const std::function<void(int, const Game&)>& visit, int limit
     game();
     if (!waiting_.empty()) throw std::logic_error("the leaves of the last gather still wait for scatter");
     if (root_visits() >= kMaxVisits) return 0;
-    if (refresh_ && limit > 0) {
-        refresh_ = false;
+    for (; refresh_ > 0 && waiting() < limit; --refresh_) {
         waiting_.push_back({{}, tree_.root().node, {0, 0}, 0, true});
-        visit(0, *game_);
+        visit(waiting() - 1, *game_);
     }
+    if (params_.root_symmetries > 1 && waiting() > 0) return waiting();  // nothing goes on before the root is known
     if (params_.simulate_to_end) return gather_to_end(visit, limit);
     // A simulation that meets a waiting leaf is cancelled at the end. Until then its virtual loss diverts the next
     // ones.
@@ -119,7 +121,8 @@ Search::End Search::expand(Simulation& sim) {
 int Search::gather(const PlaneSet& set, int edge, float* planes, float* scalars, float* mask, int limit) {
     const std::size_t area = static_cast<std::size_t>(edge) * edge;
     const auto write = [&](int row, const Game& game) {
-        const int symmetry = waiting_[row].symmetry = symmetry_for(game);
+        const int nth = waiting_[row].refresh ? static_cast<int>(symmetric_.size()) + row : 0;
+        const int symmetry = waiting_[row].symmetry = symmetry_for(game, nth);
         encode(set, game, symmetry, edge, planes + row * set.planes.size() * area, scalars + row * set.scalars.size(),
                mask + row * area);
         if (params_.playout_doubling_advantage != 0) tell_advantage(set, game, scalars + row * set.scalars.size());
@@ -136,10 +139,17 @@ void Search::tell_advantage(const PlaneSet& set, const Game& leaf, float* scalar
     }
 }
 
-// Drawn from the position and not from a stream, so that a leaf that was dropped is encoded the same way again.
-int Search::symmetry_for(const Game& leaf) const {
-    if (params_.leaf_symmetry == LeafSymmetry::none) return 0;
-    return static_cast<int>(SplitMix64(salt_ ^ (leaf.board().hash() + leaf.moves().size())).below(kSymmetries));
+// Drawn from the position and not from a stream, so that a leaf that was dropped is encoded the same way again. Of the
+// evaluations of one position the nth ones differ.
+int Search::symmetry_for(const Game& leaf, int nth) const {
+    SplitMix64 draws(salt_ ^ (leaf.board().hash() + leaf.moves().size()));
+    const int first = params_.leaf_symmetry == LeafSymmetry::none ? 0 : static_cast<int>(draws.below(kSymmetries));
+    if (nth == 0) return first;
+    std::array<int, kSymmetries> order;
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[0], order[first]);
+    for (int i = 1; i <= nth; ++i) std::swap(order[i], order[i + static_cast<int>(draws.below(kSymmetries - i))]);
+    return order[nth];
 }
 
 void Search::scatter(const LeafResults& results, int edge) {
@@ -153,8 +163,14 @@ void Search::scatter(const LeafResults& results, int edge) {
         const Waiting& leaf = leaves[row];
         const LeafResults result = results.rows(row, 1);
         const Layout layout(game_->board().size(), leaf.symmetry, edge);
-        if (params_.ownership && !result.ownership.empty()) add_ownership(leaf, result.ownership, layout);
+        const bool again = leaf.refresh && !symmetric_.empty();
+        if (params_.ownership && !result.ownership.empty() && !again) add_ownership(leaf, result.ownership, layout);
         if (leaf.path.empty()) root_evaluation_ = evaluation_of(result, layout);
+        if (leaf.path.empty() && params_.root_symmetries > 1) symmetric_.push_back(*root_evaluation_);
+        if (leaf.refresh && params_.root_symmetries > 1) {
+            if (std::ssize(symmetric_) == params_.root_symmetries) average_root();
+            continue;
+        }
         if (leaf.refresh) {
             if (params_.root_policy_optimism != params_.policy_optimism && !prior_policy_) {
                 replace_priors(*leaf.node, result.policy, layout, params_.policy_temperature);
@@ -169,7 +185,7 @@ void Search::scatter(const LeafResults& results, int edge) {
         Node& node = *leaf.node;
         if (!prior_policy_) {
             set_priors_from_policy(node, result.policy, layout, params_.policy_temperature);
-            cut(node, leaf.path.size());
+            if (!leaf.path.empty() || params_.root_symmetries == 1) cut(node, leaf.path.size());
         }
         node.value = own * std::clamp(result.value[0], -1.0f, 1.0f) + played * leaf.playouts.value;
         if (!result.score.empty())
@@ -187,8 +203,90 @@ void Search::scatter(const LeafResults& results, int edge) {
             add_pending(leaf.path, -1);
             backup(leaf.path, {node.value, node.score});
         }
-        if (leaf.path.empty()) prepare_root();
+        if (leaf.path.empty()) {
+            refresh_ = params_.root_symmetries - 1;
+            prepare_root();
+        }
     }
+}
+
+namespace {
+
+// KataGo's mean of the outputs for one position: of probabilities, of points and of the squares of scores.
+RootEvaluation mean_of(std::span<const RootEvaluation> parts) {
+    constexpr std::size_t kScore = 0, kStdev = 3;  // of LeafResults::kOptional
+    const auto n = static_cast<float>(parts.size());
+    const auto mean = [&](auto output) {
+        float sum = 0;
+        for (const RootEvaluation& part : parts) sum += output(part) / n;
+        return sum;
+    };
+    RootEvaluation whole = parts[0];
+    whole.value = mean([](const RootEvaluation& part) { return part.value; });
+    for (std::size_t i = 0; i < whole.policy.size(); ++i)
+        whole.policy[i] = mean([&](const RootEvaluation& part) { return part.policy[i]; });
+    for (std::size_t i = 0; i < whole.ownership.size(); ++i)
+        whole.ownership[i] = mean([&](const RootEvaluation& part) { return part.ownership[i]; });
+    for (std::size_t i = 0; i < whole.optional.size(); ++i)
+        if (whole.optional[i]) whole.optional[i] = mean([&](const RootEvaluation& part) { return *part.optional[i]; });
+    if (whole.optional[kScore] && whole.optional[kStdev]) {
+        const float square = mean([](const RootEvaluation& part) {
+            const float score = *part.optional[kScore], stdev = *part.optional[kStdev];
+            return score * score + stdev * stdev;
+        });
+        const float score = *whole.optional[kScore];
+        whole.optional[kStdev] = std::sqrt(std::max(square - score * score, 0.0f));
+    }
+    return whole;
+}
+
+std::span<const float> as_column(const std::optional<float>& output) {
+    return output ? std::span(&*output, 1) : std::span<const float>();
+}
+
+}  // namespace
+
+// The root is worth the mean of its evaluations in several symmetries. A new root counts it as its one visit; a kept one
+// takes its priors, and where nodes count by weights its value.
+void Search::average_root() {
+    const Board& board = game_->board();
+    for (RootEvaluation& part : symmetric_) {
+        for (int p = 0; p < board.points(); ++p)
+            if (!game_->is_legal(static_cast<Point>(p))) part.policy[p] = 0;
+        const float total = std::accumulate(part.policy.begin(), part.policy.end(), 0.0f);
+        if (total > 0)
+            for (float& x : part.policy) x /= total;
+    }
+    root_evaluation_ = mean_of(symmetric_);
+    symmetric_.clear();
+    const RootEvaluation& mean = *root_evaluation_;
+    const Layout layout(board.size(), 0, board.size());
+    LeafResults row{.policy = std::span(mean.policy).first(mean.policy.size() - (has_pass_ ? 0 : 1)),
+                    .value = {&mean.value, 1},
+                    .ownership = mean.ownership};
+    for (std::size_t i = 0; i < LeafResults::kOptional.size(); ++i)
+        row.*LeafResults::kOptional[i].column = as_column(mean.optional[i]);
+
+    EdgeStats& root = tree_.root();
+    Node& node = *root.node;
+    const bool is_new = root.visits == 1 && node.edge_count == 0;
+    if (!prior_policy_ && is_new) {
+        set_priors_from_policy(node, row.policy, layout, params_.policy_temperature);
+        cut(node, 0);
+    } else if (!prior_policy_) {
+        replace_priors(node, row.policy, layout, params_.policy_temperature);
+    }
+    if (params_.node_ownership && !row.ownership.empty()) keep_ownership(node, row.ownership, layout);
+    if (is_new || params_.is_weighted()) {
+        node.value = std::clamp(mean.value, -1.0f, 1.0f);
+        node.score = row.score.empty() ? 0 : row.score[0];
+    }
+    if (params_.is_weighted()) replace_own(node, row, is_new);
+    if (is_new) {
+        root = EdgeStats{.node = &node};
+        backup({}, {node.value, node.score});
+    }
+    prepare_root();
 }
 
 void Search::check(const LeafResults& results, int edge) const {

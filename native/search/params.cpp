@@ -94,6 +94,8 @@ void SearchParams::check() const {
             "selection puct-katago needs a network's priors and values alone, without playouts and simulate_to_end");
     if (node_ownership && has_amaf())
         throw std::invalid_argument("node_ownership goes with selection rules without all-moves-as-first means");
+    if (root_symmetries > 1 && (playouts > 0 || simulate_to_end))
+        throw std::invalid_argument("root_symmetries above 1 goes without playouts and simulate_to_end");
     if (simulate_to_end &&
         (selection != Selection::puct_alphago || priors != "network" || playouts > 0 || transpositions || stop_futile))
         throw std::invalid_argument(

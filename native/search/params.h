@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "board/pass_policy.h"
+#include "board/symmetry.h"
 
 namespace tengen {
 

@@ -78,7 +78,8 @@ void Search::clear() {
     game_.reset();
     ownership_.clear();
     ownership_count_ = 0;
-    refresh_ = false;
+    refresh_ = 0;
+    symmetric_.clear();
 }
 
 void Search::change(const SearchParams& params) {
@@ -140,8 +141,10 @@ void Search::set_root(const Game& game, std::span<const Point> allow, std::span<
     // A kept node may lack an allowed move because it fills an eye, which is pruned below the root.
     if (tree_.root().node && !allows_any(*tree_.root().node)) tree_.clear();
     const bool other_priors = params_.root_policy_optimism != params_.policy_optimism;
-    const bool refresh = params_.ownership || other_priors || (params_.is_weighted() && params_.ending_bonus > 0);
-    refresh_ = refresh && params_.asks_network() && tree_.root().node;
+    const bool refresh = params_.ownership || other_priors || params_.root_symmetries > 1 ||
+                         (params_.is_weighted() && params_.ending_bonus > 0);
+    refresh_ = refresh && params_.asks_network() && tree_.root().node ? params_.root_symmetries : 0;
+    symmetric_.clear();
     plan_.draw(game.board().points(), params_, random_);
     if (tree_.root().node) prepare_root();
     if (params_.is_weighted() && tree_.root().visits) {
@@ -219,11 +222,28 @@ void Search::cut(Node& node, std::size_t depth) {
     if (restricted) cut_to_allowed_ = node.move_count < before;
 }
 
+namespace {
+
+// Whether the last four moves of the opponent were passes.
+bool has_passed_often(const Game& game) {
+    const auto& moves = game.moves();
+    if (moves.size() < 7) return false;
+    for (std::size_t back = 1; back <= 7; back += 2) {
+        const auto& move = moves[moves.size() - back];
+        if (move.color != opponent(game.to_play()) || move.point != game.board().pass()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 // Not where nothing else is left.
 void Search::prune_settled(std::span<const Point> legal) {
-    settled_ = params_.prune_pass_alive ? settled_area(*game_) : PointSet();
+    const bool useless = params_.prune_useless && has_passed_often(*game_);
+    const PointSet settled = params_.prune_pass_alive || useless ? settled_area(*game_) : PointSet();
+    settled_ = params_.prune_pass_alive ? settled : PointSet();
     MoveSet rest = allowed_;
-    settled_.for_each([&](Point p) { rest.reset(p); });
+    settled.for_each([&](Point p) { rest.reset(p); });
     if (std::any_of(legal.begin(), legal.end(), [&](Point p) { return rest.test(p); })) allowed_ = rest;
 }
 
@@ -242,7 +262,7 @@ void Search::prepare_root() {
 void Search::forget_waiting() {
     for (const Waiting& leaf : waiting_) {
         if (leaf.refresh) {
-            refresh_ = true;
+            ++refresh_;
             continue;
         }
         add_pending(leaf.path, -1);

@@ -1,6 +1,7 @@
 // One tree search: gather() hands out the positions that need an evaluation in batches, scatter() takes the results.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <mutex>
@@ -123,8 +124,11 @@ class Search {
     void forget_waiting();
 
     const Game& game() const;
-    // Whether the first of the positions that wait is the root itself.
-    bool root_waits() const { return !waiting_.empty() && waiting_[0].path.empty(); }
+    // How many of the positions that wait are the root itself, which is first among them: several with
+    // root_symmetries.
+    int root_waits() const {
+        return static_cast<int>(std::ranges::count_if(waiting_, [](const Waiting& w) { return w.path.empty(); }));
+    }
     int waiting() const { return static_cast<int>(waiting_.size()); }
     std::uint32_t root_visits() const {
         return tree_.root().visits;
@@ -191,7 +195,7 @@ class Search {
         Node* node;
         Outcome playouts;
         std::uint64_t key;
-        bool refresh;      // an evaluated root once more, for its ownership
+        bool refresh;      // an evaluated root once more, for its ownership or in another symmetry
         int symmetry = 0;  // in which it was encoded
     };
 
@@ -226,6 +230,7 @@ class Search {
     void set_own(Node& node, const Simulation& sim);
     float own_weight(const Node& node, const ScoreUtility& utility) const;
     void add_own(Node& node, std::size_t depth);
+    void replace_own(Node& root, const LeafResults& row, bool is_new);
     void recompute(Node& node, std::size_t depth);
     void backup_weighted(const Path& path);
     void recompute_tree();
@@ -239,7 +244,8 @@ class Search {
 
     // batch.cpp
     End expand(Simulation& sim);
-    int symmetry_for(const Game& leaf) const;
+    int symmetry_for(const Game& leaf, int nth = 0) const;
+    void average_root();
     void add_ownership(const Waiting& leaf, std::span<const float> ownership, const Layout& layout);
     void tell_advantage(const PlaneSet& set, const Game& leaf, float* scalars) const;
     void keep_ownership(Node& node, std::span<const float> ownership, const Layout& layout);
@@ -285,7 +291,8 @@ class Search {
     PointSet settled_;                   // points where no move is searched
     std::vector<double> ownership_;
     int ownership_count_ = 0;
-    bool refresh_ = false;  // the root was kept, but its ownership was not
+    int refresh_ = 0;  // evaluations that the root still needs: it was kept without its ownership, or root_symmetries
+    std::vector<RootEvaluation> symmetric_;  // those of the root so far, with root_symmetries
     std::vector<Waiting> waiting_;
     std::vector<Path> in_progress_;  // of simulations to the end that wait for no result
     std::mutex lock_;                // of all above, while run() runs

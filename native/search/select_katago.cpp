@@ -100,6 +100,33 @@ class WideNoise {
     std::uint64_t seed_;
 };
 
+// Root moves that cannot reach the weight needed for a choice within the plan, at their mean weight a visit.
+class Futility {
+  public:
+    Futility(const SelectionContext& at, const SearchParams& params)
+        : stop_(params.stop_futile && params.temperature == 0 && at.plan && at.plan->budget_is_exact) {
+        if (!stop_) return;
+        float most = 0;
+        for (int i = 0; i < at.node.edge_count; ++i)
+            if (at.prior(i) >= 0) most = std::max(most, weight_of(at.node.edges[i]));
+        const NodeStats& root = at.node.stats();
+        needed_ = (params.lcb ? params.lcb_share : 1) * most;
+        per_visit_ = root.weight / static_cast<float>(std::max(root.visits, 1u));
+        left_ = static_cast<float>(at.plan->left(at.node));
+        stop_ = left_ > 0;  // else the remaining visits are unknown
+    }
+    bool applies(const EdgeStats& stats) const {
+        if (!stop_) return false;
+        const auto visits = static_cast<float>(stats.visits + stats.pending);
+        const float visits_per_weight = (static_cast<float>(stats.visits) + 1) / (weight_of(stats) + per_visit_);
+        return visits + left_ < needed_ * visits_per_weight;
+    }
+
+  private:
+    bool stop_;
+    float needed_ = 0, per_visit_ = 1, left_ = 0;
+};
+
 float bonus_of(const SelectionContext& at, int edge) { return at.root_bonus ? at.root_bonus[edge] : 0; }
 
 }  // namespace
@@ -107,6 +134,7 @@ float bonus_of(const SelectionContext& at, int edge) { return at.root_bonus ? at
 int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
     const KatagoPuct puct(at, params);
     const WideNoise noise(at, params);
+    const Futility futile(at, params);
     const Node& node = at.node;
     int best = -1;
     float best_score = 0;
@@ -116,7 +144,7 @@ int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
     for (int i = 0; i < node.edge_count; ++i) {
         const EdgeStats& stats = node.edges[i];
         float prior = at.prior(i);
-        if (prior < 0 || !at.is_open(stats)) continue;
+        if (prior < 0 || !at.is_open(stats) || futile.applies(stats)) continue;
         if (at.root_priors && is_visited(stats) &&
             weight_of(stats) < std::sqrt(prior * puct.total() * params.forced_playouts))
             return i;
@@ -124,7 +152,7 @@ int select_puct_katago(const SelectionContext& at, const SearchParams& params) {
         noise.apply(node.moves()[i].point, prior, utility);
         consider(i, puct.score(stats, prior, utility));
     }
-    if (const int next = node.edge_count; at.may_expand && next < node.move_count)
+    if (const int next = node.edge_count; at.may_expand && next < node.move_count && !futile.applies({}))
         if (float prior = at.prior(next); prior >= 0) {
             float utility = puct.first_play();
             noise.apply(node.moves()[next].point, prior, utility);

@@ -72,7 +72,8 @@ void Tree::bring_forward(Node& node, int edge) {
 
 bool Tree::keep_ownership(Node& node, std::span<const float> ownership) {
     ownership_bytes_ = ownership.size() * sizeof(std::int16_t);
-    auto* const kept = static_cast<std::int16_t*>(pool_.take(ownership_bytes_));
+    std::int16_t* const before = node.stats().ownership;
+    auto* const kept = before ? before : static_cast<std::int16_t*>(pool_.take(ownership_bytes_));
     if (!kept) return false;
     std::ranges::transform(ownership, kept, [](float x) {
         return static_cast<std::int16_t>(std::lround(std::clamp(x, -1.0f, 1.0f) * 32767));

@@ -134,6 +134,20 @@ void mirror(EdgeStats& edge) {
 
 }  // namespace
 
+// Another evaluation of the root; a new one forgets its one visit.
+void Search::replace_own(Node& root, const LeafResults& row, bool is_new) {
+    NodeStats& stats = root.stats();
+    set_own(root, row);
+    if (!is_new) {
+        recompute(root, 0);
+        mirror(tree_.root());
+        return;
+    }
+    stats.mean = {};
+    stats.weight = stats.weight_square = 0;
+    stats.visits = 0;
+}
+
 // One visit along the path, which ends in a node.
 void Search::backup_weighted(const Path& path) {
     EdgeStats& end = last_edge(path);

@@ -790,6 +790,15 @@ class SearchParams:
     def leaf_symmetry(self, arg: str, /) -> None: ...
 
     @property
+    def root_symmetries(self) -> int:
+        """
+        the root is evaluated under so many different symmetries, and is worth their mean
+        """
+
+    @root_symmetries.setter
+    def root_symmetries(self, arg: int, /) -> None: ...
+
+    @property
     def expand_visits(self) -> int:
         """visits by playouts alone before a move becomes a node"""
 
@@ -1012,6 +1021,15 @@ class SearchParams:
     def prune_pass_alive(self, arg: bool, /) -> None: ...
 
     @property
+    def prune_useless(self) -> bool:
+        """
+        no root move inside pass-alive area after four passes of the opponent in a row
+        """
+
+    @prune_useless.setter
+    def prune_useless(self, arg: bool, /) -> None: ...
+
+    @property
     def ownership(self) -> bool:
         """keep the mean ownership of the evaluated positions"""
 
@@ -1160,8 +1178,8 @@ class Search:
         (mean, standard deviation) of the ownership below a root move, or -1 for the root, float32 [size, size] for the side to move at the root; None where params.node_ownership did not keep it.
         """
 
-    def root_waits(self) -> bool:
-        """Whether the first position of the last gather is the root."""
+    def root_waits(self) -> int:
+        """Rows of the last gather, its first ones, that are the root."""
 
     def has_score(self) -> bool:
         """Whether the results so far had a score."""
@@ -1211,8 +1229,10 @@ class SearchPool:
     def root_visits(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
         """int64 [games]"""
 
-    def root_waits(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')]:
-        """bool [games]: whether the first position is the root."""
+    def root_waits(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
+        """
+        int64 [games]: rows of the last gather, the first ones of the game, that are its root.
+        """
 
     def waiting(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')]:
         """int64 [games]: positions of the last gather."""

@@ -10,7 +10,17 @@ import pytest
 from data_pipeline.plain_batch import equal, policy_index
 from data_pipeline.self_play_games import self_played
 
-from tengen.data import Batch, GameRecord, MixedSampler, Rows, Sampler, SelfPlaySampler, Store, StoreWriter
+from tengen.data import (
+    Batch,
+    GameRecord,
+    LabelSampler,
+    MixedSampler,
+    Rows,
+    Sampler,
+    Store,
+    StoreWriter,
+    TargetMix,
+)
 from tengen.data import recorded_positions as count_recorded
 from tengen.data.sampler import Encoder
 from tengen.errors import StoreError
@@ -84,11 +94,11 @@ def test_a_side_that_plays_twice_has_no_reply_between(tmp_path: Path) -> None:
 
 def test_every_recorded_position_once_an_epoch(games: Store) -> None:
     first = 20
-    sampler = SelfPlaySampler(games, first, batch_size=7, seed=3)
+    sampler = LabelSampler(games, first, batch_size=7, seed=3)
     expected = recorded(games, first)
     assert sampler.positions == len(expected)
     assert count_recorded(games).tolist() == [sum(g == i for g, _ in recorded(games)) for i in range(GAMES)]
-    shown = SelfPlaySampler(games, first, batch_size=sampler.positions, seed=3, symmetries=False, surprise=0, edge=9)
+    shown = LabelSampler(games, first, batch_size=sampler.positions, seed=3, symmetries=False, surprise=0, edge=9)
     game, ply = (np.array(column, np.int64) for column in zip(*expected, strict=True))
     rows = Rows.as_played(game, ply, np.zeros(len(expected), np.int64))
     alone = Encoder(games, shown.plane_set, 9).encode(rows, targets=True)
@@ -104,18 +114,18 @@ def _keys(batch: Batch) -> list[bytes]:
 
 
 def test_batches_depend_on_seed_and_step_alone(games: Store) -> None:
-    sampler = SelfPlaySampler(games, 0, batch_size=32, seed=5)
+    sampler = LabelSampler(games, 0, batch_size=32, seed=5)
     batches = [sampler.batch(step) for step in range(4)]
-    again = SelfPlaySampler(games, 0, batch_size=32, seed=5, threads=3)
+    again = LabelSampler(games, 0, batch_size=32, seed=5, threads=3)
     assert equal(again.batch(3), batches[3]) and equal(again.batch(1), batches[1])
-    assert not equal(SelfPlaySampler(games, 0, batch_size=32, seed=6).batch(0), batches[0])
+    assert not equal(LabelSampler(games, 0, batch_size=32, seed=6).batch(0), batches[0])
     assert batches[0].planes.shape == (32, 27, 9, 9)
     np.testing.assert_allclose(batches[0].target.sum(1), 1, rtol=1e-5)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("surprise", [0.0, 0.5, 1.0])
 def test_surprise_moves_weight_and_keeps_its_mean(games: Store, surprise: float) -> None:
-    sampler = SelfPlaySampler(games, 10, batch_size=1, seed=1, surprise=surprise)
+    sampler = LabelSampler(games, 10, batch_size=1, seed=1, surprise=surprise)
     wanted = []
     for g, ply in recorded(games, 10):
         record = games.row(g)
@@ -130,7 +140,7 @@ def test_surprise_moves_weight_and_keeps_its_mean(games: Store, surprise: float)
 
 @pytest.mark.parametrize("mix", [0.0, 0.3, 1.0])
 def test_root_values_are_mixed_into_results(games: Store, mix: float) -> None:
-    mixed = SelfPlaySampler(games, 0, batch_size=1, symmetries=False, value_mix=mix)
+    mixed = LabelSampler(games, 0, batch_size=1, symmetries=False, mix=TargetMix(value=mix))
     wanted = []
     for g, ply in recorded(games):
         record = games.row(g)
@@ -143,7 +153,7 @@ def test_root_values_are_mixed_into_results(games: Store, mix: float) -> None:
 
 
 def test_a_resigned_game_has_no_score_and_no_owners(games: Store) -> None:
-    batch = SelfPlaySampler(games, 0, batch_size=400).batch(0)
+    batch = LabelSampler(games, 0, batch_size=400).batch(0)
     unknown = np.isnan(batch.score)
     assert unknown.any() and not unknown.all() and not np.isnan(batch.value).any()
     assert np.isnan(batch.ownership[unknown]).all() and not np.isnan(batch.ownership[~unknown, :5, :5]).any()
@@ -151,7 +161,7 @@ def test_a_resigned_game_has_no_score_and_no_owners(games: Store) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
-    own = SelfPlaySampler(games, 0, batch_size=10, seed=1)
+    own = LabelSampler(games, 0, batch_size=10, seed=1)
     records = Sampler(store, "all", batch_size=10, seed=2, vary_rules=True)
     mixed = MixedSampler(own, records, share)
     batches = [mixed.batch(step) for step in range(9)]
@@ -171,13 +181,13 @@ def test_records_are_mixed_in(games: Store, store: Store, share: float) -> None:
 
 
 def test_what_cannot_be_is_refused(games: Store, store: Store) -> None:
-    with pytest.raises(StoreError, match="no position with visits from game 0"):
-        SelfPlaySampler(store)
-    with pytest.raises(StoreError, match="no position with visits from game 60"):
-        SelfPlaySampler(games, GAMES)
+    with pytest.raises(StoreError, match="no position with a policy target from game 0"):
+        LabelSampler(store)
+    with pytest.raises(StoreError, match="no position with a policy target from game 60"):
+        LabelSampler(games, GAMES)
     with pytest.raises(ValueError, match=r"surprise must be 0 to 1, not 1\.5"):
-        SelfPlaySampler(games, surprise=1.5)
-    own = SelfPlaySampler(games)
+        LabelSampler(games, surprise=1.5)
+    own = LabelSampler(games)
     with pytest.raises(ValueError, match="tengen and edge 9, the records tengen and 13"):
         MixedSampler(own, Sampler(store, "all", edge=13), 0.5)
     with pytest.raises(ValueError, match="one_per_game is for validation"):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from data_pipeline.self_play_games import self_played
 
-from tengen.data import Sampler, SelfPlaySampler, Store, StoreAppender, StoreWriter
+from tengen.data import LabelSampler, Sampler, Store, StoreAppender, StoreWriter
 from tengen.data.format import MANIFEST, SHARD
 from tengen.errors import StoreError
 
@@ -51,8 +51,8 @@ def test_a_store_grows_by_calls(tmp_path: Path) -> None:
     assert [len(shard) for shard in Store.open(path).shards] == [GAMES, 3, 2]
     assert len(early) == GAMES and early.row(4).source == "00000/00004", "what was open stays what it was"
     manifest = json.loads((path / MANIFEST).read_text())
-    assert (manifest["version"], manifest["games"], manifest["moves"]) == (2, 10, Store.open(path).positions)
-    assert SelfPlaySampler(Store.open(path), GAMES).games <= 5
+    assert (manifest["version"], manifest["games"], manifest["moves"]) == (3, 10, Store.open(path).positions)
+    assert LabelSampler(Store.open(path), GAMES).games <= 5
     assert sorted(p.name for p in path.parent.iterdir()) == ["games"], "no lock is left"
 
 
@@ -68,29 +68,33 @@ def test_an_imported_store_can_be_added_to(tmp_path: Path) -> None:
     assert {name for name in after if after[name] != before[name]} == {"games", "moves", "bytes", "shards"}
 
 
-def test_a_store_of_version_1_is_read_and_added_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "later"), [(1, 3), (2, 2)])
+def test_a_store_of_an_older_version_is_read_and_added_to(tmp_path: Path, version: int, later: int) -> None:
+    """Its shards lack the columns that came later."""
     path = tmp_path / "games"
     with StoreWriter(path) as writer:
         for record in some_games(0):
             writer.add(record)
     with pa.memory_map(str(path / "shard-00000.arrow")) as file:
         batch = pa.ipc.open_file(file).get_batch(0)
-    old = SHARD.remove(SHARD.get_field_index("surprises"))
+    old = pa.schema(list(SHARD)[:-later])
     with pa.OSFile(str(path / "old"), "wb") as file, pa.ipc.new_file(file, old) as out:
         out.write_batch(batch.select(old.names))
     (path / "old").replace(path / "shard-00000.arrow")
     manifest = json.loads((path / MANIFEST).read_text())
-    (path / MANIFEST).write_text(json.dumps(manifest | {"version": 1}))
+    (path / MANIFEST).write_text(json.dumps(manifest | {"version": version}))
     store = Store.open(path)
-    assert all(record.surprises is None for record in store)
+    known = [version > 1 and record.surprises is not None for record in some_games(0)]
+    assert [record.surprises is not None for record in store] == known
+    assert all(record.root_scores is None and record.root_ownership is None for record in store)
     assert [r.moves.tolist() for r in store] == [r.moves.tolist() for r in some_games(0)]
-    assert SelfPlaySampler(store, batch_size=8).batch(0).weight.max() <= 1
+    assert version > 1 or LabelSampler(store, batch_size=8).batch(0).weight.max() <= 1  # no surprises
     Sampler(store, "all", batch_size=8).batch(0)
     with StoreAppender(path) as appender:
         appender.append(some_games(GAMES))
     assert sources(path) == named(2 * GAMES)
     given = [record.surprises is not None for record in some_games(GAMES)]
-    assert [record.surprises is not None for record in Store.open(path)] == [False] * GAMES + given
+    assert [record.surprises is not None for record in Store.open(path)] == known + given
 
 
 def test_a_shard_that_the_manifest_does_not_name_is_overwritten(tmp_path: Path) -> None:

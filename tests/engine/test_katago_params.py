@@ -70,6 +70,23 @@ def test_the_switch_of_the_root_noise_decides(settings, weight):
     assert read_katago_params(settings).search["noise_weight"] == weight
 
 
+def test_the_temperature_of_the_move_falls_as_in_katago():
+    style = read_katago_params({"chosenMoveTemperatureEarly": 0.5, "chosenMoveTemperature": 0.1}).new_style(Style())
+    assert (style.temperature, style.late_temperature, style.halflife) == (0.5, 0.1, 19)
+    longer = read_katago_params({"chosenMoveTemperatureHalflife": 40}).new_style(style)
+    assert read_katago_params({"chosenMoveTemperature": 0.2}).new_style(longer).halflife == 40
+    own = Style(temperature=0.8)  # for the opening alone
+    assert read_katago_params(dict(katago_values(SearchParams(), own, Limits(), {}))).new_style(own) == own
+
+
+def test_settings_of_the_root_have_katagos_names():
+    changes = read_katago_params({"rootNumSymmetriesToSample": 4, "rootPruneUselessMoves": "false"})
+    params = changes.new_params(SearchParams.preset("katago"))
+    assert (params.root_symmetries, params.prune_useless) == (4, False)
+    with pytest.raises(RecipeError, match="rootNumSymmetriesToSample must lie between 1 and 8, not 9"):
+        read_katago_params({"rootNumSymmetriesToSample": 9})
+
+
 def test_the_table_names_fields_that_exist_once():
     """Values read back what was set, under the names of the settings' own fields."""
     known = {

@@ -164,7 +164,7 @@ class PlainKatago(PlainPuct):
     def _expand(self, node: PlainNode) -> None:
         assert isinstance(node, KatagoNode)
         super()._expand(node)
-        found = self._evaluator.infer(self._evaluator.encoded([node.game]))
+        found = self._evaluation(node)
 
         def of(name: str, missing: float) -> float:
             column = getattr(found, name)
@@ -276,6 +276,16 @@ class PlainKatago(PlainPuct):
         first -= (p.root_fpu_reduction if root else p.fpu_reduction) * math.sqrt(mass)
         first += (-radius - first) * (p.root_fpu_loss if root else p.fpu_loss)
 
+        def is_futile(move: int) -> bool:
+            """Whether a root move cannot get the weight that a choice needs, at its mean weight a visit."""
+            tries = {other: child.visits + child.pending for other, child in children.items()}
+            left = self._planned - sum(tries.values())
+            if not (root and p.stop_futile and left > 0):
+                return False
+            needed = (p.lcb_share if p.lcb else 1) * max((child.weight for child in children.values()), default=0)
+            visits, weight = (children[move].visits, children[move].weight) if move in children else (0, 0)
+            return tries.get(move, 0) + left < needed * (visits + 1) / (weight + node.weight / node.visits)
+
         def score(move: int) -> float:
             child = children.get(move)
             weight, utility = 0.0, first
@@ -287,4 +297,4 @@ class PlainKatago(PlainPuct):
                 weight += lost
             return utility + explore * node.priors[move] / (1 + weight)
 
-        return max(node.priors, key=score)
+        return max((move for move in node.priors if not is_futile(move)), key=score)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from tengen.engine.params import SearchParams
-from tengen.evaluators import Evaluator
+from tengen.evaluators import Evaluation, Evaluator
 from tengen.game import Game
 
 
@@ -15,6 +16,41 @@ def stored(prior: float) -> float:
     """The prior rounded to 12 significant bits, as a node keeps it."""
     fraction, exponent = math.frexp(prior)
     return math.ldexp(math.floor(fraction * 4096 + 0.5), exponent - 12)
+
+
+def turned(point: int, size: int, symmetry: int) -> int:
+    """Where a symmetry brings a point: rows flipped, then columns, then both exchanged; a pass stays."""
+    if point == size**2:
+        return point
+    row, column = divmod(point, size)
+    row = size - 1 - row if symmetry & 1 else row
+    column = size - 1 - column if symmetry & 2 else column
+    return column * size + row if symmetry & 4 else row * size + column
+
+
+def mean_over_symmetries(game: Game, evaluator: Evaluator) -> Evaluation:
+    """The mean of what the evaluator says of the game played in each of the eight symmetries."""
+    size, parts = game.size, []
+    for symmetry in range(8):
+        other = Game(size, game.rules, game.komi)
+        for _, point in game.moves:
+            other.play(turned(point, size, symmetry))
+        found = evaluator.infer(evaluator.encoded([other]))
+        policy = np.array([[found.policy[0, turned(p, size, symmetry)] for p in range(size**2 + 1)]], np.float64)
+        illegal = np.setdiff1d(np.arange(size**2), list(game.legal_points()))
+        policy[0, illegal] = 0
+        parts.append(replace(found, policy=policy / policy.sum()))
+
+    def mean(name: str) -> object:
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else np.mean(columns, axis=0)
+
+    whole = {name: mean(name) for name in ("policy", "value", "score", "no_result", "lead")}
+    whole |= {name: mean(name) for name in ("value_error", "score_error")}
+    if parts[0].score_stdev is not None:
+        squares = np.mean([part.score**2 + part.score_stdev**2 for part in parts], axis=0)
+        whole["score_stdev"] = np.sqrt(squares - whole["score"] ** 2)
+    return replace(parts[0], **whole)
 
 
 class PlainNode:
@@ -102,8 +138,14 @@ class PlainPuct:
         weight = self._params.score_weight
         return (1 - weight) * value + weight * math.atan(score / self._params.score_scale) * 2 / math.pi
 
+    def _evaluation(self, node: PlainNode) -> Evaluation:
+        if node is self.root and self._params.root_symmetries > 1:
+            assert self._params.root_symmetries == 8
+            return mean_over_symmetries(node.game, self._evaluator)
+        return self._evaluator.infer(self._evaluator.encoded([node.game]))
+
     def _expand(self, node: PlainNode) -> None:
-        result = self._evaluator.infer(self._evaluator.encoded([node.game]))
+        result = self._evaluation(node)
         moves = [*node.game.legal_points(), node.game.size**2]
         mass = {move: float(result.policy[0, move]) for move in dict.fromkeys(moves)}
         total = sum(mass.values())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from known_answers import Noise
 from plain_katago import PlainKatago, score_value
+from plain_puct import PlainPuct, mean_over_symmetries
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
@@ -30,6 +31,8 @@ PARTS = {
     "value weights": {"value_weight_exponent": 0.25},
     "noise pruning": {"noise_pruning": 0.15, "value_weight_exponent": 0.5},
     "value bias": {"value_bias": 0.45},
+    "futile": {"stop_futile": True, "lcb_share": 0.6, "uncertainty": 0.25},
+    "root symmetries": {"root_symmetries": 8, "dynamic_score_utility": 0.3, "uncertainty": 0.25},
 }
 
 
@@ -102,6 +105,91 @@ def test_each_part_alone_searches_as_its_twin(part: str) -> None:
 def test_all_parts_together_search_as_their_twin(size: int, batch: int, seed: int) -> None:
     together = {name: value for part in PARTS.values() for name, value in part.items()}
     assert_like_twin(opened(size, seed), SearchParams(**PLAIN, **together), 200, batch)
+
+
+def test_futile_moves_have_fewer_visits_only_where_the_budget_is_exact() -> None:
+    def visited(exact: bool, **settings: object) -> int:
+        search = TreeSearch(WideNoise(), SearchParams(**PLAIN, **settings), 1)
+        search.set_root(opened(5, 1))
+        if exact:
+            search.run(120)
+        while search.visits < 120:
+            search.step(1)
+        return int((search.stats().visits > 0).sum())
+
+    plain = visited(True)
+    assert visited(True, stop_futile=True, lcb=False) < plain
+    assert visited(False, stop_futile=True, lcb=False) == visited(True, stop_futile=True, temperature=1.0) == plain
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8])
+def test_a_root_is_evaluated_under_several_symmetries(batch: int) -> None:
+    game, seen = opened(5, 3), []
+
+    class Watched(WideNoise):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            seen.extend(row.tobytes() for row in batch.planes)
+            return super().infer(batch)
+
+    params = SearchParams(root_symmetries=5, leaf_symmetry="random")
+    search = TreeSearch(Watched(), params, batch)
+    search.set_root(game)
+    search.run(2)
+    assert len(set(seen[:5])) == 5 and len(seen) == search.evaluations == 6 and search.visits == 2
+    twin = PlainPuct(game, WideNoise(), SearchParams(root_symmetries=8), batch)
+    twin.run(60)
+    search = TreeSearch(WideNoise(), SearchParams(root_symmetries=8), batch)
+    search.set_root(game)
+    search.run(60)
+    stats = search.stats()
+    assert {int(p): int(n) for p, n in zip(stats.point, stats.visits, strict=True) if n} == twin.visits()
+
+
+@pytest.mark.parametrize("selection", ["puct", "puct-katago"])
+def test_a_kept_root_is_evaluated_again_under_all_symmetries(selection: str) -> None:
+    params = SearchParams(selection=selection, root_symmetries=8)
+    game = opened(5, 4)
+    search = TreeSearch(WideNoise(), params, 4)
+    search.set_root(game)
+    search.run(100)
+    game.play(int(search.stats().point[0]))
+    search.set_root(game)
+    kept, before = search.visits, search.evaluations
+    while search.evaluations < before + 8:
+        search.step(4)
+        assert search.visits == kept
+    assert search.evaluations == before + 8
+    mean = mean_over_symmetries(game, WideNoise())
+    raw = search.root_evaluation()
+    assert raw is not None
+    np.testing.assert_allclose(raw.policy, mean.policy[0], atol=1e-6)
+    assert (raw.value, raw.score_stdev) == pytest.approx((mean.value[0], mean.score_stdev[0]), abs=1e-4)
+    stats = search.stats()
+    expected = mean.policy[0][stats.point]
+    np.testing.assert_allclose(stats.prior, expected / expected.sum(), rtol=1e-3)
+
+
+def test_a_failed_evaluation_of_one_symmetry_is_made_again() -> None:
+    class Failing(WideNoise):
+        calls = 0
+
+        def infer(self, batch: InputBatch) -> Evaluation:
+            self.calls += 1
+            if self.calls in (1, 3):
+                raise RuntimeError("failed")
+            return super().infer(batch)
+
+    found = []
+    for evaluator in (WideNoise(), Failing()):
+        search = TreeSearch(evaluator, SearchParams(root_symmetries=8, **PLAIN), 2)
+        search.set_root(opened(5, 4))
+        while search.visits < 40:
+            try:
+                search.step(1)
+            except RuntimeError:
+                continue
+        found.append(search.text(3))
+    assert found[0] == found[1]
 
 
 def test_the_grid_of_score_values_is_near_the_integral() -> None:

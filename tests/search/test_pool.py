@@ -266,3 +266,35 @@ def test_a_search_that_was_restarted_finds_what_a_new_one_finds() -> None:
     alone.run(VISITS)
     assert story(pool[1], None) == story(alone, None)
     assert pool[0].text(99) == kept
+
+
+def test_the_rows_of_a_root_alone_have_its_optimism() -> None:
+    """Three symmetries of each root, in batches of two: as alone, and the share of optimism is that of the root."""
+
+    class Optimistic(Checksum):
+        has_optimism = True
+
+        def __init__(self) -> None:
+            self.shares: list[float] = []
+
+        def infer(self, batch: InputBatch) -> Evaluation:
+            assert batch.optimism is not None
+            self.shares.extend(batch.optimism.tolist())
+            result = super().infer(batch)
+            return replace(result, policy=result.policy ** (1 + batch.optimism[:, None]))
+
+    params = SearchParams(root_symmetries=3, leaf_symmetry="random", root_policy_optimism=0.5)
+    together = Optimistic()
+    pool = SearchPool(together, params, games=3, batch_per_game=2)
+    told = []
+    for i in range(3):
+        pool.set_root(i, start(i, (5, 7)))
+        alone = Optimistic()
+        search = TreeSearch(alone, params, 2, seed=i)
+        search.set_root(start(i, (5, 7)))
+        search.run(30)
+        assert alone.shares[:3] == [0.5] * 3 and set(alone.shares[3:]) == {1.0}
+        told.append(search.text(99))
+    pool.run(30)
+    assert [pool[i].text(99) for i in range(3)] == told
+    assert sorted(together.shares)[:10] == [0.5] * 9 + [1.0]

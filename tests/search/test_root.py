@@ -366,6 +366,27 @@ def test_no_move_at_a_settled_point_anywhere_in_the_tree() -> None:
     assert vertices & lines_of(plain.text(30))
 
 
+@pytest.mark.parametrize(("passes", "useless"), [(3, False), (4, True), (5, True)])
+def test_after_four_passes_of_the_opponent_no_root_move_is_useless(passes: int, useless: bool) -> None:
+    """Black has two living corners; White has passed so often, and Black may still fill his own eyes."""
+    game = Game.from_diagram(SETTLED)
+    color = game.to_play
+    inside = {p for p in np.flatnonzero(game.pass_alive() != 2).tolist() if game.board.flat[p] == 2}
+    free = [p for p in game.legal_points() if p not in inside]
+    for move in free[:passes]:
+        game.play(move).play("pass")
+    assert game.to_play == color
+    search = TreeSearch(Noise(), SearchParams(prune_useless=True, prune_eyes=False), 1)
+    search.set_root(game)
+    search.run(40)
+    settled = {p for p in np.flatnonzero(game.pass_alive() != 2).tolist() if game.board.flat[p] == 2}
+    assert settled and bool(settled & set(search.stats().point.tolist())) is not useless
+    assert game.size**2 in search.stats().point
+    search.set_root(game.play("pass"))  # the other side has not passed four times against passes
+    search.run(40)
+    assert settled & {p for p in game.legal_points()} <= set(search.stats().point.tolist())
+
+
 def test_a_settled_point_is_played_where_nothing_else_is_allowed() -> None:
     game = Game.from_diagram(SETTLED)
     search = TreeSearch(Noise(), SearchParams(prune_pass_alive=True), 1)

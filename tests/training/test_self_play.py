@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from data_pipeline.self_play_games import self_played  # noqa: E402
 
-from tengen.data import SelfPlaySampler, Store, StoreAppender  # noqa: E402
+from tengen.data import LabelSampler, Store, StoreAppender  # noqa: E402
 from tengen.training.batches import BatchStream, TensorBatch  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.losses import WeightedLosses  # noqa: E402
@@ -18,13 +18,13 @@ from tengen.training.trainer import Trainer  # noqa: E402
 
 
 @pytest.fixture
-def sampler(tmp_path: Path) -> SelfPlaySampler:
+def sampler(tmp_path: Path) -> LabelSampler:
     with StoreAppender(tmp_path / "games") as appender:
         appender.append(self_played(seed, (5, 7)) for seed in range(8))
-    return SelfPlaySampler(Store.open(tmp_path / "games"), batch_size=16, symmetries=False, surprise=0)
+    return LabelSampler(Store.open(tmp_path / "games"), batch_size=16, symmetries=False, surprise=0)
 
 
-def untrained(sampler: SelfPlaySampler, settings: dict[str, Any]) -> Trainer[TensorBatch]:
+def untrained(sampler: LabelSampler, settings: dict[str, Any]) -> Trainer[TensorBatch]:
     training = {"steps": 60, "batch_size": 16, "losses": {"reply": 1.0, "soft": 1.0}, "ema": 0.99}
     settings = settings | {
         "network": {"family": "residual", "size": "b1c16", "reply": True, "soft": True},
@@ -33,7 +33,7 @@ def untrained(sampler: SelfPlaySampler, settings: dict[str, Any]) -> Trainer[Ten
     return make_trainer(RunConfig.model_validate(settings), sampler.plane_set)
 
 
-def test_all_policies_learn(sampler: SelfPlaySampler, settings: dict[str, Any]) -> None:
+def test_all_policies_learn(sampler: LabelSampler, settings: dict[str, Any]) -> None:
     trainer, fresh = (untrained(sampler, settings) for _ in range(2))
     trainer.fit(BatchStream(sampler, 0))
     assert trainer.step == 60 and trainer.done == 1
@@ -46,7 +46,7 @@ def test_all_policies_learn(sampler: SelfPlaySampler, settings: dict[str, Any]) 
         assert found[name] < 0.9 * before[name], name
 
 
-def test_the_schedule_follows_the_position_of_the_run(sampler: SelfPlaySampler, settings: dict[str, Any]) -> None:
+def test_the_schedule_follows_the_position_of_the_run(sampler: LabelSampler, settings: dict[str, Any]) -> None:
     plain, late = (untrained(sampler, settings) for _ in range(2))
     late.position = lambda step, _: (1000 + step, 0.5 + 0.5 * step / 120)
     plain.fit(BatchStream(sampler, 0))

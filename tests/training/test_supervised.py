@@ -13,13 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from pydantic import ValidationError
 from training.small_run import random_record, settings_of
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from tengen import disk  # noqa: E402
+from tengen.cli.app import main  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
 from tengen.errors import RecipeError, StoreError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
@@ -349,6 +352,27 @@ def test_positions_are_split_by_game(settings: dict[str, Any]) -> None:
         assert samplers.train.positions == 500
         assert not set(samplers.train.game_rows) & set(samplers.validation.game_rows)
         assert samplers.validation.positions == min(wanted, 24 * samplers.validation.games)
+
+
+def test_a_student_learns_from_labels(settings: dict[str, Any], tmp_path: Path) -> None:
+    """Its targets are the teacher's; a game whose result is unknown teaches a value; the card names the teacher."""
+    labels = tmp_path / "labels"
+    command = ["label", settings["data"]["store"], "--teacher", "zero-7x7", "--per-game", "3", "--licence", "CC0"]
+    assert main([*command, "--out", str(labels), "--quiet"]) == 0
+    settings["data"] |= {"store": str(labels), "teacher": {"policy": 0.9}}
+    settings["training"] |= {"value_loss": "bce", "steps": 60}
+    run = RunConfig.model_validate(settings)
+    samplers = open_samplers(run)
+    assert samplers.train.positions == 180 and not np.isnan(samplers.train.batch(0).value).any()
+    card = read_card(train(run, tmp_path / "run", show_progress=False))
+    assert card.data == "the games of labels; targets of zero-7x7 (CC0)"
+    found = [event["policy"] for event in read_events(tmp_path / "run", "train")]
+    assert np.mean(found[-3:]) < np.mean(found[:3]) - 0.1
+    settings["data"]["store"] = settings["data"]["validation_store"]
+    with pytest.raises(StoreError, match="no position with a policy target"):
+        open_samplers(RunConfig.model_validate(settings))
+    with pytest.raises(ValidationError, match="games does not go with teacher"):
+        RunConfig.model_validate({**settings, "data": {**settings["data"], "games": 5}})
 
 
 def test_too_few_games_to_set_any_apart(settings: dict[str, Any]) -> None:

@@ -37,6 +37,7 @@ VERBS = {
     "analysis": Verb("tengen.cli.analysis", "analyze many positions for KaTrain and other programs (KataGo's JSON)"),
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
+    "label": Verb("tengen.cli.label", "label positions of a store by a teacher: a network or a search"),
     "train": Verb("tengen.cli.train", "train a network on game records, by a recipe"),
     "zero": Verb("tengen.cli.zero", "train a network by self-play, by a recipe"),
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),

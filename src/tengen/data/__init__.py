@@ -1,6 +1,7 @@
 """From game stores to batches: what training reads."""
 
 from tengen.data.batch import Batch, Prefetcher, Rows, prefetch
+from tengen.data.label_sampler import LabelSampler, MixedSampler, TargetMix, recorded_positions
 from tengen.data.planes import (
     FeatureContext,
     NativePlaneSet,
@@ -12,7 +13,7 @@ from tengen.data.planes import (
     register_plane_set,
 )
 from tengen.data.record import GameRecord
-from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
+from tengen.data.sampler import Sampler
 from tengen.data.store import Store, StoreWriter
 from tengen.data.writer import StoreAppender
 
@@ -20,6 +21,7 @@ __all__ = [
     "Batch",
     "FeatureContext",
     "GameRecord",
+    "LabelSampler",
     "MixedSampler",
     "NativePlaneSet",
     "PlaneSet",
@@ -27,10 +29,10 @@ __all__ = [
     "PythonPlaneSet",
     "Rows",
     "Sampler",
-    "SelfPlaySampler",
     "Store",
     "StoreAppender",
     "StoreWriter",
+    "TargetMix",
     "encode_game",
     "plane_set",
     "plane_set_names",

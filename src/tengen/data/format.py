@@ -18,9 +18,9 @@ from tengen.errors import StoreError
 
 MANIFEST = "manifest.json"
 FORMAT = "tengen-games"
-FORMAT_VERSION = 2
-READABLE_VERSIONS = (1, 2)
-"""Version 2 added the column `surprises`."""
+FORMAT_VERSION = 3
+READABLE_VERSIONS = (1, 2, 3)
+"""Version 2 added the column `surprises`, version 3 `root_scores` and `root_ownership`."""
 
 _TOTALS = {"games": "rows", "moves": "moves", "bytes": "bytes"}
 
@@ -50,6 +50,8 @@ ROWS = pa.schema(
         pa.field("root_values", pa.list_(pa.float32())),
         pa.field("weight", pa.float32()),
         pa.field("surprises", pa.list_(pa.float32())),
+        pa.field("root_scores", pa.list_(pa.float32())),
+        pa.field("root_ownership", pa.list_(pa.binary())),
     ]
 )
 """Schema of rows before they are written to a shard, with plain texts."""
@@ -58,7 +60,8 @@ _CODES = pa.dictionary(pa.int16(), pa.string())
 SHARD = pa.schema([f.with_type(_CODES) if f.name in TEXT_COLUMNS else f for f in ROWS])
 """Schema of a shard file: the columns of ROWS, the texts of TEXT_COLUMNS as dictionaries."""
 
-_SHARD_1 = SHARD.remove(SHARD.get_field_index("surprises"))
+_OLDER = tuple(pa.schema(list(SHARD)[:columns]) for columns in (len(SHARD) - 3, len(SHARD) - 2))
+"""The schemas of versions 1 and 2: later columns were added at the end."""
 
 
 def current(batch: pa.RecordBatch) -> pa.RecordBatch | None:
@@ -66,8 +69,9 @@ def current(batch: pa.RecordBatch) -> pa.RecordBatch | None:
 
     Returns None for any other schema.
     """
-    if batch.schema.equals(_SHARD_1):
-        return batch.append_column(SHARD.field("surprises"), pa.nulls(batch.num_rows, pa.list_(pa.float32())))
+    if any(batch.schema.equals(schema) for schema in _OLDER):
+        for column in list(SHARD)[len(batch.schema) :]:
+            batch = batch.append_column(column, pa.nulls(batch.num_rows, column.type))
     return batch if batch.schema.equals(SHARD) else None
 
 

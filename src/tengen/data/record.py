@@ -73,13 +73,19 @@ class GameRecord:
     ownership: npt.NDArray[np.uint8] | None = None
     """[size * size]: final owner of each point, 0 black, 1 white, 2 neutral; None where unknown."""
     visits: tuple[npt.NDArray[np.uint32], ...] | None = None
-    """Self-play, for each move: points in the low and their visits in the high 16 bits. Empty: no policy target."""
+    """Self-play and labels, for each move: points in the low and their visits in the high 16 bits, or a teacher's
+    probabilities in 1/65535. Empty: no policy target."""
     root_values: npt.NDArray[np.float32] | None = None
-    """Self-play, [n]: root value of the search before each move, -1..1 for the side to move; NaN where unknown."""
+    """[n]: value of the search or the teacher before each move, -1..1 for the side to move; NaN where unknown."""
     weight: float | None = None
     """Weight of the game's positions in training; None is 1."""
     surprises: npt.NDArray[np.float32] | None = None
     """Self-play, [n]: Kullback-Leibler divergence of the visits from the raw policy in nats; NaN where unknown."""
+
+    root_scores: npt.NDArray[np.float32] | None = None
+    """Labels, [n]: the teacher's score before each move, points for the side to move; NaN where unknown."""
+    root_ownership: tuple[bytes, ...] | None = None
+    """Labels, for each move: the teacher's ownership (`pack_shares`), 1 is the side to move. Empty: unknown."""
 
     @property
     def points(self) -> npt.NDArray[np.uint16]:
@@ -130,6 +136,20 @@ def unpack_ownership(packed: bytes | npt.NDArray[np.uint8], points: int) -> npt.
     """Undo `pack_ownership`: uint8 [points] of 0 black, 1 white, 2 neutral."""
     data = np.frombuffer(packed, np.uint8)
     return ((data[:, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3).reshape(-1)[:points].astype(np.uint8)
+
+
+def pack_shares(shares: npt.NDArray[np.float32]) -> bytes:
+    """Pack numbers in -1..1 at 4 bits each, rounded to fifteenths of the range, the first in the low bits."""
+    codes = np.zeros((len(shares) + 1) // 2 * 2, np.uint8)
+    codes[: len(shares)] = np.round((np.clip(shares, -1, 1) + 1) * 7.5)
+    return bytes(codes[::2] | codes[1::2] << 4)
+
+
+def unpack_shares(packed: bytes | npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.float32]:
+    """Undo `pack_shares`: float32 [count]."""
+    data = np.frombuffer(packed, np.uint8)
+    codes = np.stack([data & 15, data >> 4], axis=1).ravel()[:count]
+    return (codes / 7.5 - 1).astype(np.float32)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tengen import _native
-from tengen.data.batch import Batch, Floats, Ints, Rows
+from tengen.data.batch import Batch, Ints, Rows
 from tengen.data.planes import PlaneSet
 from tengen.data.planes import plane_set as find_plane_set
 from tengen.data.record import WHITE_BIT
@@ -171,8 +171,7 @@ class Sampler:
         skip_passes: bool = False,
         part: tuple[int, int] = (0, 1),
     ) -> None:
-        if batch_size % part[1]:
-            raise ValueError(f"a batch of {batch_size} positions has no {part[1]} equal parts")
+        check_part(batch_size, part)
         self.store = store
         self.plane_set = find_plane_set(plane_set)
         self.batch_size = batch_size
@@ -317,6 +316,12 @@ class Sampler:
         return int(plies[derive(self.seed, _PLY, int(columns.hash[row])) % len(plies)])
 
 
+def check_part(batch_size: int, part: tuple[int, int]) -> None:
+    """Raise ValueError where a batch has no such equal parts."""
+    if batch_size % part[1]:
+        raise ValueError(f"a batch of {batch_size} positions has no {part[1]} equal parts")
+
+
 def _restrict(store: Store, chosen: Ints, counts: Ints, games: int | None, positions: int | None) -> tuple[Ints, Ints]:
     """(games in order, positions of each game of the store): the first ones in the order of the hashes."""
     order = chosen[np.argsort(mix(store.hashes[chosen], _CHOICE), kind="stable")]
@@ -348,172 +353,3 @@ def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     inner = np.clip(2 * chance - 1, 1e-4, 1 - 1e-4)
     shift = np.round(2 * _KOMI_SCALE * np.log(inner / (1 - inner))) / 2
     return np.where(chance < 0.5, 0, shift).astype(np.float32)
-
-
-Places = npt.NDArray[np.int32]
-
-
-def recorded_positions(store: Store) -> Ints:
-    """Number of positions with recorded visits in every game, int64 [games]. Self-play trains on these."""
-    parts = []
-    for shard in store.shards:
-        before = np.cumsum([0, *(np.diff(shard.visit_offsets) > 0)], dtype=np.int64)
-        parts.append(np.diff(before[shard.visit_rows]))
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
-class SelfPlaySampler:
-    """Draws batches of positions with recorded visits, the policy targets of self-play.
-
-    Each batch is a pure function of (seed, step), without replacement in an epoch, as with `Sampler`.
-
-    Args:
-        store: The games of a self-play run.
-        first_game: The first game of the replay window. All games from there on are used.
-        plane_set: Name of a plane set, or the plane set itself.
-        batch_size: Positions in a batch.
-        seed: Determines the order of positions and their symmetries.
-        edge: Height and width of the tensors. Default is the largest board of the games used.
-        symmetries: Turn each position by a random one of the eight symmetries.
-        threads: Native threads that encode a batch.
-        surprise: 0 to 1. A position's weight is that of its game times 1 - surprise + surprise * s / mean(s), where s
-            is the divergence of the visits from the raw policy (KataGo's policy surprise weighting). The factor is 1
-            where s is unknown.
-        value_mix: 0 to 1. The value target is (1 - value_mix) * result + value_mix * root value of the search; the
-            result alone where the root value is unknown.
-        extra: Further targets of the batches by name.
-
-    Raises StoreError when there is no recorded position, ValueError for a share outside 0 to 1.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        first_game: int = 0,
-        plane_set: str | PlaneSet = "tengen",
-        batch_size: int = 128,
-        seed: int = 0,
-        *,
-        edge: int | None = None,
-        symmetries: bool = True,
-        threads: int = 1,
-        surprise: float = 0.5,
-        value_mix: float = 0.0,
-        extra: Mapping[str, Target] = NO_TARGETS,
-    ) -> None:
-        for name, share in (("surprise", surprise), ("value_mix", value_mix)):
-            if not 0 <= share <= 1:
-                raise ValueError(f"{name} must be 0 to 1, not {share:g}")
-        self.store = store
-        self.plane_set = find_plane_set(plane_set)
-        self.batch_size = batch_size
-        self.seed = seed
-        self.symmetries = symmetries
-        self._value_mix = value_mix
-        parts = [
-            _recorded(shard, int(start), first_game)
-            for shard, start in zip(store.shards, store.starts[:-1], strict=True)
-            if start + len(shard) > first_game
-        ]
-        if not sum(len(game) for game, *_ in parts):
-            raise StoreError(f"{store.path}: no position with visits from game {first_game} on")
-        self._game, self._ply, self._root, surprises = (np.concatenate(column) for column in zip(*parts, strict=True))
-        self._factor = _factors(surprises, surprise)
-        self._order = Shuffle(len(self._game), seed)
-        self.edge = int(store.column("size")[first_game:].max()) if edge is None else edge
-        self._encoder = Encoder(store, self.plane_set, self.edge, threads, first_game, extra)
-
-    @property
-    def positions(self) -> int:
-        """Positions in an epoch: all with recorded visits."""
-        return self._order.positions
-
-    @property
-    def games(self) -> int:
-        """Games that the positions come from."""
-        return len(np.unique(self._game))
-
-    def batch(self, step: int) -> Batch:
-        """Draw and encode batch number `step` >= 0, with `target` and `reply`."""
-        return self.draw(step * self.batch_size, self.batch_size)
-
-    def draw(self, start: int, count: int) -> Batch:
-        """Encode `count` positions from place `start` of the order of all epochs."""
-        places = np.arange(start, start + count)
-        position = self._order(places)
-        symmetry = np.zeros(count, np.int64)
-        if self.symmetries:
-            symmetry = np.floor(8 * self._order.chance(places, SYMMETRY)).astype(np.int64)
-        rows = Rows.as_played(self._game[position].astype(np.int64), self._ply[position].astype(np.int64), symmetry)
-        batch = self._encoder.encode(rows, targets=True)
-        batch.weight[:] *= self._factor[position]
-        if self._value_mix:
-            root = self._root[position]
-            mixed = (1 - self._value_mix) * batch.value + self._value_mix * root
-            np.copyto(batch.value, mixed, where=~np.isnan(root))
-        return batch
-
-
-class MixedSampler:
-    """Batches of self-play positions with a `share`, 0 to 1, of positions from game records at the end of each batch.
-
-    A share that is no whole number of positions is met on average over batches. The target of a record is the move
-    that was played. Raises ValueError unless both samplers use the same plane set and edge.
-    """
-
-    def __init__(self, self_play: SelfPlaySampler, records: Sampler, share: float) -> None:
-        if not 0 <= share <= 1:
-            raise ValueError(f"the share of records must be 0 to 1, not {share:g}")
-        if (self_play.plane_set, self_play.edge) != (records.plane_set, records.edge):
-            raise ValueError(
-                f"self-play uses plane set {self_play.plane_set.name} and edge {self_play.edge}, "
-                f"the records {records.plane_set.name} and {records.edge}: they must be the same"
-            )
-        if records.one_per_game:
-            raise ValueError("records to mix in must be drawn in random order: one_per_game is for validation")
-        self.batch_size = self_play.batch_size
-        self.plane_set = self_play.plane_set
-        self.edge = self_play.edge
-        self._self_play = self_play
-        self._records = records
-        self._share = share
-
-    @property
-    def positions(self) -> int:
-        """Positions of self-play in an epoch."""
-        return self._self_play.positions
-
-    def batch(self, step: int) -> Batch:
-        """Draw and encode batch number `step` >= 0."""
-        first, end = (int(at * self.batch_size * self._share) for at in (step, step + 1))
-        own = self._self_play.draw(step * self.batch_size - first, self.batch_size - (end - first))
-        records = self._records.encode(self._records.draw(first, end - first), targets=True)
-        return Batch.join([own, records])
-
-
-def _recorded(shard: Shard, start: int, first_game: int) -> tuple[Places, Places, Floats, Floats]:
-    """(game, ply, root value, surprise) of the recorded positions of a shard that starts at row `start`."""
-    lists = np.flatnonzero(np.diff(shard.visit_offsets) > 0)
-    row = np.searchsorted(shard.visit_rows, lists, side="right") - 1
-    wanted = row + start >= first_game
-    row, ply = row[wanted], (lists - shard.visit_rows[row])[wanted]
-    root = _at(shard.root_values, shard.root_offsets, row, ply)
-    surprise = _at(shard.surprises, shard.surprise_offsets, row, ply)
-    return (row + start).astype(np.int32), ply.astype(np.int32), root, surprise
-
-
-def _at(values: Floats, offsets: npt.NDArray[np.int32], row: Ints, ply: Ints) -> Floats:
-    """Entry `ply` of the list of each row; NaN where the list is shorter."""
-    found = np.full(len(row), np.nan, np.float32)
-    there = offsets[row] + ply < offsets[row + 1]
-    found[there] = values[(offsets[row] + ply)[there]]
-    return found
-
-
-def _factors(surprises: Floats, share: float) -> Floats:
-    """Factor of each position's weight, with mean 1."""
-    known = np.maximum(surprises, 0)
-    mean = np.nanmean(known) if not np.isnan(known).all() else 0.0
-    if not mean > 0:
-        return np.ones(len(surprises), np.float32)
-    return np.where(np.isnan(known), 1, 1 - share + share * known / mean).astype(np.float32)

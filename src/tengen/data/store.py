@@ -119,6 +119,33 @@ class Shard:
         return self._offsets("surprises")
 
     @cached_property
+    def root_scores(self) -> npt.NDArray[np.float32]:
+        return self._values("root_scores")
+
+    @cached_property
+    def root_score_offsets(self) -> npt.NDArray[np.int32]:
+        return self._offsets("root_scores")
+
+    def root_ownership(self, row: int, ply: int) -> npt.NDArray[np.uint8]:
+        """The packed ownership before a move (see `unpack_shares`); empty where it is unknown."""
+        column = self.batch.column("root_ownership")
+        offsets, ends = self._ownership_rows, self._ownership_ends
+        at = int(offsets[row]) + ply
+        if at >= offsets[row + 1]:
+            return np.empty(0, np.uint8)
+        data = column.values.buffers()[2]
+        return np.frombuffer(data, np.uint8)[ends[at] : ends[at + 1]] if data is not None else np.empty(0, np.uint8)
+
+    @cached_property
+    def _ownership_rows(self) -> npt.NDArray[np.int32]:
+        return self._offsets("root_ownership")
+
+    @cached_property
+    def _ownership_ends(self) -> npt.NDArray[np.int32]:
+        values = self.batch.column("root_ownership").values
+        return np.frombuffer(values.buffers()[1], np.int32, len(values) + 1) if len(values) else np.zeros(1, np.int32)
+
+    @cached_property
     def size(self) -> npt.NDArray[np.uint8]:
         return self._numbers("size")
 
@@ -172,6 +199,8 @@ class Shard:
             visits=self._visits(i),
             root_values=self._floats("root_values", i),
             surprises=self._floats("surprises", i),
+            root_scores=self._floats("root_scores", i),
+            root_ownership=self._root_ownership(i),
             **plain,
         )
 
@@ -180,6 +209,10 @@ class Shard:
             return None
         ends = self.visit_offsets[self.visit_rows[i] : self.visit_rows[i + 1] + 1]
         return tuple(self.visits[start:end] for start, end in pairwise(ends.tolist()))
+
+    def _root_ownership(self, i: int) -> tuple[bytes, ...] | None:
+        values = self.batch.column("root_ownership")[i]
+        return tuple(values.as_py()) if values.is_valid else None
 
     def _floats(self, column: str, i: int) -> npt.NDArray[np.float32] | None:
         values = self.batch.column(column)[i]

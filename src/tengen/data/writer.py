@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -184,7 +184,7 @@ def _write_error(path: Path, error: OSError, disk_full: str) -> StoreError:
 
 
 class StoreAppender:
-    """Adds games to the store at `path`. Creates an empty store where there is none.
+    """Adds games to the store at `path`. Creates an empty store, with `facts` in its manifest, where there is none.
 
     Each call of `append` writes one shard and then a manifest that names it, both atomically. If the process is killed,
     the store holds the games of all calls that returned, possibly those of the last call too, and nothing else. A shard
@@ -194,8 +194,9 @@ class StoreAppender:
     full. After an error the store is unchanged and the call may be repeated; `rows` is the number of games in it.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.path = Path(os.path.abspath(path))
+        self._new = {"created": now(), **facts}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = StoreLock(self.path)
@@ -207,6 +208,11 @@ class StoreAppender:
         except OSError as error:
             raise self._error(error) from error
         self._shards: list[dict[str, Any]] = self._facts.pop("shards")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the manifest says beside the shards."""
+        return self._facts
 
     @property
     def rows(self) -> int:
@@ -244,7 +250,7 @@ class StoreAppender:
         if not (self.path / MANIFEST).exists():
             if strange := [entry.name for entry in self.path.iterdir() if not entry.name.endswith(PARTIAL)]:
                 raise StoreError(f"{self.path} holds {strange[0]} and is no game store; choose another folder")
-            write_manifest(self.path, [], {"created": now()})
+            write_manifest(self.path, [], self._new)
         return read_manifest(self.path)
 
     def _error(self, error: OSError) -> StoreError:

@@ -282,8 +282,8 @@ class Engine:
             logits = np.log(priors) * self.params.policy_temperature / style.policy_temperature
             weights = np.exp(logits - logits.max())
             return result.candidates[self._random.choice(len(weights), p=weights / weights.sum())].point
-        if style.temperature > 0 and len(game.moves) < style.opening * game.size**2:
-            drawn = self._search.choose(style.temperature)
+        if temperature := style.temperature_at(len(game.moves), game.size):
+            drawn = self._search.choose(temperature)
             return result.move if drawn is None else drawn
         if self.params.diversity > 0:
             return varied_move(result, game.size, self._random, self.params.diversity)

@@ -109,6 +109,9 @@ def _front(name: str, read: Read) -> KatagoParam:
     return KatagoParam(name, read, "front", name)
 
 
+_HALFLIFE = 19.0  # of the temperature, KataGo's default
+_TEMPERATURES = ("temperature", "late_temperature")
+
 # Utilities are on the scale -1 to 1 in both programs.
 _TABLE = (
     # Selection
@@ -162,12 +165,22 @@ _TABLE = (
     _search("rootSymmetryPruning", _boolean, "merge_symmetric"),
     _search("rootDesiredPerChildVisitsCoeff", _number(0, 100), "forced_playouts"),
     _search("futileVisitsThreshold", _UNIT, "stop_futile", lambda share: share > 0, float),
+    _search("rootNumSymmetriesToSample", _integer(1, 8), "root_symmetries"),
+    _search("rootPruneUselessMoves", _boolean, "prune_useless"),
     _search("useGraphSearch", _boolean, "transpositions"),
     # The move to play
     _search("useLcbForSelection", _boolean, "lcb"),
     _search("lcbStdevs", _number(1, 12), "lcb_deviations"),
     _search("minVisitPropForLCB", _UNIT, "lcb_share"),
+    KatagoParam("chosenMoveTemperature", _number(0, 5), "style", "late_temperature"),
     KatagoParam("chosenMoveTemperatureEarly", _number(0, 5), "style", "temperature"),
+    KatagoParam(
+        "chosenMoveTemperatureHalflife",
+        _number(0.1, 100_000),
+        "style",
+        "halflife",
+        to_katago=lambda moves: _HALFLIFE if moves is None else moves,
+    ),
     KatagoParam("allowResignation", _boolean, "style", "resign"),
     KatagoParam(
         "resignThreshold",
@@ -239,11 +252,10 @@ _WITHOUT_EFFECT = """
 
     noisePruningCap
     graphSearchRepBound graphSearchCatchUpLeakProb graphSearchCatchUpProp rootPolicyTemperatureEarly
-    rootNumSymmetriesToSample
     subtreeValueBiasTableNumShards nodeTableShardsPowerOfTwo useEvalCache evalCacheMinVisits ignoreAllHistory
 
-    chosenMoveTemperature chosenMoveTemperatureHalflife chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
-    chosenMovePrune useNonBuggyLcb rootPruneUselessMoves fillDameBeforePass
+    chosenMoveTemperatureOnlyBelowProb chosenMoveSubtract
+    chosenMovePrune useNonBuggyLcb fillDameBeforePass
     enablePassingHacks enableMorePassingHacks alwaysComputePassAliveUnderSuicideRules
     antiMirror genmoveAntiMirror dynamicPlayoutDoublingAdvantageCapPerOppLead
     resignMinMovesPerBoardArea resignMinScoreDifference cleanupBeforePass friendlyPass preventCleanupPhase
@@ -291,7 +303,12 @@ class KatagoChanges:
         return set_params(params, {name: str(value) for name, value in self.search.items()}) if self.search else params
 
     def new_style(self, style: Style) -> Style:
-        return replace(style, **self.style)
+        """The style with these changes. Another temperature of KataGo's falls by half-lives, as all of KataGo's do."""
+        changes = dict(self.style)
+        if style.halflife is None and changes.get("halflife", _HALFLIFE) == _HALFLIFE:
+            moved = any(changes.get(n, getattr(style, n)) != getattr(style, n) for n in _TEMPERATURES)
+            changes["halflife"] = _HALFLIFE if moved else None
+        return replace(style, **changes)
 
     def new_limits(self, limits: Limits) -> Limits:
         return replace(limits, **self.limits)

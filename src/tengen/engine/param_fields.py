@@ -203,6 +203,12 @@ class SearchParamFields(BaseModel):
             "and the position"
         ),
     ] = "none"
+    root_symmetries: Annotated[
+        int,
+        Field(
+            ge=1, le=8, description="the root is evaluated under so many different symmetries, and is worth their mean"
+        ),
+    ] = 1
     expand_visits: Annotated[
         int, Field(ge=0, le=2147483647, description="visits by playouts alone before a move becomes a node")
     ] = 0
@@ -319,6 +325,9 @@ class SearchParamFields(BaseModel):
     ] = False
     prune_pass_alive: Annotated[
         bool, Field(description="no move inside area that is pass-alive at the root, in the whole tree (area scoring)")
+    ] = False
+    prune_useless: Annotated[
+        bool, Field(description="no root move inside pass-alive area after four passes of the opponent in a row")
     ] = False
     ownership: Annotated[bool, Field(description="keep the mean ownership of the evaluated positions")] = False
     node_ownership: Annotated[

@@ -132,8 +132,8 @@ class SearchPool:
         if batch.optimism is not None:
             waiting = self._native.waiting()
             batch.optimism[:] = self.params.policy_optimism
-            roots = self._native.root_waits() & (waiting > 0)
-            batch.optimism[(np.cumsum(waiting) - waiting)[roots]] = self.params.root_policy_optimism
+            place = np.arange(len(batch)) - np.repeat(np.cumsum(waiting) - waiting, waiting)  # within its game
+            batch.optimism[place < np.repeat(self._native.root_waits(), waiting)] = self.params.root_policy_optimism
         if len(batch):
             try:
                 evaluator.scatter(self._native, evaluator.infer(batch))

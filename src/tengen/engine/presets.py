@@ -142,6 +142,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "leaf_symmetry": "random",
         "transpositions": True,
         "merge_symmetric": True,
+        "prune_useless": True,
         "root_policy_optimism": 0.2,
         "ending_bonus": 0.5,
     },

@@ -308,8 +308,7 @@ class TreeSearch(SearchView):
         written = inputs.gather(self._native, limit)
         if written.optimism is not None and len(written):
             written.optimism[:] = self.params.policy_optimism
-            if self._native.root_waits():
-                written.optimism[0] = self.params.root_policy_optimism
+            written.optimism[: self._native.root_waits()] = self.params.root_policy_optimism
         return len(written)
 
     def scatter(self, result: Evaluation) -> None:

@@ -16,14 +16,19 @@ from tengen.game import BLACK, WHITE
 class Style:
     """Settings of play. Raises RecipeError for values out of range.
 
-    `temperature` above 0 draws the moves of the opening by visits to the power 1 / temperature; the opening lasts for
-    `opening` x the number of points moves. `policy_temperature` draws every move from the raw policy at this
+    `temperature` above 0 draws the moves of the opening by visits to the power 1 / temperature, and `late_temperature`
+    those after it. The opening lasts for `opening` x the number of points moves; with `halflife` the temperature falls
+    smoothly instead, from the first to the second, by half in so many moves on 19x19 and in proportion to the board's
+    edge on others (KataGo's chosenMoveTemperatureEarly, chosenMoveTemperature, chosenMoveTemperatureHalflife).
+    `policy_temperature` draws every move from the raw policy at this
     temperature instead: 1 plays like the games that the network was trained on, higher values play more randomly. The
     engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own moves.
     """
 
     temperature: float = 0.0
     opening: float = 0.08
+    late_temperature: float = 0.0
+    halflife: float | None = None
     policy_temperature: float | None = None
     resign: bool = True
     resign_threshold: float = 0.04
@@ -31,11 +36,22 @@ class Style:
 
     def __post_init__(self) -> None:
         self._check("temperature", self.temperature, 0.0, 10.0)
+        self._check("late_temperature", self.late_temperature, 0.0, 10.0)
         self._check("opening", self.opening, 0.0, 1.0)
+        if self.halflife is not None:
+            self._check("halflife", self.halflife, 0.1, 100_000.0)
         self._check("resign_threshold", self.resign_threshold, 0.0, 0.5)
         self._check("resign_moves", self.resign_moves, 1, 100)
         if self.policy_temperature is not None:
             self._check("policy_temperature", self.policy_temperature, 0.01, 100.0)
+
+    def temperature_at(self, move_number: int, size: int) -> float:
+        """The temperature of a move, of which `move_number` were made before it; 0 is the best move."""
+        if self.halflife is None:
+            return self.temperature if move_number < self.opening * size**2 else self.late_temperature
+        share = 0.5 ** (move_number / self.halflife * 19 / size)
+        found = self.late_temperature + (self.temperature - self.late_temperature) * share
+        return found if found > _GREEDY else 0.0
 
     @staticmethod
     def _check(name: str, value: float, low: float, high: float) -> None:
@@ -43,6 +59,7 @@ class Style:
             raise RecipeError(f"{name} must lie between {low:g} and {high:g}, not {value:g}")
 
 
+_GREEDY = 1e-4  # temperatures up to this are 0, as in KataGo
 # Moves before which no game is resigned, as a share of the board's points.
 EARLIEST_RESIGNATION = 0.2
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from tengen.data.label_sampler import LabelSampler, MixedSampler, TargetMix, recorded_positions
 from tengen.data.planes import plane_set
-from tengen.data.sampler import MixedSampler, Sampler, SelfPlaySampler, recorded_positions
+from tengen.data.sampler import Sampler
 from tengen.data.split import derive
 from tengen.data.store import Store
 from tengen.errors import RecipeError
@@ -138,7 +139,7 @@ class Learner:
         config = self.config.learn
         window = Window.of(store, fresh_games, config.window)
         steps = max(1, round(window.fresh * config.reuse / config.batch_size))
-        sampler = SelfPlaySampler(
+        sampler = LabelSampler(
             store,
             window.first_game,
             self.inputs.name,
@@ -146,14 +147,14 @@ class Learner:
             derive(self.config.seed, _LEARNING, cycle),
             edge=self.config.game.edge,
             surprise=config.targets.surprise,
-            value_mix=config.targets.value_mix,
+            mix=TargetMix(value=config.targets.value_mix),
             extra=self._targets,
         )
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
         return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
 
-    def _mixed(self, sampler: SelfPlaySampler, cycle: int) -> SelfPlaySampler | MixedSampler:
+    def _mixed(self, sampler: LabelSampler, cycle: int) -> LabelSampler | MixedSampler:
         records = self.config.learn.records
         if records is None or cycle >= records.until:
             return sampler

@@ -45,7 +45,11 @@ def metric_entries(results: PredictionResults, further: Mapping[str, Estimate] =
 def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
     """The card entries of a recipe; those that it leaves out come from the training games, `rows` of `store`."""
     sizes = card.board_sizes or board_sizes(store, rows)
-    return card.model_copy(update={"board_sizes": sizes, "data": card.data or f"the games of {store.path.name}"})
+    data = card.data or f"the games of {store.path.name}"
+    if (teacher := store.manifest.get("teacher")) is not None:
+        licence = teacher["licence"] or "licence unknown"
+        data += f"; targets of {teacher['name']} ({licence})"
+    return card.model_copy(update={"board_sizes": sizes, "data": data})
 
 
 def board_sizes(store: Store, rows: Ints) -> list[int]:

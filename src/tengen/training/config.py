@@ -225,6 +225,16 @@ class RecordsConfig(Strict):
     validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
 
 
+class TeacherConfig(Strict):
+    """The share of a teacher's labels in each target; the rest is the record: the move played and the result."""
+
+    policy: Fraction = key(1.0, "share of the teacher's policy in the policy target")
+    temperature: Positive = key(1.0, "the teacher's policy is taken to the power 1 / temperature")
+    value: Fraction = key(1.0, "share of the teacher's winrate in the value target")
+    score: Fraction = key(1.0, "share of the teacher's score in the score target")
+    ownership: Fraction = key(1.0, "share of the teacher's ownership in the ownership target")
+
+
 class DataConfig(RecordsConfig):
     """How positions are drawn from the records."""
 
@@ -246,8 +256,21 @@ class DataConfig(RecordsConfig):
         "one-per-game",
         "positions that validate; all: those of as few games as possible, `training.validation_games` of them",
     )
+    teacher: TeacherConfig | None = key(
+        None,
+        "train on the labelled positions of a store that `tengen label` made, and on the teacher's findings; rules and "
+        "komi are those of the labels",
+    )
     threads: int = key(1, "threads that encode a batch", ge=1)
     ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
+
+    @model_validator(mode="after")
+    def _labels_are_chosen(self) -> "DataConfig":
+        if self.teacher is not None:
+            for name in ("games", "positions_per_game", "max_positions", "skip_passes"):
+                if getattr(self, name):
+                    raise ValueError(f"{name} does not go with teacher: 'tengen label' chooses the positions")
+        return self
 
 
 class CardFacts(Strict):

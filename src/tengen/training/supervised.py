@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from tengen.data.label_sampler import LabelSampler, TargetMix
 from tengen.data.planes import PlaneSet
 from tengen.data.sampler import Sampler
 from tengen.data.split import Split
@@ -62,7 +63,7 @@ _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # key
 class Samplers:
     """Positions for training and for validation, which share no game."""
 
-    train: Sampler
+    train: Sampler | LabelSampler
     validation: Sampler
 
 
@@ -79,24 +80,24 @@ def open_samplers(run: RunConfig, rank: Rank = ALONE) -> Samplers:
         judged, splits = store, _APART
     else:
         judged, splits = Store.open(Path(data.validation_store)), _WHOLE
-    train = Sampler(
-        store,
-        splits[0],
-        network.plane_set,
-        training.batch_size,
-        training.seed,
-        symmetries=data.symmetries,
-        vary_rules=data.vary_rules,
-        targets=move_targets,
-        threads=data.threads,
-        validation_fraction=data.validation_fraction,
-        extra=targets_named(targets),
-        games=data.games,
-        positions_per_game=data.positions_per_game,
-        max_positions=data.max_positions,
-        skip_passes=data.skip_passes,
-        part=(rank.rank, rank.ranks),
-    )
+    # The positions of the records, or those that a teacher has labelled.
+    drawn: dict[str, Any] = {
+        "plane_set": network.plane_set,
+        "batch_size": training.batch_size,
+        "part": (rank.rank, rank.ranks),
+        "seed": training.seed,
+        "symmetries": data.symmetries,
+        "threads": data.threads,
+        "split": splits[0],
+        "validation_fraction": data.validation_fraction,
+        "extra": targets_named(targets),
+    }
+    train: Sampler | LabelSampler
+    if data.teacher is not None:
+        train = LabelSampler(store, **drawn, mix=TargetMix(**data.teacher.model_dump()))
+    else:
+        chosen = {name: getattr(data, name) for name in _CHOICE}
+        train = Sampler(store, **drawn, vary_rules=data.vary_rules, targets=move_targets, **chosen)
     every = data.validation_positions == "all"
     validates = partial(
         Sampler,
@@ -308,7 +309,7 @@ def _judge_maps(trainer: Trainer[TensorBatch], network: NetConfig, validation: S
     return moves.estimates()
 
 
-def with_facts(run: RunConfig, games: Sampler) -> RunConfig:
+def with_facts(run: RunConfig, games: Sampler | LabelSampler) -> RunConfig:
     """The run with a card that describes its games and with the length of an epoch, where the recipe has neither.
 
     Raises RecipeError for a card that names other board sizes than those of the games alone.
@@ -338,6 +339,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
             # With another share, or none, games of the training would be used for validation.
             "validation_fraction": None if data.validation_store else data.validation_fraction,
             **{name: getattr(data, name) or None for name in _CHOICE},
+            **({} if data.teacher is None else {"teacher": data.teacher.model_dump()}),
         },
         "planes": [*inputs.planes, *inputs.scalars],
     }

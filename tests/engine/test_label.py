@@ -1,0 +1,143 @@
+"""Labels of a teacher: what a store keeps of them, and what a sampler makes of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from training.small_run import SIZE, write_store
+
+from tengen.cli.app import main
+from tengen.data import LabelSampler, Store, TargetMix
+from tengen.data.record import GameRecord, pack_shares, unpack_shares
+from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
+from tengen.evaluators import Evaluator, load_evaluator
+
+GAMES = 12
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store.open(write_store(tmp_path_factory.mktemp("label") / "games", GAMES))
+
+
+@pytest.fixture(scope="module")
+def teacher() -> Evaluator:
+    return load_evaluator("zero-7x7")
+
+
+def labelled(record: GameRecord) -> Iterator[int]:
+    assert record.visits is not None
+    return (ply for ply, moves in enumerate(record.visits) if len(moves))
+
+
+def label(store: Path, out: Path, *options: str) -> int:
+    return main(["label", str(store), "--teacher", "zero-7x7", "--out", str(out), "--quiet", *options])
+
+
+def test_targets_are_what_the_teacher_says_turned_as_the_board(
+    store: Store, tmp_path: Path, teacher: Evaluator
+) -> None:
+    """Position by position against the network itself on the replayed game, turned by numpy."""
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--per-game", "3", "--seed", "5") == 0
+    found = Store.open(out)
+    mix = TargetMix(value=1, score=1, ownership=1)
+    sampler = LabelSampler(found, batch_size=3 * GAMES, seed=2, mix=mix, edge=SIZE + 2)
+    batch = sampler.batch(0)
+    seen = set()
+    for row, place in enumerate(sampler._order(np.arange(3 * GAMES))):
+        game, ply = int(sampler._game[place]), int(sampler._ply[place])
+        symmetry = int(8 * sampler._order.chance(np.array([row]), 1)[0])
+        record = found.row(game)
+        raw = teacher.evaluate([record.game(ply)])
+        seen.add((record.rules, record.komi, symmetry > 0))
+
+        def turned(board: np.ndarray, symmetry: int = symmetry) -> np.ndarray:
+            board = board.reshape(SIZE, SIZE)
+            board = board[::-1] if symmetry & 1 else board
+            board = board[:, ::-1] if symmetry & 2 else board
+            return board.T if symmetry & 4 else board
+
+        assert batch.value[row] == pytest.approx(raw.value[0], abs=1e-5)
+        assert raw.score is not None and batch.score[row] == pytest.approx(raw.score[0], abs=1e-3)
+        policy = raw.policy[0]
+        wanted = np.zeros((SIZE + 2, SIZE + 2))
+        wanted[:SIZE, :SIZE] = turned(policy[:-1])
+        assert batch.target is not None
+        np.testing.assert_allclose(batch.target[row], [*wanted.ravel(), policy[-1]], atol=2e-3)
+        assert raw.ownership is not None
+        np.testing.assert_allclose(batch.ownership[row, :SIZE, :SIZE], turned(raw.ownership[0]), atol=1 / 15 + 1e-6)
+        assert np.isnan(batch.ownership[row, SIZE:]).all()
+    assert len({rules for rules, *_ in seen}) > 2 and len({komi for _, komi, _ in seen}) > 2
+
+
+def test_shares_of_labels_and_records(store: Store, teacher: Evaluator, tmp_path: Path) -> None:
+    out = tmp_path / "labels"
+    assert label(store.path, out, "--per-game", "2", "--no-vary-rules") == 0
+    found = Store.open(out)
+
+    def drawn(**mix: float) -> LabelSampler:
+        return LabelSampler(found, batch_size=2 * GAMES, symmetries=False, mix=TargetMix(**mix))
+
+    plain, full = drawn(policy=1).batch(0), drawn(policy=1, value=1, score=1).batch(0)
+    half = drawn(policy=0.25, temperature=2, value=0.25, score=0.25, ownership=1).batch(0)
+    for name in ("value", "score"):
+        record, whole, mixed = (getattr(batch, name) for batch in (plain, full, half))
+        np.testing.assert_allclose(mixed, 0.75 * record + 0.25 * whole, rtol=1e-5)
+    assert set(np.unique(plain.value)) == {-1.0, 1.0}
+    assert plain.target is not None and half.target is not None
+    soft = np.sqrt(plain.target)
+    wanted = 0.25 * soft / soft.sum(1, keepdims=True)
+    wanted[np.arange(2 * GAMES), plain.policy] += 0.75
+    np.testing.assert_allclose(half.target, wanted, rtol=1e-4, atol=1e-6)
+    # The result is unknown, the label is not.
+    assert np.isnan(plain.ownership).all() and not np.isnan(half.ownership).any()
+
+
+def test_the_same_command_goes_on(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for games in ("5", "9"):
+        assert label(store.path, tmp_path / "parts", "--games", games) == 0
+    assert label(store.path, tmp_path / "whole", "--games", "9") == 0
+    parts, whole = (list(Store.open(tmp_path / name)) for name in ("parts", "whole"))
+    assert len(parts) == 9
+    for one, other in zip(parts, whole, strict=True):
+        assert (one.hash, one.rules, one.komi, one.root_ownership) == (
+            other.hash, other.rules, other.komi, other.root_ownership
+        )  # fmt: skip
+        np.testing.assert_array_equal(one.root_values, other.root_values)
+    capsys.readouterr()
+    assert label(store.path, tmp_path / "parts", "--visits", "2") == 2
+    assert "other labels" in capsys.readouterr().err
+    assert label(store.path, store.path) == 2  # a store without labels
+    assert len(Store.open(store.path)) == GAMES
+
+
+def test_a_search_labels_with_its_visits(store: Store, teacher: Evaluator) -> None:
+    records = Labeller([store], teacher, LabelPlan(per_game=1, visits=24, vary_rules=False), batch=4).label(0, 3)
+    for record in records:
+        [ply] = labelled(record)
+        assert record.visits is not None and record.root_values is not None
+        counts = (record.visits[ply] >> 16) / 65535
+        assert counts.sum() == pytest.approx(1, abs=1e-3)
+        assert np.allclose(23 * counts, np.round(23 * counts), atol=0.02)  # the root itself is the first visit
+        assert -1 <= record.root_values[ply] <= 1
+
+
+def test_rules_of_labels_have_no_result_of_others(store: Store, teacher: Evaluator) -> None:
+    records = Labeller([store], teacher, LabelPlan(per_game=1)).label(0, GAMES)
+    before = {record.hash: record for record in store}
+    changed = [each for each in records if (each.rules, each.komi) != ("chinese", 0.5)]
+    assert GAMES / 3 < len(changed) < GAMES
+    assert all(each.winner is None and each.score is None for each in changed)
+    assert {each.rules for each in records} <= {"chinese", *RULE_SETS}
+    kept = [each for each in records if (each.rules, each.komi) == ("chinese", 0.5)]
+    assert all(each.winner == before[each.hash].winner for each in kept)
+
+
+def test_shares_survive_packing() -> None:
+    values = np.random.default_rng(0).uniform(-1, 1, 361).astype(np.float32)
+    packed = pack_shares(values)
+    assert len(packed) == 181
+    assert np.abs(unpack_shares(packed, 361) - values).max() <= 1 / 15 + 1e-6
+    np.testing.assert_allclose(unpack_shares(pack_shares(np.array([-1, 1], np.float32)), 2), [-1, 1])
