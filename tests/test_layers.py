@@ -42,6 +42,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": ENGINE | {"networks", "training"},
     "gtp": ENGINE,
     "analysis": ENGINE | {"gtp"},
+    "review": ENGINE | {"runs", "statistics"},
     "web": ENGINE,
     "match": ENGINE | {"gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},

@@ -35,6 +35,7 @@ VERBS = {
     "play": Verb("tengen.cli.play", "play and analyze in the browser"),
     "gtp": Verb("tengen.cli.gtp", "run the engine for Sabaki, GoGui, Lizzie and other Go programs (GTP)"),
     "analysis": Verb("tengen.cli.analysis", "analyze many positions for KaTrain and other programs (KataGo's JSON)"),
+    "review": Verb("tengen.cli.review", "review games: what each move lost, and the better moves"),
     "import": Verb("tengen.cli.import_", "import game records into a store"),
     "stats": Verb("tengen.cli.stats", "print statistics of a store"),
     "label": Verb("tengen.cli.label", "label positions of a store by a teacher: a network or a search"),

@@ -1,4 +1,4 @@
-"""Boards drawn as SVG: a finished game with its move numbers and owners, and the shares of first moves.
+"""Boards drawn as SVG: finished games with move numbers and owners, positions with a line, shares of first moves.
 
 The gradients that the pictures refer to are in `templates/base.html`.
 """
@@ -35,13 +35,35 @@ def game_picture(game: Game, result: str, owners: npt.NDArray[np.uint8] | None =
     for row, col in np.argwhere(board < 2).tolist():
         color = int(board[row, col])
         dead = owned is not None and int(owned[row, col]) == 1 - color
-        parts.append(_stone(row, col, color, numbers.get(row * size + col), dead))
+        parts.append(_stone(row, col, color, numbers.get(row * size + col), 0.5 if dead else 1))
     last = points[-1] if points else size**2
     if last < size**2 and board.flat[last] < 2:
         row, col = divmod(last, size)
         where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="18.6"'
         parts.append(f'<circle {where} fill="none" stroke="#e2574c" stroke-width="2.2"/>')
     return _svg(size, "".join(parts), f"final position, {result}")
+
+
+def position_picture(game: Game, label: str, played: int, color: int, line: Sequence[int] = ()) -> Markup:
+    """A position, with a cross where `color` played next, and a better line from there as numbered pale stones.
+
+    Of several moves of the line on one point the first is shown. Passes are left out.
+    """
+    board, size = game.board, game.size
+    parts = [_board(size), *(_stone(r, c, int(board[r, c]), None) for r, c in np.argwhere(board < 2).tolist())]
+    for number, point in reversed(list(enumerate(line))):
+        if point < size**2:
+            parts.append(_stone(*divmod(point, size), color ^ (number & 1), number + 1, 0.8))
+    if game.moves and game.moves[-1][1] < size**2:
+        row, col = divmod(game.moves[-1][1], size)
+        where = f'cx="{_middle(col)}" cy="{_middle(row)}" r="7"'
+        parts.append(f'<circle {where} fill="none" stroke="#8a8f94" stroke-width="2.6"/>')
+    if played < size**2:
+        row, col = divmod(played, size)
+        x, y, d = _middle(col), _middle(row), 11
+        cross = f"M{x - d} {y - d}L{x + d} {y + d}M{x - d} {y + d}L{x + d} {y - d}"
+        parts.append(f'<path d="{cross}" stroke="#e2574c" stroke-width="5" stroke-linecap="round"/>')
+    return _svg(size, "".join(parts), label)
 
 
 def first_move_picture(counts: Sequence[Sequence[int]]) -> Markup:
@@ -91,13 +113,13 @@ def _star_points(size: int) -> list[tuple[int, int]]:
     return points
 
 
-def _stone(row: int, col: int, color: int, number: int | None, dead: bool) -> str:
+def _stone(row: int, col: int, color: int, number: int | None, opacity: float = 1.0) -> str:
     name, ink = (("black-stone", "#fff"), ("white-stone", "#161616"))[color]
     x, y = _middle(col), _middle(row)
     shadow = f'<circle cx="{x + 1.2:g}" cy="{y + 1.8:g}" r="18" fill="#000" fill-opacity=".28"/>'
     stone = f'{shadow}<circle cx="{x}" cy="{y}" r="18" fill="url(#{name})"/>'
     text = "" if number is None else _text(row, col, str(number), ink, 17 if number < 100 else 14)
-    return f'<g opacity="{0.5 if dead else 1}">{stone}{text}</g>'
+    return f'<g opacity="{opacity:g}">{stone}{text}</g>'
 
 
 def _owned(row: int, col: int, owner: int) -> str:

@@ -1,0 +1,1 @@
+"""Review of finished games: every position searched, what each move lost, and the better moves."""

@@ -1,0 +1,76 @@
+"""The review written into the record: evaluations, losses, marks of mistakes, and better lines as variations."""
+
+from __future__ import annotations
+
+from tengen.coords import to_gtp
+from tengen.review.game import LOSSES, GameReview, ReviewedMove
+from tengen.sgf.tree import Analysis, GameNode
+
+_NAMES = ("Black", "White")
+
+
+def annotate(review: GameReview, least: float = LOSSES[1]) -> None:
+    """Add the review to its game tree.
+
+    Every searched node gets a line in its comment, below what is there. A move that lost `least` or more (points, or
+    percent of winrate where the engine knows no score) is marked doubtful (DO), from three points on bad (BM), and the
+    better line becomes a variation beside it. Nothing else is changed.
+    """
+    losses = {move.node.id: move for move in review.moves}
+    for node in review.nodes:
+        assert node.analysis is not None
+        move = losses.get(node.id)
+        _comment(node, "\n".join([evaluation(node.analysis), *([_verdict(move)] if move else [])]))
+        lead = node.analysis.score_lead
+        if lead is not None and not node.properties.get("V"):
+            node.set_text("V", f"{lead:.1f}")
+    for move in review.moves:
+        if move.cost >= least and not move.is_best:
+            if not any(name in move.node.properties for name in ("BM", "DO", "IT", "TE")):
+                move.node.set_text("BM" if move.cost >= LOSSES[2] else "DO", "1" if move.cost >= LOSSES[2] else "")
+            _add_line(review, move)
+
+
+def evaluation(analysis: Analysis) -> str:
+    """`Black 54.2%, Black +1.5`."""
+    lead = analysis.score_lead
+    return f"Black {100 * analysis.winrate:.1f}%" + ("" if lead is None else f", {leader(lead)}")
+
+
+def leader(lead: float) -> str:
+    """`Black +1.5` for Black's lead in points."""
+    return f"{_NAMES[lead < 0]} +{abs(lead):.1f}"
+
+
+def cost_text(move: ReviewedMove) -> str:
+    """`3.2 points`, or `8.1% of winrate` where the engine knows no score."""
+    return f"{move.cost:.1f}" + ("% of winrate" if move.loss is None else " points")
+
+
+def line_text(move: ReviewedMove) -> str:
+    """The better line in GTP points, such as `Q16 D4 C3`."""
+    assert move.best is not None
+    return " ".join(to_gtp(point, move.node.tree.size) for point in move.best.pv)
+
+
+def _verdict(move: ReviewedMove) -> str:
+    if move.is_best:
+        return "The engine's choice."
+    lost = f"Lost {cost_text(move)}." if move.cost >= LOSSES[0] else "Lost nothing to speak of."
+    return lost if move.best is None else f"{lost} Better: {line_text(move)}" if move.cost >= LOSSES[0] else lost
+
+
+def _comment(node: GameNode, text: str) -> None:
+    node.comment = f"{node.comment}\n\n{text}" if node.comment else text
+
+
+def _add_line(review: GameReview, move: ReviewedMove) -> None:
+    """The better line beside the move, unless a variation begins with it already."""
+    parent, best = move.node.parent, move.best
+    if parent is None or best is None or any(child.point == best.point for child in parent.children):
+        return
+    node, color = parent, move.color
+    for point in best.pv:
+        node = review.tree.add_move(node, color, point)
+        color = 1 - color
+    _comment(parent.children[-1], f"Better than {to_gtp(move.point, review.tree.size)} by {cost_text(move)}.")

@@ -1,0 +1,186 @@
+"""The review as a self-contained page and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from tengen.coords import to_gtp
+from tengen.disk import write_text
+from tengen.review.annotate import cost_text, leader, line_text
+from tengen.review.game import LOSSES, PHASES, GameReview, ReviewedMove, Summary
+from tengen.runs.boards import position_picture
+from tengen.runs.plots import ACCENT, INK, SECOND, plot
+from tengen.runs.report import Board, Tile, write_page
+
+_HEADS = ("", "moves", "mean loss", "in the top five", "engine's choice", "within 1.5 points")
+_DRAWN = 6  # mistakes of a player with a diagram
+_LINE = 5  # moves of the better line in a diagram
+
+
+def write_review(path: Path, review: GameReview) -> Path:
+    """Write the page of a review; return `path`. It has no scripts and needs no other file."""
+    names = _names(review)
+    return write_page(
+        path,
+        "review.html",
+        title=" - ".join(names),
+        what="review",
+        state=_state(review),
+        tiles=[_tile(review, color, name) for color, name in enumerate(names)],
+        plots=_plots(review, names),
+        heads=_HEADS,
+        rows=[row for color, name in enumerate(names) for row in _rows(review, color, name)],
+        players=[
+            {
+                "name": name,
+                "boards": [_board(review, move) for move in review.mistakes(color, _DRAWN)],
+                "mistakes": [_mistake(move) for move in review.mistakes(color)],
+            }
+            for color, name in enumerate(names)
+        ],
+    )
+
+
+def write_json(path: Path, review: GameReview) -> Path:
+    """Write the review as JSON (docs/guides/review.md has its fields); return `path`."""
+    return write_text(path, json.dumps(as_dict(review), indent=1) + "\n", durable=False)
+
+
+def as_dict(review: GameReview) -> dict[str, Any]:
+    """The review as plain values; winrates (0..1) and leads (points) are Black's, losses those of the player."""
+    size = review.tree.size
+    return {
+        "engine": review.engine,
+        "visits": review.visits,
+        "size": size,
+        "black": review.tree.info.black,
+        "white": review.tree.info.white,
+        "result": str(review.tree.info.result),
+        "positions": [
+            {"move": node.move_number, **asdict(node.analysis)} for node in review.nodes if node.analysis is not None
+        ],
+        "moves": [
+            {
+                "number": move.number,
+                "color": "BW"[move.color],
+                "move": to_gtp(move.point, size),
+                "phase": move.phase,
+                "loss": move.loss,
+                "winrate_loss": move.winrate_loss,
+                "rank": move.rank,
+                "best": None if move.best is None else to_gtp(move.best.point, size),
+                "best_line": None if move.best is None else [to_gtp(point, size) for point in move.best.pv],
+            }
+            for move in review.moves
+        ],
+        "players": {
+            "BW"[color]: {
+                "all": _plain(Summary.of(review.of(color))),
+                **{phase: _plain(Summary.of(review.of(color, phase))) for phase in PHASES},
+                "mistakes": [move.number for move in review.mistakes(color)],
+            }
+            for color in (0, 1)
+        },
+    }
+
+
+def _plain(summary: Summary | None) -> dict[str, Any] | None:
+    return None if summary is None else asdict(summary)
+
+
+def _names(review: GameReview) -> list[str]:
+    info = review.tree.info
+    players = ((info.black, info.black_rank, "Black"), (info.white, info.white_rank, "White"))
+    return [f"{name or color} {rank}".strip() for name, rank, color in players]
+
+
+def _state(review: GameReview) -> str:
+    info, tree = review.tree.info, review.tree
+    parts = [
+        *([str(info.date)] if info.date else []),
+        f"{tree.size}x{tree.size}, komi {info.komi_or_guess:g}",
+        *([f"handicap {info.handicap}"] if info.handicap else []),
+        f"result {info.result}",
+        f"{len(review.moves)} moves",
+        f"{review.engine}, {review.visits} visits a move",
+    ]
+    return ", ".join(parts) + "."
+
+
+def _tile(review: GameReview, color: int, name: str) -> Tile:
+    found = Summary.of(review.of(color))
+    if found is None:
+        return Tile(name, "no move")
+    mistakes = sum(move.cost >= LOSSES[2] for move in review.of(color))
+    return Tile(name, _mean(found), f"mean loss a move; {mistakes} moves lost 3 points or more")
+
+
+def _mean(found: Summary) -> str:
+    if found.mean_loss is None:
+        return f"{100 * found.mean_winrate_loss:.1f}%"
+    return f"{found.mean_loss:.2f} points"
+
+
+def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
+    """A row for all moves of a player, and one for each phase."""
+    parts = [(name, review.of(color)), *((f"\u2003{phase}", review.of(color, phase)) for phase in PHASES)]
+    rows = []
+    for label, moves in parts:
+        if found := Summary.of(moves):
+            shares = [f"{100 * share:.0f}%" for share in (found.top5, found.best, found.good)]
+            rows.append([label, str(found.moves), _mean(found), *shares])
+    return rows
+
+
+def _plots(review: GameReview, names: Sequence[str]) -> list[Any]:
+    numbers = [node.move_number for node in review.nodes]
+    found = [node.analysis for node in review.nodes if node.analysis is not None]
+
+    def winrate(axes: Axes) -> None:
+        axes.plot(numbers, [100 * each.winrate for each in found], color=INK, linewidth=1.6)
+        axes.axhline(50, color=INK, linewidth=0.6)
+        axes.set_ylim(0, 100)
+        axes.set_ylabel("percent")
+
+    def lead(axes: Axes) -> None:
+        axes.plot(numbers, [each.score_lead or 0.0 for each in found], color=INK, linewidth=1.6)
+        axes.axhline(0, color=INK, linewidth=0.6)
+        axes.set_ylabel("points")
+
+    def losses(axes: Axes) -> None:
+        for color, shade in enumerate((ACCENT, SECOND)):
+            moves = review.of(color)
+            axes.bar(
+                [move.number for move in moves], [move.cost for move in moves], 0.9, color=shade, label=names[color]
+            )
+        axes.set_ylabel("percent of winrate" if all(move.loss is None for move in review.moves) else "points")
+
+    drawn: list[tuple[str, Callable[[Axes], None]]] = [("Black's winrate", winrate), ("Loss of each move", losses)]
+    if all(each.score_lead is not None for each in found):
+        drawn.insert(1, ("Black's lead", lead))
+    return [plot(title, "move", draw, size=(5.4, 2.8), bottom=0.17) for title, draw in drawn]
+
+
+def _mistake(move: ReviewedMove) -> list[str]:
+    size, analysis, parent = move.node.tree.size, move.node.analysis, move.node.parent
+    before = None if parent is None else parent.analysis
+    leads = [leader(each.score_lead) if each and each.score_lead is not None else "-" for each in (before, analysis)]
+    better = "-" if move.best is None else line_text(move)
+    return [str(move.number), to_gtp(move.point, size), cost_text(move), " to ".join(leads), better]
+
+
+def _board(review: GameReview, move: ReviewedMove) -> Board:
+    """The position before a mistake: the move with a cross, the better line numbered."""
+    assert move.node.parent is not None
+    game = review.tree.position(move.node.parent)
+    line = () if move.best is None else move.best.pv[:_LINE]
+    picture = position_picture(game, f"position before move {move.number}", move.point, move.color, line)
+    size = review.tree.size
+    better = "" if move.best is None else f"better: {to_gtp(move.best.point, size)}"
+    return Board(picture, f"{move.number}. {to_gtp(move.point, size)} lost {cost_text(move)}", better)

@@ -1,0 +1,127 @@
+"""The review of a game: losses against searches made one by one, and what is written."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tengen.cli.app import main
+from tengen.engine import Limits, SearchQueue
+from tengen.evaluators import load_evaluator
+from tengen.game import Game
+from tengen.review.annotate import annotate
+from tengen.review.game import PHASES, GameReview, ReviewedMove, Summary, review
+from tengen.review.report import as_dict
+from tengen.sgf import GameTree, read_tree, write_tree
+
+# Black's third move and White's last one are on the first line.
+RECORD = (
+    b"(;GM[1]SZ[7]KM[9]RU[chinese]PB[Ann]PW[Bo]RE[B+3]XX[kept\\]]C[A game];B[dd];W[de];B[ga];W[ee]C[hm]"
+    b"(;B[cd];W[ag]BM[2];B[ed])(;B[ce]))"
+)
+VISITS = 20
+
+
+@pytest.fixture(scope="module")
+def queue() -> Iterator[SearchQueue]:
+    with SearchQueue(load_evaluator("zero-7x7"), batch=4, at_once=3) as queue:
+        yield queue
+
+
+@pytest.fixture
+def found(queue: SearchQueue) -> GameReview:
+    return review(read_tree(RECORD), queue, VISITS)
+
+
+def test_losses_are_differences_of_searches(found: GameReview, queue: SearchQueue) -> None:
+    """Each position alone, for the side to move; its sign changes with every move."""
+    moves = [(0, "dd"), (1, "de"), (0, "ga"), (1, "ee"), (0, "cd"), (1, "ag"), (0, "ed")]
+    game = Game(7, "chinese", 9)
+    results = []
+    for color, place in [*moves, (0, "")]:
+        results.append(queue.start(game, Limits(visits=VISITS)).wait())
+        if place:
+            game.play((ord(place[1]) - 97) * 7 + ord(place[0]) - 97, color=color)
+    assert [move.point for move in found.moves] == [point for _, point in game.moves]
+    for move, before, after in zip(found.moves, results, results[1:], strict=False):
+        assert before.score is not None and after.score is not None
+        assert move.loss == pytest.approx(before.score + after.score, abs=1e-5)
+        assert move.winrate_loss == pytest.approx(before.winrate + after.winrate - 1, abs=1e-6)
+        tried = [candidate.point for candidate in before.candidates if candidate.visits]
+        assert move.rank == (tried.index(move.point) + 1 if move.point in tried else None)
+        assert move.best is not None and move.best.point == before.candidates[0].point
+    worst = [max(found.of(color), key=lambda move: move.cost).number for color in (0, 1)]
+    assert worst == [3, 6] == [found.mistakes(color, 1)[0].number for color in (0, 1)]
+
+
+def test_the_record_keeps_what_it_had(found: GameReview) -> None:
+    annotate(found)
+    text = write_tree(found.tree)
+    again = read_tree(text)
+    line = again.line(again.root)
+    assert b"XX[kept\\]]" in text and b"BM[2]" in text and b";B[ce]" in text
+    assert line[0].comment.startswith("A game\n\nBlack ") and line[4].comment.startswith("hm\n\nBlack ")
+    assert [node.move for node in line] == [node.move for node in found.nodes]
+    assert line[3].text("BM") == "1" and "Better: " in line[3].comment
+    move = found.moves[2]
+    assert move.best is not None
+    [better] = [child for child in line[2].children if child.point == move.best.point]
+    assert [node.point for node in [better, *again.line(better)[4:]]][: len(move.best.pv)] == list(move.best.pv)
+    lead = line[5].analysis or found.nodes[5].analysis
+    assert lead is not None and lead.score_lead is not None and line[5].text("V") == f"{lead.score_lead:.1f}"
+
+
+def test_figures_of_the_players(found: GameReview) -> None:
+    figures = as_dict(found)
+    for letter, color in (("B", 0), ("W", 1)):
+        own = [move for move in figures["moves"] if move["color"] == letter]
+        summary = figures["players"][letter]["all"]
+        assert summary["moves"] == len(own) == len(found.of(color))
+        assert summary["mean_loss"] == pytest.approx(sum(max(0, move["loss"]) for move in own) / len(own))
+        assert summary["best"] == sum(move["rank"] == 1 for move in own) / len(own)
+        assert figures["players"][letter]["mistakes"][0] == (3, 6)[color]
+    assert Summary.of([]) is None
+    assert [phase for phase in PHASES for move in found.moves if move.phase == phase] == (
+        ["opening"] * 6 + ["middle game"]  # 50 of 361 points are 6.8 of 49
+    )
+
+
+def test_a_finished_game_ends_with_its_last_search(queue: SearchQueue) -> None:
+    found = review(read_tree(b"(;SZ[7]KM[9];B[dd];W[];B[])"), queue, 4)
+    assert len(found.nodes) == 3 and found.moves[-1].loss == 0
+
+
+def test_the_command_writes_three_files_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    (games / "one.sgf").write_bytes(RECORD + RECORD)
+    (games / "two.sgf").write_bytes(b"(;SZ[7];B[dd];W[dd])")
+    command = ["review", str(games), "--visits", "4", "--net", "zero-7x7", "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(command) == 2
+    told = capsys.readouterr()
+    assert "two: " in told.err and "1 of 3 games could not be reviewed" in told.err
+    names = {f"{name}-review.{form}" for name in ("one", "one-2") for form in ("sgf", "html", "json")}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    page = (tmp_path / "out" / "one-review.html").read_text()
+    assert "Ann" in page and not any(word in page for word in ("<script", " src=", ' href="http', "@import"))
+    assert json.loads((tmp_path / "out" / "one-review.json").read_text())["moves"][2]["number"] == 3
+    stamp = (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns
+    assert main(command[:-1]) == 2 and "one: reviewed already" in capsys.readouterr().out
+    assert (tmp_path / "out" / "one-review.sgf").stat().st_mtime_ns == stamp
+    assert main([*command, "--format", "pdf"]) == 2 and "unknown format 'pdf'" in capsys.readouterr().err
+
+
+def test_a_score_may_be_unknown(found: GameReview) -> None:
+    move = found.moves[2]
+    plain = ReviewedMove(move.node, 3, 0, move.point, "opening", None, 0.081, None, move.best)
+    assert plain.cost == pytest.approx(8.1)
+    summary = Summary.of([plain])
+    assert summary is not None and summary.mean_loss is None and summary.good == 0
+
+
+def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:
+    game = Game(7, "chinese", 9)
+    for point in (24, 25, 31):
+        game.play(point)
+    assert len(review(GameTree.of_game(game), queue, 2).moves) == 3
