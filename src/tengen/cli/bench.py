@@ -93,6 +93,9 @@ def _print(figures: Figures, console: Console) -> None:
         _show(console, f"devices: positions through {network}, {PLAY_BATCH} at a time, a second", _devices(figures))
     if figures.visits:
         _show(console, "visits of a search, a second", _visits(figures.visits))
+        if any(row.shares for row in figures.visits):
+            network = next(row.player for row in figures.visits if row.shares)
+            _show(console, f"what limits a search by {network}: shares of its time", _limits(figures.visits))
     if figures.playouts:
         _show(console, "playouts from the empty board, a second on one core", _playouts(figures.playouts))
     if figures.encoding or figures.recipes:
@@ -160,6 +163,18 @@ def _visits(rows: list[Visits]) -> Table:
         else:
             a_move = f"{row.a_move:,} in {_duration(row.a_move / row.rate)}"
             table.add_row(row.player, _board(row.size), "one game", _number(row.rate), a_move)
+    return table
+
+
+def _limits(rows: list[Visits]) -> Table:
+    """Of searches with a network; the ceiling is the visits a second on a device that takes no time."""
+    parts = ("evaluator", "encoder", "tree")
+    table = _table("board", "", "limited by", *parts, "ceiling", left=3)
+    for row in rows:
+        if row.shares:
+            games = "one game" if row.games == 1 else f"{row.games} games at once"
+            shares = [f"{row.shares[part]:.0%}" for part in parts]
+            table.add_row(_board(row.size), games, row.limit, *shares, _number(row.ceiling or 0))
     return table
 
 

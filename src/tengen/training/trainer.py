@@ -223,7 +223,7 @@ class Trainer(Generic[BatchT]):
         if self.fabric.world_size > 1:
             mine = torch.cat([mean, self.scalars.lowest, self.scalars.highest])
             split = [len(mean), len(self.scalars.lowest), len(self.scalars.highest)]
-            means, lowest, highest = self._gather(mine).split(split, dim=1)
+            means, lowest, highest = torch.split(self._gather(mine), split, dim=1)
             mean = means.mean(0)
             self.scalars.lowest.copy_(lowest.amin(0))
             self.scalars.highest.copy_(highest.amax(0))
