@@ -114,7 +114,7 @@ def test_evaluate_says_which_boards_a_network_never_learnt(
 ) -> None:
     with StoreWriter(tmp_path / "mixed") as writer:
         writer.add(next(iter(Store.open(store))))
-        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=1))
+        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=2))
     assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
     boards, learnt = capsys.readouterr().err.splitlines()
     assert boards == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it"
