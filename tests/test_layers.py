@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "gtp": ENGINE,
     "analysis": ENGINE | {"gtp"},
     "review": ENGINE | {"runs", "statistics"},
-    "web": ENGINE,
+    "web": ENGINE | {"review"},
     "match": ENGINE | {"gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
