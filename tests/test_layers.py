@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "gtp": ENGINE,
     "analysis": ENGINE | {"gtp"},
     "review": ENGINE | {"runs", "statistics"},
-    "web": ENGINE,
+    "web": ENGINE | {"review"},
     "match": ENGINE | {"gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
@@ -185,8 +185,8 @@ def test_import_tengen_needs_numpy_alone() -> None:
     [
         # All that a player runs, with what it imports later, needs neither training nor game stores.
         (
-            "cli.play cli.gtp cli.analysis cli.review cli.nets cli.match cli.rate web.server gtp.server analysis.server "
-            "review.report match.folder ratings.report",
+            "cli.play cli.gtp cli.analysis cli.review cli.nets cli.match cli.rate "
+            "web.server gtp.server analysis.server review.report match.folder ratings.report",
             "torch lightning_fabric onnx tensorboard pyarrow scipy",
         ),
         ("cli.import_ cli.stats cli.evaluate cli.bench", "torch lightning_fabric onnx tensorboard scipy"),

@@ -246,8 +246,8 @@ std::span<const float> as_column(const std::optional<float>& output) {
 
 }  // namespace
 
-// The root is worth the mean of its evaluations in several symmetries. A new root counts it as its one visit; a kept one
-// takes its priors, and where nodes count by weights its value.
+// The root is worth the mean of its evaluations in several symmetries. A new root counts it as its one visit; a kept
+// one takes its priors, and where nodes count by weights its value.
 void Search::average_root() {
     const Board& board = game_->board();
     for (RootEvaluation& part : symmetric_) {

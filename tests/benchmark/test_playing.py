@@ -1,6 +1,7 @@
 """What is measured is what the figures say: batches, sizes, visits, playouts."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -47,6 +48,26 @@ def test_visits_in_play_and_in_a_pool() -> None:
     network.seen.clear()
     many = playing.pool_visits(network, 7, 0.05, games=10)
     assert many.rate > 0 and many.games == 10 and set(network.seen) == {(7, 10)}
+
+
+def test_the_shares_of_a_search_find_what_limits_it() -> None:
+    """An evaluator that sleeps takes its share; without it the search would reach many times as much."""
+
+    class Slow(Watched):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            time.sleep(0.02)
+            return super().infer(batch)
+
+    for measured in (playing.visits(Slow(), 9, 0.2), playing.pool_visits(Slow(), 7, 0.2, games=8)):
+        assert measured.limit == "evaluator" and measured.shares["evaluator"] > 0.5
+        assert sum(measured.shares.values()) == pytest.approx(1, abs=0.01) and set(measured.shares) == {
+            "evaluator",
+            "encoder",
+            "tree",
+        }
+        assert measured.ceiling is not None and measured.ceiling > 1.5 * measured.rate
+    fast = playing.visits(UniformEvaluator(), 9, 0.2)
+    assert fast.limit != "evaluator" and playing.playout_visits(9, 0.05, threads=1).shares == {}
 
 
 def test_a_long_measurement_begins_its_tree_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,10 @@ def test_settings_of_the_root_have_katagos_names():
     changes = read_katago_params({"rootNumSymmetriesToSample": 4, "rootPruneUselessMoves": "false"})
     params = changes.new_params(SearchParams.preset("katago"))
     assert (params.root_symmetries, params.prune_useless) == (4, False)
+    futile = read_katago_params({"futileVisitsThreshold": 0.1}).new_params(params)
+    shown = dict(katago_values(futile, Style(), Limits(), {}))
+    assert futile.stop_futile and shown["futileVisitsThreshold"] == 0.15
+    assert read_katago_params({"futileVisitsThreshold": 0}).new_params(futile) == params
     with pytest.raises(RecipeError, match="rootNumSymmetriesToSample must lie between 1 and 8, not 9"):
         read_katago_params({"rootNumSymmetriesToSample": 9})
 

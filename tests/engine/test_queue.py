@@ -53,10 +53,10 @@ class Gate(Checksum):
         return super().infer(batch)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_each_search_finds_what_it_finds_alone_in_any_order(order: int) -> None:
+@pytest.mark.parametrize(("order", "tree_threads"), [(1, 1), (-1, 1), (1, 3)])
+def test_each_search_finds_what_it_finds_alone_in_any_order(order: int, tree_threads: int) -> None:
     games = positions()[::order]
-    with SearchQueue(Checksum(), at_once=3) as queue:
+    with SearchQueue(Checksum(), at_once=4, tree_threads=tree_threads) as queue:
         tasks = [queue.start(game, FEW, priority=i % 2) for i, game in enumerate(games)]
         results = [task.wait(60) for task in tasks]
     assert [found(result) for result in results] == [alone(game) for game in games]

@@ -5,16 +5,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnxruntime
 import pytest
-from small_network import SmallNet, random_inputs, write_network
+from small_network import random_inputs
 
 from tengen.errors import NetworkError
 from tengen.evaluators import devices, load_evaluator
 from tengen.evaluators.devices import fastest_device
 from tengen.evaluators.evaluation import Evaluation, InputBatch
+from tengen.evaluators.network_file import find_network
 from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
 
 
 class Machine:
@@ -77,8 +79,7 @@ def test_a_change_is_measured_again(
     machine: Machine, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fastest_device(network, 8)
-    wide = write_network(tmp_path / "wide.onnx", SmallNet(width=64))
-    fastest_device(wide, 8)
+    fastest_device(find_network("zero-7x7"), 8)
     assert machine.measured == ["cpu", "cuda"] * 2, "another network"
     monkeypatch.setattr(devices, "_graphics", lambda: ["/dev/nvidia0", "/dev/nvidia1"])
     machine.milliseconds = {"cpu": 1, "cuda": 4}
@@ -118,3 +119,35 @@ def test_a_provider_without_its_driver_is_refused(network: Path, monkeypatch: py
     )
     with pytest.raises(NetworkError, match="cannot use its CUDAExecutionProvider here"):
         OnnxRuntimeEvaluator(network, provider=cuda)
+
+
+def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is clearly faster than the rule. All layouts give the same results but for the last digits."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fast = Layout(False, 2)
+    opened: dict[Layout | None, OpenVinoEvaluator] = {}
+
+    def rate(evaluator: OpenVinoEvaluator, batch: int, seconds: float) -> float:
+        opened[evaluator.layout] = evaluator
+        return 105.0 if evaluator.layout == fast else 100.0
+
+    monkeypatch.setattr(devices, "evaluation_rate", rate)
+    assert devices.measure_layouts(network, 8, threads=2)[str(fast)] == 105
+    assert devices.kept_layout(network, 8, 2) is None, "5% are noise"
+    monkeypatch.setattr(
+        devices,
+        "evaluation_rate",
+        lambda evaluator, *_: 1.3 * rate(evaluator, *_) if evaluator.layout == fast else rate(evaluator, *_),
+    )
+    devices.measure_layouts(network, 8, threads=2)
+    assert devices.kept_layout(network, 8, 2) == fast and devices.kept_layout(network, 64, 2) is None
+    chosen, fixed = load_evaluator(network, threads=2), load_evaluator(network, "cpu", threads=2)
+    assert isinstance(chosen, OpenVinoEvaluator) and isinstance(fixed, OpenVinoEvaluator)
+    assert chosen.layout == fast and fixed.layout is None
+    inputs = random_inputs([13] * 5, 13)
+    expected = OpenVinoEvaluator(network, precision="f32", winograd=False, remember=False).infer(inputs)
+    assert {layout.parts for layout in opened if layout} == {1, 2}
+    for evaluator in opened.values():
+        found = evaluator.infer(inputs)
+        for ours, plain in ((found.policy, expected.policy), (found.value, expected.value)):
+            np.testing.assert_allclose(ours, plain, atol=1e-5)

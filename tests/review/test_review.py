@@ -11,7 +11,7 @@ from tengen.engine import Limits, SearchQueue
 from tengen.evaluators import load_evaluator
 from tengen.game import Game
 from tengen.review.annotate import annotate
-from tengen.review.game import PHASES, GameReview, ReviewedMove, Summary, review
+from tengen.review.game import PHASES, GameReview, ReviewedMove, Summary, positions_of, review
 from tengen.review.report import as_dict
 from tengen.sgf import GameTree, read_tree, write_tree
 
@@ -29,9 +29,15 @@ def queue() -> Iterator[SearchQueue]:
         yield queue
 
 
+def reviewed(tree: GameTree, queue: SearchQueue, visits: int) -> GameReview:
+    found = review(tree, positions_of(tree), queue, visits)
+    assert found is not None
+    return found
+
+
 @pytest.fixture
 def found(queue: SearchQueue) -> GameReview:
-    return review(read_tree(RECORD), queue, VISITS)
+    return reviewed(read_tree(RECORD), queue, VISITS)
 
 
 def test_losses_are_differences_of_searches(found: GameReview, queue: SearchQueue) -> None:
@@ -88,7 +94,7 @@ def test_figures_of_the_players(found: GameReview) -> None:
 
 
 def test_a_finished_game_ends_with_its_last_search(queue: SearchQueue) -> None:
-    found = review(read_tree(b"(;SZ[7]KM[9];B[dd];W[];B[])"), queue, 4)
+    found = reviewed(read_tree(b"(;SZ[7]KM[9];B[dd];W[];B[])"), queue, 4)
     assert len(found.nodes) == 3 and found.moves[-1].loss == 0
 
 
@@ -124,4 +130,10 @@ def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:
     game = Game(7, "chinese", 9)
     for point in (24, 25, 31):
         game.play(point)
-    assert len(review(GameTree.of_game(game), queue, 2).moves) == 3
+    assert len(reviewed(GameTree.of_game(game), queue, 2).moves) == 3
+
+
+def test_a_review_can_be_stopped(queue: SearchQueue) -> None:
+    tree = read_tree(RECORD)
+    assert review(tree, positions_of(tree), queue, 10**6, until=lambda: True) is None
+    assert len(queue) == 0 or queue.start(Game(7), Limits(visits=1)).wait(10).visits == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from plain_puct import PlainPuct, mean_over_symmetries
 
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import Evaluation, InputBatch
+from tengen.evaluators import Evaluation, InputBatch, load_evaluator
 from tengen.game import Game
 
 PLAIN = {"selection": "puct-katago", "c_puct": 1.0, "c_puct_factor": 0.45, "c_puct_base": 500.0}
@@ -167,6 +168,25 @@ def test_a_kept_root_is_evaluated_again_under_all_symmetries(selection: str) -> 
     stats = search.stats()
     expected = mean.policy[0][stats.point]
     np.testing.assert_allclose(stats.prior, expected / expected.sum(), rtol=1e-3)
+
+
+def test_a_real_root_under_all_symmetries_is_what_katago_finds(shared: Path) -> None:
+    """Figures of KataGo 1.17.2 (Eigen): its analysis with rootNumSymmetriesToSample 8 and the history."""
+    network = shared / "nets/g170-b6c96-s175395328-d26788732.bin.gz"
+    if not network.exists():
+        pytest.skip("needs the networks of ../shared/nets")
+    game = Game(9, "chinese", 7).play("D4").play("F6").play("F3")
+    evaluator = load_evaluator(network, precision="f32", remember=False)
+    search = TreeSearch(evaluator, SearchParams.preset("katago").model_copy(update={"root_symmetries": 8}))
+    search.set_root(game)
+    search.run(2)
+    found = search.root_evaluation()
+    assert found is not None and found.score_stdev is not None and search.evaluations == 9
+    assert (found.value + 1) / 2 == pytest.approx(1 - 0.4222278, abs=2e-4)
+    assert (found.lead, found.score) == pytest.approx((0.937006056, 1.09926116), abs=2e-2)
+    assert found.score_stdev == pytest.approx(11.8250736, abs=2e-2)
+    for point, prior in ((29, 0.402532518), (30, 0.23133564), (38, 0.0854811817), (50, 0.0709238276)):
+        assert found.policy[point] == pytest.approx(prior, abs=5e-4)
 
 
 def test_a_failed_evaluation_of_one_symmetry_is_made_again() -> None:

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from web_engine import FakeEngine
 
-from tengen.engine import Count, Engine, Limits, SearchResult
+from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
-from tengen.web.controller import ANALYSIS_VISITS, EngineController
+from tengen.web.controller import ANALYSIS_VISITS, REVIEW_VISITS, EngineController
 from tengen.web.engine import EngineThread, PageEngine
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode, level_of_visits
@@ -29,7 +29,14 @@ def perform(
     async def run() -> None:
         messages: list[str] = []
         thread = EngineThread(lambda: real or played_by)
-        controller = EngineController(GameSession(settings), thread, lambda: None, messages.append, min_seconds=0)
+        controller = EngineController(
+            GameSession(settings),
+            thread,
+            lambda: None,
+            messages.append,
+            lambda: SearchQueue(UniformEvaluator()),
+            min_seconds=0,
+        )
         task = asyncio.create_task(controller.run())
         try:
             await asyncio.wait_for(scene(controller, played_by, messages), 10)
@@ -190,15 +197,38 @@ def test_a_weak_level_plays_with_its_own_visits_alone(look: str) -> None:
     perform(scene, settings, real=Engine(UniformEvaluator(), batch=1))
 
 
-def test_a_review_analyzes_every_position_of_the_line() -> None:
+def test_a_review_searches_every_position_of_the_line_to_one_depth() -> None:
+    """Also those that were searched less; the game can be stepped through meanwhile."""
+
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
         for point in (10, 20, 30, 40):
             session.play(point)
+        session.add_analysis(session.node, engine.result(session.game, 3))
         session.step(-2)
         controller.review()
-        await until(lambda: len(session.line_analyses()) == 5)
-        assert not controller.to_review
+        session.step(-1)
+        controller.wake()
+        await until(lambda: session.review is not None)
+        assert controller.review_progress is None and messages == []
+        assert [found.visits for _, found in session.line_analyses()] == [REVIEW_VISITS] * 5
+        assert session.review is not None and [move.point for move in session.review.moves] == [10, 20, 30, 40]
+        assert set(session.grades()) == {node.id for node in session.line[1:]}
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+
+
+def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        for end in (controller.review, lambda: controller.new_session(GameSession(GameSettings(size=9)))):
+            session = controller.session
+            session.play(session.game.legal_points()[0])
+            controller.review()
+            assert controller.review_progress == (0, len(session.line))
+            end()
+            assert controller.review_progress is None
+            await asyncio.sleep(0.3)
+            assert session.review is None
 
     perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
 

@@ -11,8 +11,9 @@ from nicegui import Client, core, ui
 from nicegui.page import page as nicegui_page
 from web_engine import FakeEngine
 
-from tengen.engine import TimeControl
+from tengen.engine import SearchQueue, TimeControl
 from tengen.errors import NetworkError
+from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, Game
 from tengen.web.page import Page
 from tengen.web.settings import GameSettings, Mode
@@ -31,6 +32,9 @@ class OneEngine:
 
     def __call__(self) -> FakeEngine:
         return self.engine
+
+    def queue(self) -> SearchQueue:
+        return SearchQueue(UniformEvaluator())
 
     def warm_up(self, size: int) -> None:
         """Nothing to load."""

@@ -12,6 +12,7 @@ from web_engine import FakeEngine
 from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, WHITE, Game
+from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import session as session_module
 from tengen.web.panels import hint
@@ -443,10 +444,11 @@ def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
     session.play(80)
     cells = tree_layout(session.tree)
     assert len({(column, row) for _, column, row, *_ in cells}) == len(session.tree) == len(cells) == 10
-    for index, (_, column, row, kind, parent, _) in enumerate(cells):
+    for index, (_, column, row, kind, parent, _, grade) in enumerate(cells):
+        assert grade == -1
         if kind != "root":
             assert parent < index and cells[parent][1] == column - 1 and cells[parent][2] <= row
-    assert [cell[1:4] + cell[5:] for cell in cells if cell[2] == 0] == [
+    assert [cell[1:4] + cell[5:6] for cell in cells if cell[2] == 0] == [
         (0, 0, "root", 0),
         (1, 0, "black", 1),
         (2, 0, "white", 2),
@@ -492,3 +494,26 @@ def test_only_one_clock_runs() -> None:
     clock.stop(30.0)
     assert (clock.seconds(0), clock.seconds(1)) == (90.0, 80.0)
     assert not clock.flagged(0, 500.0)
+
+
+def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
+    """From the position before each, where the better move can be seen; one that was removed is left out."""
+    session, _ = GameSession.from_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd];B[ee])")
+    line = session.line
+    losses = (0.1, 7.0, 2.0, 0.2, 13.0)
+    moves = tuple(
+        ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, None)
+        for number, (node, loss) in enumerate(zip(line[1:], losses, strict=True), 1)
+    )
+    session.review = GameReview(session.tree, "made", 1, tuple(line), moves)
+    assert list(session.grades().values()) == [0, 4, 2, 0, 5]
+    assert {cell[0]: cell[6] for cell in tree_layout(session.tree, session.grades())}[line[5].id] == 5
+    visited = []
+    for _ in range(4):
+        session.to_mistake(True)
+        visited.append(session.place)
+    assert visited == [1, 2, 4, 4]
+    session.to_mistake(False)
+    assert session.place == 2
+    session.tree.remove(line[5])
+    assert [move.number for move in session.mistakes()] == [2, 3]

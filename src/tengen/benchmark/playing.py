@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from tengen import _native
@@ -12,7 +12,14 @@ from tengen.engine.engine import DEFAULT_PLAYOUTS, DEFAULT_VISITS
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import TreeSearch
-from tengen.evaluators import BatchEvaluator, Evaluator, InputBatch, UniformEvaluator
+from tengen.evaluators import (
+    BatchEvaluator,
+    Evaluation,
+    Evaluator,
+    InputBatch,
+    UniformEvaluator,
+    WrappingEvaluator,
+)
 from tengen.game import Game
 
 SIZES = (9, 13, 19)
@@ -50,13 +57,24 @@ class Evaluations:
 
 @dataclass(frozen=True)
 class Visits:
-    """Visits a second of `games` searches at once; `a_move` is how many an engine gives a move by default."""
+    """Visits a second of `games` searches at once; `a_move` is how many an engine gives a move by default.
+
+    With a network, `shares` of the time: `evaluator`, `encoder` (planes of the positions) and `tree` (all else);
+    `ceiling` is the rate if the evaluator took no time, beyond which no device helps.
+    """
 
     player: str
     size: int
     games: int
     rate: float
     a_move: int
+    shares: Mapping[str, float] = field(default_factory=dict)
+    ceiling: float | None = None
+
+    @property
+    def limit(self) -> str:
+        """The part that takes the most time."""
+        return max(self.shares, key=lambda part: self.shares[part], default="")
 
 
 @dataclass(frozen=True)
@@ -91,29 +109,36 @@ def evaluations(
 
 def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
     """One search with an engine's default settings."""
-    search = TreeSearch(evaluator, SearchParams(), PLAY_BATCH)
-    return Visits(evaluator.name, size, 1, _search_rate(search, size, seconds), DEFAULT_VISITS)
+    clock = _Clock()
+    search = TreeSearch(evaluator.wrapped(clock.watching), SearchParams(), PLAY_BATCH)
+    found = _search_rate(search, size, seconds, clock)
+    return Visits(evaluator.name, size, 1, found, DEFAULT_VISITS, *clock.shares(evaluator, size))
 
 
 def playout_visits(size: int, seconds: float, threads: int) -> Visits:
     """One search by playouts on `threads` threads, without a network."""
     search = TreeSearch(UniformEvaluator(), playout_params(), threads=threads)
-    return Visits("no network", size, 1, _search_rate(search, size, seconds), DEFAULT_PLAYOUTS)
+    return Visits("no network", size, 1, _search_rate(search, size, seconds, _Clock()), DEFAULT_PLAYOUTS)
 
 
 def pool_visits(evaluator: Evaluator, size: int, seconds: float, games: int = POOL_GAMES) -> Visits:
     """Many games at once, as in self-play."""
-    pool = SearchPool(evaluator, SearchParams(), games)
+    clock = _Clock()
+    pool = SearchPool(evaluator.wrapped(clock.watching), SearchParams(), games)
     game = opening(size)
     for i in range(games):
         pool.set_root(i, game)
 
     def work() -> int:
         before = int(pool.visits.sum())
-        pool.step()
-        return int(pool.visits.sum()) - before
+        with clock:
+            pool.step()
+        clock.visits += (done := int(pool.visits.sum()) - before)
+        return done
 
-    return Visits(evaluator.name, size, games, rate(work, seconds), DEFAULT_VISITS)
+    work()
+    clock.reset()
+    return Visits(evaluator.name, size, games, rate(work, seconds), DEFAULT_VISITS, *clock.shares(evaluator, size))
 
 
 def playouts(policy: str, size: int, seconds: float) -> Playouts:
@@ -131,7 +156,58 @@ def _infer(evaluator: BatchEvaluator, inputs: InputBatch) -> int:
     return len(evaluator.infer(inputs))
 
 
-def _search_rate(search: TreeSearch, size: int, seconds: float) -> float:
+class _Clock:
+    """Time of a search's steps, as a context, and of the evaluator within them."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.seconds = self.evaluating = 0.0
+        self.visits = self.positions = 0
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.perf_counter() - self._began
+
+    def watching(self, evaluator: BatchEvaluator) -> BatchEvaluator:
+        return _Watched(evaluator, self)
+
+    def shares(self, evaluator: Evaluator, size: int) -> tuple[dict[str, float], float | None]:
+        """The shares and the ceiling of Visits."""
+        rest = max(self.seconds - self.evaluating, 1e-9)
+        encoding = min(rest, self.positions * _encoding_seconds(evaluator.on(size), size))
+        seconds = {"evaluator": self.evaluating, "encoder": encoding, "tree": rest - encoding}
+        return {name: round(part / self.seconds, 4) for name, part in seconds.items()}, self.visits / rest
+
+
+class _Watched(WrappingEvaluator):
+    def __init__(self, inner: BatchEvaluator, clock: _Clock) -> None:
+        super().__init__(inner)
+        self._clock = clock
+
+    def infer(self, batch: InputBatch) -> Evaluation:
+        began = time.perf_counter()
+        result = self.inner.infer(batch)
+        self._clock.evaluating += time.perf_counter() - began
+        self._clock.positions += len(batch)
+        return result
+
+
+def _encoding_seconds(evaluator: BatchEvaluator, size: int) -> float:
+    """Processor time of encoding a position, the best of some batches."""
+    games = [opening(size)] * 64
+    found = []
+    for _ in range(5):
+        began = time.thread_time()
+        evaluator.encoded(games)
+        found.append((time.thread_time() - began) / len(games))
+    return min(found)
+
+
+def _search_rate(search: TreeSearch, size: int, seconds: float, clock: _Clock) -> float:
     game = opening(size)
     other = Game(size, komi=0.5)
     search.set_root(game)
@@ -141,7 +217,11 @@ def _search_rate(search: TreeSearch, size: int, seconds: float) -> float:
             search.set_root(other)  # drops the tree
             search.set_root(game)
         before = search.visits
-        search.step()
-        return search.visits - before
+        with clock:
+            search.step()
+        clock.visits += (done := search.visits - before)
+        return done
 
+    work()
+    clock.reset()
     return rate(work, seconds)

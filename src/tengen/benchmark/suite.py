@@ -25,7 +25,7 @@ from tengen.benchmark.playing import (
 )
 from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
-from tengen.evaluators.devices import fastest_device
+from tengen.evaluators.devices import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.machine import core_count, processor_name, total_memory
@@ -76,6 +76,8 @@ class Figures:
     evaluations: list[Evaluations] = field(default_factory=list)
     devices: dict[str, float] = field(default_factory=dict)
     """Positions a second through the first network on each device, in batches as in play; 0 where it does not run."""
+    layouts: dict[str, float] = field(default_factory=dict)
+    """The same on the CPU by the way in which a batch is computed."""
     visits: list[Visits] = field(default_factory=list)
     playouts: list[Playouts] = field(default_factory=list)
     encoding: Encoding | None = None
@@ -111,8 +113,11 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
     return figures
 
 
-def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say) -> Figures:
-    """Evaluations of each network, and visits in play of the first, in about `seconds`."""
+def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say, tune: bool = False) -> Figures:
+    """Evaluations of each network, and visits in play of the first, in about `seconds`.
+
+    With `tune` the fastest way to compute a batch of the first one is found and kept.
+    """
     figures = Figures(this_machine())
     share = seconds / (_EVALUATIONS + _VISITS)
     for network in networks:
@@ -122,6 +127,8 @@ def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say) ->
         if isinstance(network, NetworkFileEvaluator):
             say(f"{network.name}: devices")
             figures.devices = fastest_device(network.path, PLAY_BATCH, again=True)[1]
+            if tune:
+                figures.layouts = measure_layouts(network.path, PLAY_BATCH)
         say(f"{network.name}: visits a second in play")
         part = _VISITS * share / (len(PLAY_SIZES) + 1)
         figures.visits += [visits(network, size, part) for size in PLAY_SIZES]

@@ -38,6 +38,10 @@ def command(
     seconds: Annotated[
         float, typer.Option(min=0.01, help="how long to measure; loading and compiling come on top")
     ] = 25.0,
+    tune: Annotated[
+        bool,
+        typer.Option("--tune", help="with --net: find the fastest way to compute its batches, keep it"),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Measure this machine: networks, search, playouts, training. Other work on it lowers the figures."""
@@ -59,10 +63,12 @@ def command(
                 run = with_network(run)
             network_fields(run.network)
             figures = measure_recipe(run, seconds, say)
+        elif tune and net is None:
+            raise typer.BadParameter("--tune concerns one network: name it with --net")
         elif settings:
             raise typer.BadParameter("--set changes a recipe: name one")
         elif net is not None:
-            figures = measure_networks([load_evaluator(net)], seconds, say)
+            figures = measure_networks([load_evaluator(net)], seconds, say, tune)
         else:
             networks = [load_evaluator(name) for name in _installed()]
             recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
@@ -91,8 +97,13 @@ def _print(figures: Figures, console: Console) -> None:
     if figures.devices:
         network = figures.evaluations[0].network
         _show(console, f"devices: positions through {network}, {PLAY_BATCH} at a time, a second", _devices(figures))
+    if figures.layouts:
+        _show(console, "ways to compute a batch on the CPU: parts side by side, a second", _layouts(figures))
     if figures.visits:
         _show(console, "visits of a search, a second", _visits(figures.visits))
+        if any(row.shares for row in figures.visits):
+            network = next(row.player for row in figures.visits if row.shares)
+            _show(console, f"what limits a search by {network}: shares of its time", _limits(figures.visits))
     if figures.playouts:
         _show(console, "playouts from the empty board, a second on one core", _playouts(figures.playouts))
     if figures.encoding or figures.recipes:
@@ -152,6 +163,13 @@ def _devices(figures: Figures) -> Table:
     return table
 
 
+def _layouts(figures: Figures) -> Table:
+    table = _table("way", "")
+    for name, rate in sorted(figures.layouts.items(), key=lambda item: -item[1]):
+        table.add_row("the fixed rule" if name == "rule" else name, _number(rate))
+    return table
+
+
 def _visits(rows: list[Visits]) -> Table:
     table = _table("player", "board", "", "visits/s", "a move", left=3)
     for row in rows:
@@ -160,6 +178,18 @@ def _visits(rows: list[Visits]) -> Table:
         else:
             a_move = f"{row.a_move:,} in {_duration(row.a_move / row.rate)}"
             table.add_row(row.player, _board(row.size), "one game", _number(row.rate), a_move)
+    return table
+
+
+def _limits(rows: list[Visits]) -> Table:
+    """Of searches with a network; the ceiling is the visits a second on a device that takes no time."""
+    parts = ("evaluator", "encoder", "tree")
+    table = _table("board", "", "limited by", *parts, "ceiling", left=3)
+    for row in rows:
+        if row.shares:
+            games = "one game" if row.games == 1 else f"{row.games} games at once"
+            shares = [f"{row.shares[part]:.0%}" for part in parts]
+            table.add_row(_board(row.size), games, row.limit, *shares, _number(row.ceiling or 0))
     return table
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path, PurePath
 from typing import Annotated
 
@@ -18,13 +17,14 @@ from tengen.cli.nets import find_file
 from tengen.data.sources import SourceProblem, Sources
 from tengen.disk import write_whole
 from tengen.engine.queue import SearchQueue
+from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators import load_evaluator
 from tengen.review.annotate import annotate, cost_text
-from tengen.review.game import LOSSES, GameReview, Summary, review
+from tengen.review.game import LOSSES, GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
 from tengen.runs.progress import new_bar
-from tengen.sgf.tree import read_tree, write_tree
+from tengen.sgf.tree import GameNode, read_tree, write_tree
 
 FORMATS = ("sgf", "html", "json")
 _SUFFIX = "-review"
@@ -67,7 +67,7 @@ def command(
             try:
                 if isinstance(text, str):
                     raise SgfError(text)
-                found = review(read_tree(text), queue, visits, partial(_show, bar, task))
+                found = _review(text, queue, visits, bar, task)
             except TengenError as error:
                 failed += 1
                 print(f"{name}: {error}", file=sys.stderr)
@@ -96,8 +96,18 @@ def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
         yield name, f"{tree.reason} ({tree.detail})" if isinstance(tree, SourceProblem) else tree.data
 
 
-def _show(bar: Progress, task: TaskID, done: int, of: int) -> None:
-    bar.update(task, completed=done, total=of)
+def _review(text: bytes, queue: SearchQueue, visits: int, bar: Progress, task: TaskID) -> GameReview:
+    tree = read_tree(text)
+    positions = positions_of(tree)
+    bar.update(task, total=len(positions))
+
+    def keep(node: GameNode, result: SearchResult) -> None:
+        keep_analysis(node, result)
+        bar.advance(task)
+
+    found = review(tree, positions, queue, visits, keep)
+    assert found is not None
+    return found
 
 
 def _write(found: GameReview, files: dict[str, Path]) -> None:

@@ -164,7 +164,8 @@ _TABLE = (
     _search("conservativePass", _boolean, "conservative_pass"),
     _search("rootSymmetryPruning", _boolean, "merge_symmetric"),
     _search("rootDesiredPerChildVisitsCoeff", _number(0, 100), "forced_playouts"),
-    _search("futileVisitsThreshold", _UNIT, "stop_futile", lambda share: share > 0, float),
+    # Here the share is that of lcb_share, whose default is the usual threshold.
+    _search("futileVisitsThreshold", _UNIT, "stop_futile", lambda share: share > 0, lambda on: 0.15 if on else 0.0),
     _search("rootNumSymmetriesToSample", _integer(1, 8), "root_symmetries"),
     _search("rootPruneUselessMoves", _boolean, "prune_useless"),
     _search("useGraphSearch", _boolean, "transpositions"),

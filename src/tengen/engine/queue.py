@@ -7,7 +7,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from types import TracebackType
 
@@ -18,11 +19,13 @@ from tengen.engine.search import MoveRestriction, TreeSearch, new_inputs
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
 from tengen.game import Game
+from tengen.machine import core_count
 
 Progress = Callable[[SearchResult], None]
 
 MAX_STEPS = 1 << 30
 PV_LENGTH = 20
+_CORES_PER_TREE_THREAD = 4  # of a CPU that evaluates too
 
 
 class SearchTask:
@@ -215,6 +218,9 @@ class SearchQueue:
             tasks = [queue.start(game, Limits(visits=200)) for game in games]
             urgent = queue.start(other, Limits(visits=50), priority=1)
             results = [task.wait() for task in tasks]
+
+    `threads` search a position without a network. `tree_threads` work on the trees of a shared batch, 0 is one for each
+    four cores: one thread gives a device about 7,000 positions a second on 19x19 (benchmarks/scaling.py).
     """
 
     def __init__(
@@ -226,9 +232,12 @@ class SearchQueue:
         at_once: int = 16,
         seed: int = 0,
         threads: int = 1,
+        tree_threads: int = 0,
     ) -> None:
         if at_once < 1:
             raise ValueError(f"{at_once} searches at once are impossible: give 1 or more")
+        self._tree_threads = tree_threads or max(1, core_count() // _CORES_PER_TREE_THREAD)
+        self._trees: ThreadPoolExecutor | None = None
         self.evaluator = evaluator
         self._asked = params or SearchParams()
         self._batch, self._at_once, self._seed, self._threads = batch, at_once, seed, threads
@@ -313,8 +322,10 @@ class SearchQueue:
         self.close()
 
     def _work(self) -> None:
-        with ThreadPoolExecutor(1, "evaluation") as evaluation:
-            self._evaluation = evaluation
+        with ExitStack() as stack:
+            self._evaluation = stack.enter_context(ThreadPoolExecutor(1, "evaluation"))
+            if self._tree_threads > 1:
+                self._trees = stack.enter_context(ThreadPoolExecutor(self._tree_threads, "trees"))
             while self._wait_for_tasks():
                 for task in [task for task in self._tasks if task.stopped and task not in self._in_flight()]:
                     task.end(None if task.begun else CancelledError("the search was stopped before it began"))
@@ -374,11 +385,8 @@ class SearchQueue:
         network, size = key
         buffers, began = self._inputs.setdefault(key, []), time.monotonic()
         inputs = buffers.pop() if buffers else new_inputs(network, self._at_once * self._batch, size)
-        ends = [0]
         try:
-            for task, limit in members:
-                free = inputs[ends[-1] : ends[-1] + min(limit, self._batch)]
-                ends.append(ends[-1] + task.search.gather(free, len(free)))
+            ends = self._gather(inputs, members)
         except BaseException as failure:
             for task, _ in members:
                 task.search.forget_waiting()
@@ -386,6 +394,27 @@ class SearchQueue:
             return None
         result = self._evaluation.submit(network.infer, inputs[: ends[-1]]) if ends[-1] else None
         return _Flight(key, members, inputs, ends, result, began)
+
+    def _gather(self, inputs: InputBatch, members: Sequence[Member]) -> list[int]:
+        """Write the positions of the members; rows ends[i] to ends[i + 1] of what is returned are those of member i."""
+        ends = [0]
+        if self._trees is None:
+            for task, limit in members:
+                free = inputs[ends[-1] : ends[-1] + min(limit, self._batch)]
+                ends.append(ends[-1] + task.search.gather(free, len(free)))
+            return ends
+        # Each member has room for all that it may write. Then the rows move up to where they are without the gaps.
+        places = list(itertools.accumulate((min(limit, self._batch) for _, limit in members), initial=0))
+        parts = [inputs[start:end] for start, end in itertools.pairwise(places)]
+        gathered = [
+            self._trees.submit(task.search.gather, part, len(part))
+            for (task, _), part in zip(members, parts, strict=True)
+        ]
+        wait(gathered)
+        for start, count in zip(places, [one.result() for one in gathered], strict=False):
+            inputs.move(start, ends[-1], count)
+            ends.append(ends[-1] + count)
+        return ends
 
     def _land(self) -> None:
         """Hand the batch in flight back to its searches, if there is one; those that fail end."""
@@ -399,9 +428,13 @@ class SearchQueue:
                 task.search.forget_waiting()
                 _stepped(task, flight.began, failure)
             return
-        for (task, _), (begin, end) in zip(flight.members, itertools.pairwise(flight.ends), strict=True):
-            part = result.rows(slice(begin, end)) if result is not None and begin < end else None
-            _stepped(task, flight.began, _scatter(task, part))
+        parts = [
+            result.rows(slice(begin, end)) if result is not None and begin < end else None
+            for begin, end in itertools.pairwise(flight.ends)
+        ]
+        over = self._trees.map if self._trees else map
+        for task, fault in zip(flight.tasks, over(_scatter, flight.tasks, parts), strict=True):
+            _stepped(task, flight.began, fault)
         self._inputs[flight.key].append(flight.inputs)
 
 
@@ -415,6 +448,10 @@ class _Flight:
     ends: Sequence[int]
     result: Future[Evaluation] | None  # None where no position waits
     began: float
+
+    @property
+    def tasks(self) -> list[SearchTask]:
+        return [task for task, _ in self.members]
 
 
 def _stepped(task: SearchTask, began: float, failure: BaseException | None) -> None:

@@ -8,10 +8,11 @@ import logging
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 
@@ -20,6 +21,9 @@ from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import read_card
 from tengen.machine import Device, core_count, processor_name
+
+if TYPE_CHECKING:
+    from tengen.evaluators.openvino import Layout
 
 logger = logging.getLogger(__name__)
 
@@ -46,26 +50,45 @@ def open_device(
     precision: Precision = "auto",
     remember: bool = True,
     max_batch: int = 64,
+    layout: Layout | None = None,
 ) -> NetworkFileEvaluator:
-    """The evaluator of a network file on a device other than auto and uniform.
+    """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
 
     Raises NetworkError where this machine does not have the device, MissingExtra without ONNX Runtime.
     """
+    check_device(device)
     if device in PROVIDERS:
-        try:
-            from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"device {device}", "onnxruntime") from error
+        from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
+
         return OnnxRuntimeEvaluator(path, provider=PROVIDERS[device], threads=threads, max_batch=max_batch)
     from tengen.evaluators.openvino import OpenVinoEvaluator
 
-    if device == "intel-gpu" and "GPU" not in openvino_devices():
-        found = ", ".join(openvino_devices())
-        raise NetworkError(f"device intel-gpu: OpenVINO finds no GPU on this machine, only {found}")
-    target: Literal["CPU", "GPU"] = "GPU" if device == "intel-gpu" else "CPU"
     return OpenVinoEvaluator(
-        path, target=target, threads=threads, precision=precision, remember=remember, max_batch=max_batch
+        path,
+        target="GPU" if device == "intel-gpu" else "CPU",
+        threads=threads,
+        precision=precision,
+        remember=remember,
+        max_batch=max_batch,
+        layout=layout,
     )
+
+
+def check_device(device: Device) -> None:
+    """Raise NetworkError where no library of this machine offers the device, MissingExtra without ONNX Runtime.
+
+    Whether a provider of ONNX Runtime finds its driver is known when it opens a network.
+    """
+    if device in PROVIDERS:
+        if find_spec("onnxruntime") is None:
+            raise MissingExtra(f"device {device}", "onnxruntime")
+        if PROVIDERS[device] not in (found := onnxruntime_providers()):
+            raise NetworkError(
+                f"device {device}: this ONNX Runtime has no {PROVIDERS[device]}, only {', '.join(found)}; install its "
+                "package for the device"
+            )
+    elif device == "intel-gpu" and "GPU" not in (found := openvino_devices()):
+        raise NetworkError(f"device intel-gpu: OpenVINO finds no GPU on this machine, only {', '.join(found)}")
 
 
 def openvino_devices() -> list[str]:
@@ -97,14 +120,14 @@ def fastest_device(path: Path, batch: int, threads: int = 0, *, again: bool = Fa
     there = kept.devices()
     if len(there) == 1 and not again:
         return "cpu", {}
-    key = f"{_architecture(path)} batch {batch} threads {threads or core_count()}"
+    key = _case(path, batch, threads)
     rates = {} if again else kept.rates(key)
     if set(rates) != set(there):
         rates = {}
         for device in there:
             try:
                 evaluator = open_device(path, device, threads=threads)
-                rates[device] = round(evaluation_rate(evaluator, batch), 1)
+                rates[device] = round(evaluation_rate(evaluator, batch, _SECONDS), 1)
             except (NetworkError, MissingExtra) as error:  # a library without its driver
                 logger.warning("device %s is left out: %s", device, error)
                 rates[device] = 0.0
@@ -114,7 +137,42 @@ def fastest_device(path: Path, batch: int, threads: int = 0, *, again: bool = Fa
     return best, rates
 
 
-def evaluation_rate(evaluator: NetworkFileEvaluator, batch: int, seconds: float = _SECONDS) -> float:
+def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8.0) -> dict[str, float]:
+    """Evaluations a second of a network on the CPU in batches of `batch`, by layout; "rule" is OpenVinoEvaluator's own.
+
+    The fastest is kept for `device` auto, where it is at least 10% faster than the rule. After `seconds`, most of which
+    compile models, no further layout is tried.
+    """
+    from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+
+    began = time.monotonic()
+    rule = OpenVinoEvaluator(path, threads=threads, remember=False)
+    opened: list[tuple[str, Layout | None, OpenVinoEvaluator]] = [("rule", None, rule)]
+    rates = {"rule": evaluation_rate(rule, batch, 0)}
+    for layout in Layout.candidates(threads or core_count(), rule.fits_winograd):
+        if time.monotonic() - began > seconds:
+            break
+        evaluator = OpenVinoEvaluator(path, threads=threads, remember=False, layout=layout)
+        opened.append((str(layout), layout, evaluator))
+        rates[str(layout)] = evaluation_rate(evaluator, batch, 0)
+    for _ in range(3):  # in turn, the best of each: other work on the machine comes and goes
+        for name, _layout, evaluator in opened:
+            rates[name] = max(rates[name], evaluation_rate(evaluator, batch, _SECONDS / 2))
+    _, best, _ = max(opened, key=lambda one: rates[one[0]] * (1.1 if one[1] is None else 1))
+    _Kept().keep_layout(_case(path, batch, threads), None if best is None else asdict(best))
+    return rates
+
+
+def kept_layout(path: Path, batch: int, threads: int = 0) -> Layout | None:
+    """The layout that `measure_layouts` kept for networks of this architecture; None: the rule."""
+    from tengen.evaluators.openvino import Layout
+
+    kept = _Kept()
+    found = kept.layout(_case(path, batch, threads)) if kept.has_layouts else None
+    return None if found is None else Layout(**found)
+
+
+def evaluation_rate(evaluator: NetworkFileEvaluator, batch: int, seconds: float) -> float:
     """Positions a second in batches of `batch`, on 19x19 boards unless the network knows another size."""
     inputs = evaluator.blank(batch, evaluator.only_size or 19)
     evaluator.infer(inputs)  # compiles
@@ -158,6 +216,18 @@ class _Kept:
         self._found.setdefault("rates", {})[key] = rates
         self._write()
 
+    @property
+    def has_layouts(self) -> bool:
+        return bool(self._found.get("layouts"))
+
+    def layout(self, key: str) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._found["layouts"].get(key)
+        return found
+
+    def keep_layout(self, key: str, layout: dict[str, Any] | None) -> None:
+        self._found.setdefault("layouts", {})[key] = layout
+        self._write()
+
     def _write(self) -> None:
         with suppress(OSError):  # then it is measured again the next time
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,6 +246,10 @@ def _machine() -> dict[str, Any]:
 def _graphics() -> list[str]:
     """The device files of graphics cards, on Linux."""
     return sorted(str(path) for glob in ("nvidia[0-9]*", "dri/renderD*", "kfd") for path in Path("/dev").glob(glob))
+
+
+def _case(path: Path, batch: int, threads: int) -> str:
+    return f"{_architecture(path)} batch {batch} threads {threads or core_count()}"
 
 
 def _architecture(path: Path) -> str:

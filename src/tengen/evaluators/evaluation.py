@@ -73,6 +73,12 @@ class InputBatch:
         planes, scalars, mask = (array[row] for array in self.arrays)
         find_plane_set(self.plane_set).write_game(position, planes, scalars, mask, symmetry)
 
+    def move(self, start: int, to: int, count: int) -> None:
+        """Copy `count` rows from `start` on to `to` and after."""
+        if start != to:
+            for array in self.arrays if self.optimism is None else (*self.arrays, self.optimism):
+                array[to : to + count] = array[start : start + count]
+
     def gather(self, native: _native.Search | _native.SearchPool | _native.SelfPlay, *limits: Any) -> InputBatch:
         """Let a native search write the positions that it needs evaluated; returns the rows that it wrote, as views."""
         count = find_plane_set(self.plane_set).gather(native, self.planes, self.scalars, self.mask, *limits)

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.cached import CachedEvaluator
-from tengen.evaluators.devices import Precision, fastest_device, open_device
+from tengen.evaluators.devices import Precision, fastest_device, kept_layout, open_device
 from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.evaluators.symmetric import SymmetricEvaluator
@@ -32,10 +32,11 @@ def load_evaluator(
 
     `device` cpu and intel-gpu run with OpenVINO, all others with ONNX Runtime. `auto` is the CPU where a machine has no
     other device, else the fastest one for batches of `batch` positions, measured once a machine and network
-    (`devices.fastest_device`). `threads` compute, 0 means all cores. `precision` is OpenVINO's; with `remember` off its
-    compiled models do not go to the user's cache folder, as for networks that live for minutes. `cache` is the number
-    of positions to keep for each network, 0 none. Raises NetworkError for an unknown name, a file that is no network,
-    an unknown device or symmetry, and for a device that is not there.
+    (`devices.fastest_device`); on the CPU it takes the layout that `tengen bench --tune` kept. `threads` compute, 0
+    means all cores. `precision` is OpenVINO's; with `remember` off its compiled models do not go to the user's cache
+    folder, as for networks that live for minutes. `cache` is the number of positions to keep for each network, 0 none.
+    Raises NetworkError for an unknown name, a file that is no network, an unknown device or symmetry, and for a device
+    that is not there.
     """
     for kind, value, known in (("device", device, get_args(Device)), ("symmetry", symmetry, get_args(Symmetry))):
         if value not in known:
@@ -56,6 +57,8 @@ def _on_device(
     if device == "uniform" or str(name_or_path) == "uniform":
         return UniformEvaluator()
     path = find_network(name_or_path)
+    layout = None
     if device == "auto":
         device, _ = fastest_device(path, batch, threads)
-    return open_device(path, device, threads=threads, precision=precision, remember=remember)
+        layout = kept_layout(path, batch, threads) if device == "cpu" and precision == "auto" else None
+    return open_device(path, device, threads=threads, precision=precision, remember=remember, layout=layout)

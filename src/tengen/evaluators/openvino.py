@@ -32,6 +32,29 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
+    `winograd` computes convolutions by Winograd's algorithm and needs one thread a part.
+
+    Layouts differ in the last bits of their results: by 1e-5 with and without `winograd`, by less otherwise.
+    """
+
+    winograd: bool
+    parts: int
+    threads: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.parts} x {self.threads} threads{', Winograd' if self.winograd else ''}"
+
+    @staticmethod
+    def candidates(threads: int, winograd: bool) -> list["Layout"]:
+        """Those worth measuring on so many threads, at most five."""
+        halves = [Layout(False, threads // 2, 2)] if threads >= 4 else []
+        plain = [Layout(False, 1, threads), *halves, Layout(False, threads)]
+        return list(dict.fromkeys([*plain, *([Layout(True, threads), Layout(True, max(1, threads // 2))] * winograd)]))
+
+
+@dataclass(frozen=True)
 class _Request:
     """An inference of a model of one static shape, with the input arrays that it reads."""
 
@@ -80,8 +103,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
     nothing goes to the cache folder, as for networks that live for minutes. `winograd` computes convolutions by
     Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, in f32 for networks of
-    convolutions (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5). Raises NetworkError
-    for a file that is no network.
+    convolutions (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5). A `layout` stands
+    in the place of these rules on boards from 13x13 on, in batches of at least half as many rows as its parts. Raises
+    NetworkError for a file that is no network.
     """
 
     def __init__(
@@ -95,6 +119,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         remember: bool = True,
         winograd: bool | None = None,
         target: Literal["CPU", "GPU"] = "CPU",
+        layout: Layout | None = None,
     ) -> None:
         import openvino
 
@@ -129,11 +154,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             self._options["CACHE_DIR"] = _writable_cache()
         if threads and target == "CPU":
             self._options["INFERENCE_NUM_THREADS"] = threads
+        self.layout, self._threads = layout, threads
         self._streams = streams
         self._parts = max(1, (threads or core_count()) // streams)
         self._kernels: dict[str, _native.Winograd] = {}
         self._operations: list[Any] = []  # of all models, which need them
-        self._requests: dict[tuple[int, int, bool], SimpleQueue[_Requests]] = {}
+        self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         model = self._read()
         shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
@@ -143,6 +169,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         )
         model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
         self.has_pass = model.output("policy").get_partial_shape()[1].get_length() > self._edge**2
+        self.fits_winograd = self.precision == "f32" and count_fitting(model) > 0
         if winograd is None:
             winograd = self.precision == "f32" and count_fitting(model) >= LEAST_CONVOLUTIONS
         self.winograd = winograd
@@ -178,20 +205,23 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
         Small boards and few rows on many threads take the plain model, which shares one row among the threads.
         """
-        winograd = self.winograd and edge >= WINOGRAD_EDGE and 2 * rows >= self._parts
-        key = bucket(-(-rows // self._parts) if winograd else rows), edge, winograd
+        layout = self.layout
+        if layout is None or edge < min(WINOGRAD_EDGE, self.only_size or edge) or 2 * rows < layout.parts:
+            winograd = self.winograd and edge >= WINOGRAD_EDGE and 2 * rows >= self._parts
+            layout = Layout(winograd, self._parts if winograd else 1, 1 if winograd else self._threads)
+        key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
             if key not in self._requests:
                 self._requests[key] = self._prepare(*key)
             return self._requests[key]
 
-    def _prepare(self, rows: int, edge: int, winograd: bool) -> "SimpleQueue[_Requests]":
+    def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
         shapes, model = self._shapes(rows, edge), self._read()
         found: SimpleQueue[_Requests] = SimpleQueue()
-        parts = self._parts if winograd else 1
+        parts = layout.parts
         try:
             model.reshape({name: list(shape) for name, shape in shapes.items()})
-            compiled = self._compile_winograd(model) if winograd else self._compile(model)
+            compiled = self._compile_winograd(model, parts) if layout.winograd else self._compile(model, layout)
             for _ in range(self._streams):
                 requests = _Requests()
                 for _ in range(parts):
@@ -202,23 +232,27 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
         return found
 
-    def _compile_winograd(self, model: Any) -> Any:
+    def _compile_winograd(self, model: Any, parts: int) -> Any:
         """The model with a thread a stream. Such a model has no file form, so the cache folder is not asked."""
         from tengen.evaluators.winograd import use_winograd
 
-        threads = self._parts * self._streams
+        threads = parts * self._streams
         options = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads, "CACHE_DIR": ""}
         with _COMPILING:
             self._operations += use_winograd(model, self._kernels)
             return self._core.compile_model(model, "CPU", {**self._options, **options})
 
-    def _compile(self, model: Any) -> Any:
+    def _compile(self, model: Any, layout: Layout) -> Any:
         """The compiled model; without the cache folder when that fails, as it may when others write to it just now."""
+        options = self._options
+        if layout.parts > 1 or layout.threads != self._threads:
+            threads = layout.parts * layout.threads
+            options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
         with _COMPILING:
             try:
-                return self._core.compile_model(model, self._target, self._options)
+                return self._core.compile_model(model, self._target, options)
             except RuntimeError:
-                return self._core.compile_model(model, self._target, {**self._options, "CACHE_DIR": ""})
+                return self._core.compile_model(model, self._target, {**options, "CACHE_DIR": ""})
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:

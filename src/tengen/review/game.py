@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from tengen.engine.limits import Limits
 from tengen.engine.queue import SearchQueue
 from tengen.engine.result import Candidate, SearchResult
-from tengen.errors import SgfError
+from tengen.game import Game
 from tengen.sgf.tree import Analysis, GameNode, GameTree
 
 Phase = Literal["opening", "middle game", "endgame"]
@@ -22,6 +23,7 @@ LOSSES = (0.5, 1.5, 3.0, 6.0, 12.0)
 """The bounds in points between the classes of a move's loss."""
 LINE_LENGTH = 10
 _CANDIDATES = 5
+_PATIENCE = 0.1  # seconds between two questions whether to stop
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class ReviewedMove:
     def cost(self) -> float:
         """What the move lost, 0 at least: points, or percent of winrate where the engine knows no score."""
         return max(0.0, 100 * self.winrate_loss if self.loss is None else self.loss)
+
+    @property
+    def grade(self) -> int:
+        """The class of the loss, 0 to 5: how many of the bounds `LOSSES` it reaches."""
+        return sum(self.cost >= bound for bound in LOSSES)
 
     @property
     def is_best(self) -> bool:
@@ -107,41 +114,58 @@ class GameReview:
         return sorted(wrong, key=lambda move: -move.cost)[:count]
 
 
+def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list[tuple[GameNode, Game]]:
+    """The positions to review: those of the main line, or another line from the root, up to the end of the game.
+
+    Raises SgfError where a move is illegal.
+    """
+    games = ((node, tree.position(node)) for node in (tree.line(tree.root) if line is None else line))
+    return [(node, game) for node, game in games if not game.is_over]
+
+
+def keep_analysis(node: GameNode, result: SearchResult) -> None:
+    """Keep what a search found in `node.analysis`."""
+    node.analysis = analysis_of(result)
+
+
 def review(
     tree: GameTree,
+    positions: Sequence[tuple[GameNode, Game]],
     queue: SearchQueue,
     visits: int,
-    on_progress: Callable[[int, int], None] = lambda done, of: None,
-) -> GameReview:
-    """Search every position of the main line with `visits` visits; `node.analysis` keeps what was found.
+    on_result: Callable[[GameNode, SearchResult], None] = keep_analysis,
+    until: Callable[[], bool] = lambda: False,
+) -> GameReview | None:
+    """Search the positions, many at once, each with `visits` visits; None where `until` ended it.
 
-    `on_progress` gets the number of positions that are done, and that of all. Positions after the end of the game are
-    left out. Raises SgfError where a move is illegal, NetworkError for a board that the network does not know.
+    `on_result` gets every result in the order of the line, and must set `node.analysis`. Raises NetworkError for a
+    board that the network does not know.
     """
-    line = tree.line(tree.root)
-    games = [(node, tree.position(node)) for node in line]
-    games = [(node, game) for node, game in games if not game.is_over]
-    if not games:
-        raise SgfError("the game has no position to review")
-    tasks = [queue.start(game, Limits(visits=visits), pv_length=LINE_LENGTH) for _, game in games]
+    tasks = [queue.start(game, Limits(visits=visits), pv_length=LINE_LENGTH) for _, game in positions]
     found: dict[int, SearchResult] = {}
     try:
-        for done, ((node, _), task) in enumerate(zip(games, tasks, strict=True), 1):
+        for (node, _), task in zip(positions, tasks, strict=True):
+            while not task.done:
+                with suppress(TimeoutError):
+                    task.wait(_PATIENCE)
+                if until():
+                    return None
             found[node.id] = result = task.wait()
-            node.analysis = _analysis(result)
-            on_progress(done, len(tasks))
+            on_result(node, result)
     finally:
         for task in tasks:
             task.stop()
+    nodes = [node for node, _ in positions]
+    last = [child for node in nodes[-1:] for child in node.children if child.move and tree.following(node) is child]
     moves = [
         _reviewed(node, found[node.parent.id], found.get(node.id))
-        for node in line
+        for node in (*nodes, *last)  # the move that ended the game has no position after it
         if node.move is not None and node.parent is not None and node.parent.id in found
     ]
-    return GameReview(tree, queue.evaluator.on(tree.size).name, visits, tuple(node for node, _ in games), tuple(moves))
+    return GameReview(tree, queue.evaluator.on(tree.size).name, visits, tuple(nodes), tuple(moves))
 
 
-def _analysis(result: SearchResult) -> Analysis:
+def analysis_of(result: SearchResult) -> Analysis:
     """The result for Black."""
     lead = result.score if result.lead is None else result.lead
     black = result.to_play == 0
@@ -156,7 +180,7 @@ def _reviewed(node: GameNode, before: SearchResult, after: SearchResult | None) 
     """The move of a node; a game that ended with it is as good as the search before says."""
     assert node.move is not None
     color, point = node.move
-    one, other = _analysis(before), _analysis(before if after is None else after)
+    one, other = analysis_of(before), analysis_of(before if after is None else after)
     sign = 1 if color == 0 else -1
     known = one.score_lead is not None and other.score_lead is not None
     own = before.to_play == color

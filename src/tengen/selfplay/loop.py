@@ -16,6 +16,7 @@ from typing import Any
 
 from tengen.data.store import Store
 from tengen.errors import RecipeError
+from tengen.evaluators.devices import check_device
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.machine import resident_memory
@@ -86,6 +87,7 @@ class SelfPlayRun:
         and a run with more finished cycles than the recipe has; KeyboardInterrupt after Ctrl-C, when all is safe.
         """
         check(self.config)
+        check_device(self.config.device)
         with self.folder.lead("--role generate helps it"):
             self.folder.check_config(self.config)
             self.history = self._finished_cycles()

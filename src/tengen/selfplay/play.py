@@ -11,7 +11,7 @@ from tengen.data.record import GameRecord
 from tengen.evaluators.devices import fastest_device, open_device
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
-from tengen.machine import core_count
+from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
@@ -110,7 +110,7 @@ class CyclePlayer:
         if path is None:
             raise FileNotFoundError(f"network {number} of the run does not exist yet")
         workers = min(self.config.workers or core_count(), self.config.games_at_once)
-        device = self.config.device
+        device: Device = self.config.device
         if device == "auto":
             device, _ = fastest_device(path, _MAX_BATCH, workers)
         if device != "cpu":

@@ -32,7 +32,7 @@ from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
 from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
-from tengen.training.ranks import ALONE, Environment, Rank, ddp
+from tengen.training.ranks import ALONE, FOREVER, Environment, Rank, ddp
 from tengen.training.schedules import Position, Schedule
 
 State = dict[str, Any]
@@ -118,7 +118,8 @@ class Trainer(Generic[BatchT]):
         self._ema = ema
         self._seed = seed
         self._decided: float | None = None  # factor of the learning rate, which rank 0 knows
-        self._control = torch.distributed.new_group(backend="gloo") if self.fabric.world_size > 1 else None
+        alone = self.fabric.world_size == 1
+        self._control = None if alone else torch.distributed.new_group(backend="gloo", timeout=FOREVER)
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
@@ -212,7 +213,7 @@ class Trainer(Generic[BatchT]):
         if self.fabric.world_size > 1:
             mine = torch.cat([mean, self.scalars.lowest, self.scalars.highest])
             split = [len(mean), len(self.scalars.lowest), len(self.scalars.highest)]
-            means, lowest, highest = self._gather(mine).split(split, dim=1)
+            means, lowest, highest = torch.split(self._gather(mine), split, dim=1)
             mean = means.mean(0)
             self.scalars.lowest.copy_(lowest.amin(0))
             self.scalars.highest.copy_(highest.amax(0))

@@ -32,6 +32,8 @@ class AnalysisPanel:
             with ui.element("div").classes("tg-row"):
                 ui.label("Analyze").classes("tg-heading tg-grow")
                 self._caption = ui.label().classes("tg-note").props("data-testid=searched")
+                self._review = ui.button("Review game", on_click=on_review, color=None)
+                self._review.props("flat dense no-caps data-testid=review").classes("tg-link")
                 self._switch = ui.switch(on_change=self._switched)
                 self._switch.props('dense color=teal data-testid=analysis aria-label="Analyze"')
             with ui.element("div").classes("tg-toggles") as self._options:
@@ -39,8 +41,6 @@ class AnalysisPanel:
                     ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")
                     for text in ("Best moves", "Ownership")
                 )
-                review = ui.button("Review game", on_click=on_review, color=None)
-                review.props("flat dense no-caps data-testid=review").classes("tg-link")
             self._table = MoveTable(on_line, on_choose)
             self._graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
 
@@ -66,9 +66,19 @@ class AnalysisPanel:
         self._graph.set_visibility(graph)
         self._table.show(result, size)
 
-    def show_line(self, analyses: list[tuple[int, Analysis]], current: int, last: int) -> None:
-        """Draw the graph of a line; `current` is the shown place and `last` the end of the line."""
-        self._graph.show(analyses, current, last)
+    def show_line(
+        self, analyses: list[tuple[int, Analysis]], current: int, last: int, mistakes: Sequence[tuple[int, int]]
+    ) -> None:
+        """Draw the graph of a line; `current` is the shown place and `last` the end of the line.
+
+        `mistakes` are places with the class of the loss.
+        """
+        self._graph.show(analyses, current, last, mistakes)
+
+    def show_review(self, possible: bool, runs: bool) -> None:
+        """Show the button of the review where a review is possible or runs, which it then stops."""
+        self._review.set_visibility(possible or runs)
+        self._review.set_text("Stop review" if runs else "Review game")
 
     def _switched(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
         self._on_switch(bool(event.value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nicegui.element import Element
@@ -63,16 +63,22 @@ class GraphElement(Drawing, component="static/graph.js"):
 
     def __init__(self, on_seek: EventHandler) -> None:
         super().__init__()
-        self.set(points=[], current=0, last=1)
+        self.set(points=[], mistakes=[], current=0, last=1)
         self.on("seek", lambda event: on_seek(_argument(event, "place")))
 
-    def show(self, analyses: list[tuple[int, Analysis]], current: int, last: int) -> None:
-        """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line."""
+    def show(
+        self, analyses: list[tuple[int, Analysis]], current: int, last: int, mistakes: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line.
+
+        `mistakes` are places with the class of the loss.
+        """
         points = [
             {"place": place, "winrate": round(found.winrate, 4), "score": rounded(found.score_lead)}
             for place, found in analyses
         ]
-        self.set(points=points, current=current, last=max(1, last))
+        marked = [{"place": place, "grade": grade} for place, grade in mistakes]
+        self.set(points=points, mistakes=marked, current=current, last=max(1, last))
 
 
 class TreeElement(Drawing, component="static/tree.js"):

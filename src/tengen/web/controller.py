@@ -1,16 +1,18 @@
-"""What a page's engine does next: answer, count, analyze the shown position, or review the whole game."""
+"""What a page's engine does next: answer, count, or analyze the shown position; and the review of the whole game."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 
-from tengen.engine import Limits, Style
+from tengen.engine import Limits, SearchQueue, SearchResult, Style
 from tengen.engine.passing import dead_are_agreed
 from tengen.errors import TengenError
 from tengen.game import Game
+from tengen.review.game import GameReview, positions_of, review
 from tengen.sgf import GameNode
 from tengen.web.engine import EngineThread
 from tengen.web.session import GameSession, Phase
@@ -19,7 +21,7 @@ from tengen.web.settings import Mode
 logger = logging.getLogger(__name__)
 
 ANALYSIS_VISITS = 20_000
-REVIEW_VISITS = 60
+REVIEW_VISITS = 100
 MIN_MOVE_SECONDS = 0.35
 ANALYSIS_STYLE = Style(resign=False)
 
@@ -28,7 +30,8 @@ class EngineController:
     """Runs the engine for one session, which a page may replace. Call `wake` after every change of the session.
 
     `changed` is called after every step of the engine, `failed` with a message when a step fails. `min_seconds` is the
-    minimum time between a position and the engine's move, so that a person can follow fast games.
+    minimum time between a position and the engine's move, so that a person can follow fast games. A review runs beside
+    all this, on a queue of its own that `new_queue` makes.
     """
 
     def __init__(
@@ -37,16 +40,20 @@ class EngineController:
         thread: EngineThread,
         changed: Callable[[], None],
         failed: Callable[[str], None],
+        new_queue: Callable[[], SearchQueue],
         min_seconds: float = MIN_MOVE_SECONDS,
     ) -> None:
         self.session = session
         self.thread = thread
         self.analyzing = False
         self.paused = False
-        self.to_review: list[GameNode] = []
         self.activity = ""
-        self._tree_is_deeper = False  # the search tree has more visits than the level allows: analysis, review
-        self._changed, self._failed, self._min_seconds = changed, failed, min_seconds
+        self.review_progress: tuple[int, int] | None = None
+        """Positions that the running review has searched, and all of them; None without one."""
+        self._review: asyncio.Task[None] | None = None
+        self._review_over = threading.Event()
+        self._tree_is_deeper = False  # the search tree has more visits than the level allows, after an analysis
+        self._changed, self._failed, self._new_queue, self._min_seconds = changed, failed, new_queue, min_seconds
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
@@ -55,13 +62,54 @@ class EngineController:
         self._wake.set()
 
     def review(self) -> None:
-        """Analyze every position of the shown line that has no analysis."""
-        self.to_review = [node for node in self.session.line if node.analysis is None]
-        self.wake()
+        """Search every position of the shown line to the same depth, many at once; stop a review that runs."""
+        if self._review is not None:
+            self.stop_review()
+            return
+        session = self.session
+        try:
+            positions = positions_of(session.tree, session.line)
+        except TengenError as error:
+            self._failed(str(error))
+            return
+        self.review_progress = (0, len(positions))
+        over = self._review_over = threading.Event()
+        self._review = asyncio.get_running_loop().create_task(self._run_review(session, positions, over))
+
+    def stop_review(self) -> None:
+        """End the running review, if there is one; what it has searched stays."""
+        self._review_over.set()
+        self._review, self.review_progress = None, None
+
+    async def _run_review(
+        self, session: GameSession, positions: Sequence[tuple[GameNode, Game]], over: threading.Event
+    ) -> None:
+        def keep(node: GameNode, result: SearchResult) -> None:
+            session.add_analysis(node, result)
+            if not over.is_set() and self.review_progress is not None:
+                self.review_progress = (self.review_progress[0] + 1, len(positions))
+
+        def search() -> GameReview | None:
+            with self._new_queue() as queue:
+                return review(session.tree, positions, queue, REVIEW_VISITS, keep, over.is_set)
+
+        try:
+            found = await asyncio.to_thread(search)
+            if found is not None and not over.is_set():
+                session.review = found
+        except TengenError as error:
+            self._failed(str(error))
+        except Exception:
+            logger.exception("the review failed")
+            self._failed("the review failed: the server log has the reason")
+        if not over.is_set():
+            self.stop_review()
+        self._changed()
 
     def new_session(self, session: GameSession) -> None:
         """Replace the session."""
-        self.session, self.to_review, self.paused = session, [], False
+        self.stop_review()
+        self.session, self.paused = session, False
         self.wake()
 
     async def run(self) -> None:
@@ -82,7 +130,7 @@ class EngineController:
 
     def _give_up(self, message: str) -> bool:
         """Report a failure and stop until the next wake."""
-        self.paused, self.analyzing, self.to_review = True, False, []
+        self.paused, self.analyzing = True, False
         self._failed(message)
         return False
 
@@ -93,8 +141,6 @@ class EngineController:
             return await self._count()
         if session.engine_to_move and not self.paused:
             return await self._answer()
-        if self.to_review:
-            return await self._review()
         if self.analyzing and not session.game.is_over:
             return await self._analyze()
         return False
@@ -150,12 +196,3 @@ class EngineController:
         if result is not None and result.visits:
             session.add_analysis(node, result)
         return self._wake.is_set()
-
-    async def _review(self) -> bool:
-        session, node = self.session, self.to_review[0]
-        self.activity, self._tree_is_deeper = "reviewing", True
-        result = await self.thread.think(session.tree.position(node), Limits(visits=REVIEW_VISITS), ANALYSIS_STYLE)
-        if self.to_review[:1] == [node] and result is not None and not self._wake.is_set():
-            session.add_analysis(node, result)
-            self.to_review.pop(0)
-        return True

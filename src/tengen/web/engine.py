@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from tengen.engine import Count, Engine, Limits, SearchResult, Style
+from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, Style
 from tengen.engine.params import SearchParams, playout_params
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
@@ -49,11 +49,16 @@ class PageEngine(Protocol):
 
 
 class PageEngines(Protocol):
-    """Makes the engines of pages. `network` is the name of the network for a board size, empty without one."""
+    """Makes the engines of pages, and the queues of their reviews.
+
+    `network` is the name of the network for a board size, empty without one.
+    """
 
     def network(self, size: int) -> str: ...
 
     def __call__(self) -> PageEngine: ...
+
+    def queue(self) -> SearchQueue: ...
 
     def warm_up(self, size: int) -> None: ...
 
@@ -147,10 +152,17 @@ class Engines:
         return self._by_size[size].stem if size in self._by_size else self._network
 
     def __call__(self) -> Engine:
+        return Engine(self._loaded(), self._params, seed=secrets.randbits(31), threads=core_count())
+
+    def queue(self) -> SearchQueue:
+        """A queue that searches many positions with the same network."""
+        return SearchQueue(self._loaded(), self._params, threads=core_count())
+
+    def _loaded(self) -> Evaluator:
         with self._loading:
             if self._evaluator is None:
                 self._evaluator = load_evaluator(self._source, self._device, cache=CACHED_POSITIONS)
-        return Engine(self._evaluator, self._params, seed=secrets.randbits(31), threads=core_count())
+            return self._evaluator
 
     def warm_up(self, size: int) -> None:
         """Load the network and compile it for this board size, so that the first move is fast."""

@@ -19,6 +19,7 @@ from tengen.web.counting import in_words
 from tengen.web.dialogs import NewGameDialog, OpenDialog
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.panels import KEYS, HistoryPanel, Navigate, Navigation, PlayerCard, StatusPanel, button
+from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode
 
@@ -35,7 +36,7 @@ class Page:
         self._network = engines.network
         self._thread = EngineThread(engines)
         self._controller = EngineController(
-            GameSession(settings), self._thread, self.refresh, self._notify, min_seconds
+            GameSession(settings), self._thread, self.refresh, self._notify, engines.queue, min_seconds
         )
         self._task: asyncio.Task[None] | None = None
         self._build(settings)
@@ -58,7 +59,8 @@ class Page:
             self._task = background_tasks.create(self._controller.run(), name="tengen controller")
 
     def rest(self) -> None:
-        """The browser has disconnected: stop the search and the clocks until it is back."""
+        """The browser has disconnected: stop the search, the review and the clocks until it is back."""
+        self._controller.stop_review()
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -96,6 +98,7 @@ class Page:
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
                 )
+                self._review = ReviewPanel(self._go)
                 self._history = HistoryPanel(self._go, self._commented)
         main.on("dragenter", self._open.open, args=[], throttle=1.0)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
@@ -124,12 +127,14 @@ class Page:
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number)
         self._draw_graph()
+        self._review.show(session.review)
         self._history.show(session)
         self._poll()
 
     def _draw_graph(self) -> None:
         session = self.session
-        self._analysis.show_line(session.line_analyses(), session.place, len(session.line) - 1)
+        mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
+        self._analysis.show_line(session.line_analyses(), session.place, len(session.line) - 1, mistakes)
 
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
@@ -160,15 +165,18 @@ class Page:
         if shown is not None and controller.activity == "analyzing":
             self.session.add_analysis(self.session.node, shown)
             self._draw_graph()
+        elif controller.review_progress is not None:
+            self._draw_graph()
         self._board.set(thinking=controller.activity in ("thinking", "counting"))
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
         finished = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
         graph = controller.analyzing or (finished and bool(self.session.line_analyses()))
+        panel.show_review(finished and len(self.session.line) > 1, controller.review_progress is not None)
         panel.show(shown, self.session.game.size, self._caption(shown), controller.analyzing, graph)
 
     def _caption(self, shown: SearchResult | None) -> str:
-        if left := len(self._controller.to_review):
-            return f"reviewing: {left} positions left"
+        if progress := self._controller.review_progress:
+            return f"reviewing: {progress[0]} of {progress[1]} positions"
         return f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits" if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:

@@ -36,7 +36,11 @@ VARIATIONS: dict[str, Navigate] = {
     "ArrowUp": lambda session: session.sibling(-1),
     "ArrowDown": lambda session: session.sibling(1),
 }
-KEYS: dict[str, Navigate] = {key: navigate for _, _, _, key, navigate in NAVIGATION} | VARIATIONS
+MISTAKES: dict[str, Navigate] = {
+    "m": lambda session: session.to_mistake(True),
+    "M": lambda session: session.to_mistake(False),
+}
+KEYS: dict[str, Navigate] = {key: navigate for _, _, _, key, navigate in NAVIGATION} | VARIATIONS | MISTAKES
 
 
 class PlayerCard:
@@ -138,7 +142,7 @@ class HistoryPanel:
 
     def show(self, session: GameSession) -> None:
         """Show the variations of a game and the comment on the shown position."""
-        self._tree.show(tree_layout(session.tree), session.node.id)
+        self._tree.show(tree_layout(session.tree, session.grades()), session.node.id)
         self._comment.set_value(session.node.comment)
 
     def _commented(self, event: events.ValueChangeEventArguments[str | None]) -> None:

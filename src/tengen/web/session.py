@@ -12,6 +12,7 @@ from tengen.engine import Clock, SearchResult, TimeControl
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import Analysis, GameNode, GameTree, SgfInfo, read_tree, write_tree
 from tengen.sgf.values import result as read_result
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
@@ -45,6 +46,7 @@ class GameSession:
     def __init__(self, settings: GameSettings, start: Game | None = None, tree: GameTree | None = None) -> None:
         self.settings = settings
         self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _players(settings))
+        self.review: GameReview | None = None
         self.node = self.tree.root
         self.game = self.tree.position(self.node)
         self.names = settings.names
@@ -163,6 +165,29 @@ class GameSession:
     def line_analyses(self) -> list[tuple[int, Analysis]]:
         """(place in the line, analysis) of every analyzed position on the line through the shown one."""
         return [(place, node.analysis) for place, node in enumerate(self.line) if node.analysis is not None]
+
+    def mistakes(self) -> list[ReviewedMove]:
+        """The moves that lost most by the last review, of both players, in the order of the game."""
+        if self.review is None:
+            return []
+        worst = [move for color in (0, 1) for move in self.review.mistakes(color)]
+        return sorted(
+            (move for move in worst if self.tree.get(move.node.id) is move.node), key=lambda move: move.number
+        )
+
+    def grades(self) -> dict[int, int]:
+        """The class of the loss (`ReviewedMove.grade`) of every reviewed move, by the id of its node."""
+        return {} if self.review is None else {move.node.id: move.grade for move in self.review.moves}
+
+    def to_mistake(self, forward: bool) -> None:
+        """Show the position before the next or the previous mistake, where the better move can be seen."""
+        here = self.node.depth
+        places = [(move.node.depth - 1, move.node.parent) for move in self.mistakes()]
+        onward = [place for place in places if (place[0] > here if forward else place[0] < here)]
+        if onward:
+            _, node = onward[0 if forward else -1]
+            assert node is not None
+            self.goto(node.id)
 
     # Moves
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tengen.game import Game
 from tengen.sgf import GameNode, GameTree
@@ -47,14 +48,15 @@ class BoardView:
         )
 
 
-TreeCell = tuple[int, int, int, str, int, int]
+TreeCell = tuple[int, int, int, str, int, int, int]
 
 
-def tree_layout(tree: GameTree) -> list[TreeCell]:
-    """(id, column, row, kind, index of the parent in this list or -1, move number) of every node, parents first.
+def tree_layout(tree: GameTree, grades: Mapping[int, int] = MappingProxyType({})) -> list[TreeCell]:
+    """(id, column, row, kind, index of the parent in this list or -1, move number, grade) of every node, parents first.
 
-    The kind is `black` or `white` for a move, else `root` or `note`. The main line is the first row. A variation takes
-    the highest row below its parent that is free from its own column on.
+    `grades` are the classes of losses by node; a move without one has -1. The kind is `black` or `white` for a move,
+    else `root` or `note`. The main line is the first row. A variation takes the highest row below its parent that is
+    free from its own column on.
     """
     rightmost: list[int] = []  # the last column taken in each row
     cells: list[TreeCell] = []
@@ -70,5 +72,5 @@ def tree_layout(tree: GameTree) -> list[TreeCell]:
         kind = ("black", "white")[node.color] if node.color is not None else "root" if parent < 0 else "note"
         number = moves + (node.move is not None)
         pending.extend((child, column + 1, row, len(cells), number) for child in reversed(node.variations))
-        cells.append((node.id, column, row, kind, parent, number))
+        cells.append((node.id, column, row, kind, parent, number, grades.get(node.id, -1)))
     return cells

@@ -18,12 +18,13 @@ export default {
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
       <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
     </g>
+    <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="y(m.winrate)" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="y(at(current).winrate)" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
     <text class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
   </svg>
 </div>`,
-  props: { points: Array, current: Number, last: Number },
+  props: { points: Array, mistakes: Array, current: Number, last: Number },
   data: () => ({ width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
@@ -36,6 +37,9 @@ export default {
     span() {
       const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
+    },
+    marked() {
+      return this.mistakes.filter((m) => this.at(m.place)).map((m) => ({ ...m, winrate: this.at(m.place).winrate }));
     },
     rim() { return this.path((p) => this.y(p.winrate)); },
     area() {

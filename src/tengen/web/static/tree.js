@@ -11,11 +11,13 @@ export default {
       <circle v-if="n.id === current" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
       <rect v-if="n.kind === 'root' || n.kind === 'note'" :x="n.x - 6" :y="n.y - 6" width="12" height="12" rx="3" class="tg-tree-root"/>
       <circle v-else :cx="n.x" :cy="n.y" r="9" :class="'tg-tree-' + n.kind"/>
+      <circle v-if="n.grade > 0" :cx="n.x" :cy="n.y" r="9" class="tg-tree-grade" :class="'tg-grade-' + n.grade"/>
       <text v-if="n.kind === 'black' || n.kind === 'white'" :x="n.x" :y="n.y + 3" :class="'tg-tree-text-' + n.kind">{{ n.number }}</text>
     </g>
   </svg>
 </div>`,
-  // nodes: [id, column, row, kind, index of the parent or -1, move number]; kind is black, white, root or note.
+  // nodes: [id, column, row, kind, index of the parent or -1, move number, grade]; kind is black, white, root or note;
+  // the grade is the class of the move's loss, 0 to 5, or -1.
   props: { nodes: Array, current: Number },
   data: () => ({ left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
   mounted() {
@@ -34,8 +36,8 @@ export default {
     columns() { return Math.max(0, ...this.nodes.map((n) => n[1])); },
     rows() { return Math.max(0, ...this.nodes.map((n) => n[2])); },
     placed() {
-      return this.nodes.map(([id, column, row, kind, parent, number]) => ({
-        id, number, kind, parent, x: MARGIN + column * STEP, y: MARGIN + row * STEP,
+      return this.nodes.map(([id, column, row, kind, parent, number, grade]) => ({
+        id, number, kind, parent, grade, x: MARGIN + column * STEP, y: MARGIN + row * STEP,
       }));
     },
     shown() { return this.placed.filter((n) => this.near(n)); },

@@ -1,0 +1,70 @@
+"""The review of the game on the page: figures of both players, and their worst moves."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tengen.coords import to_gtp
+from tengen.game import COLOR_NAMES as NAMES
+from tengen.review.game import GameReview, ReviewedMove, Summary
+from tengen.web.components import EventHandler
+
+
+class ReviewPanel:
+    """A card that shows a review, hidden without one. `on_go` gets the id of the node before a tapped mistake."""
+
+    def __init__(self, on_go: EventHandler) -> None:
+        self._on_go = on_go
+        self._shown: GameReview | None = None
+        with ui.element("div").classes("tg-card").props("data-testid=review-result") as self._card:
+            with ui.element("div").classes("tg-row"):
+                ui.label("Review").classes("tg-heading tg-grow")
+                ui.label("M, Shift+M: next, previous mistake").classes("tg-note")
+            self._players = ui.element("div").classes("tg-review")
+        self._card.set_visibility(False)
+
+    def show(self, review: GameReview | None) -> None:
+        """Show a review; nothing for None."""
+        if review is self._shown:
+            return
+        self._shown = review
+        self._card.set_visibility(review is not None)
+        self._players.clear()
+        if review is None:
+            return
+        with self._players:
+            for color in (0, 1):
+                with ui.element("div"):
+                    self._player(review, color)
+
+    def _player(self, review: GameReview, color: int) -> None:
+        info = review.tree.info
+        ui.label((info.black, info.white)[color] or NAMES[color]).classes("tg-review-name")
+        summary = Summary.of(review.of(color))
+        ui.label(figures(summary) if summary else "No move").classes("tg-note")
+        for move in review.mistakes(color):
+            self._mistake(move)
+
+    def _mistake(self, move: ReviewedMove) -> None:
+        size, parent = move.node.tree.size, move.node.parent
+        assert parent is not None
+        better = "" if move.best is None else to_gtp(move.best.point, size)
+        lost = f"\u2212{move.cost:.1f}" + ("%" if move.loss is None else "")
+        with ui.element("button").classes("tg-mistake").props("type=button data-testid=mistake") as row:
+            ui.element("span").classes(f"tg-grade-{move.grade}")
+            for text in (str(move.number), to_gtp(move.point, size), lost, better and f"\u2192 {better}"):
+                ui.label(text)
+        row.tooltip(
+            f"Move {move.number}: {to_gtp(move.point, size)} lost {lost[1:]}" + (better and f"; better {better}")
+        )
+        row.on("click", lambda: self._on_go(parent.id), args=[])
+
+
+def figures(summary: Summary) -> str:
+    """`0.84 points a move \u00b7 61% in the top five \u00b7 38% the engine's choice`."""
+    loss = (
+        f"{summary.mean_winrate_loss:.1%} of winrate a move"
+        if summary.mean_loss is None
+        else f"{summary.mean_loss:.2f} points a move"
+    )
+    return f"{loss} \u00b7 {summary.top5:.0%} in the top five \u00b7 {summary.best:.0%} the engine's choice"
