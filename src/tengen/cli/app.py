@@ -53,8 +53,8 @@ VERBS = {
     "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 
-# Packages that only the extra [train] brings.
-_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "tensorboard"})
+# Packages beyond a player's install, and the extras that bring them.
+_EXTRAS = {"torch": "train", "lightning_fabric": "train", "tensorboard": "train", "pyarrow": "data"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -148,8 +148,8 @@ def _report(error: Exception) -> int:
     """Print an error that the user can correct as one line; raise any other again."""
     if isinstance(error, TengenError):
         message = str(error)
-    elif isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _TRAIN_PACKAGES:
-        message = str(MissingExtra("this command", "train"))
+    elif isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get((error.name or "").split(".")[0])):
+        message = str(MissingExtra("this command", extra))
     elif isinstance(error, OSError):
         message = _os_message(error)
     else:
