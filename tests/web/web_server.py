@@ -1,11 +1,10 @@
-"""Serves the page with a fake engine: `python web_server.py PORT`. Prints when a search begins and ends."""
+"""Serves the page with a fake engine: `python web_server.py [TOKEN] PORT`. Prints when a search begins and ends."""
 
 import sys
 
 from web_engine import FakeEngine
 
-from tengen.engine import SearchQueue, SearchResult
-from tengen.evaluators import UniformEvaluator
+from tengen.engine import SearchResult
 from tengen.web.server import serve
 from tengen.web.settings import first_game
 
@@ -29,12 +28,10 @@ class FakeEngines:
     def __call__(self) -> FakeEngine:
         return TalkingEngine()
 
-    def queue(self) -> SearchQueue:
-        return SearchQueue(UniformEvaluator())
-
     def warm_up(self, size: int) -> None:
         """Nothing to load."""
 
 
 if __name__ == "__main__":
-    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(sys.argv[1]), min_seconds=0.05)
+    *token, port = sys.argv[1:]
+    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(port), min_seconds=0.05, token="".join(token))

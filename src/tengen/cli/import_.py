@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from tengen.data.importer import ImportOptions, ImportProgress, import_games
 from tengen.data.record import ENDINGS
 from tengen.data.rows import Filters, RowOptions
+from tengen.data.sources import ImportLimits
 from tengen.rules import Rules
 
 _DAY = ["%Y-%m-%d"]
@@ -39,6 +40,10 @@ def command(
     exclude: Annotated[list[Path] | None, typer.Option(help="leave out the games of this store")] = None,
     rules: Annotated[str, typer.Option(help="rule set of records that name none, or an unknown one")] = "",
     ownership: Annotated[bool, typer.Option(help="compute the final ownership of counted games")] = True,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help=f"change a limit: {', '.join(ImportLimits.__dataclass_fields__)}"),
+    ] = None,
     workers: Annotated[int, typer.Option(help="worker processes; 0 for one a core")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
@@ -68,6 +73,7 @@ def command(
         exclude=tuple(exclude or ()),
         workers=workers,
         overwrite=force,
+        limits=ImportLimits.of(limit or ()),
     )
     console = Console(stderr=True)
     with _Bar(console, quiet) as bar:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from tengen.data.import_report import DUPLICATE, EXCLUDED, REPORT_JSON, REPORT_TEXT, SAMPLED, ImportReport, NoteFile
 from tengen.data.rows import DROPPED, FILTERED, ImportedRows, Note, RowOptions, trees_to_rows
-from tengen.data.sources import SourceProblem, Sources, Tree
+from tengen.data.sources import ImportLimits, SourceProblem, Sources, Tree
 from tengen.data.split import in_fraction, mix
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
@@ -42,6 +42,7 @@ class ImportOptions:
 
     sample: keep a random fraction below 1, or a number of games; 0 keeps all. seed: of the sample, 0 to 2**63 - 1.
     exclude: stores whose games are left out. workers: processes, 0 for one a core. overwrite: replace a store.
+    limits: of archives and records.
     """
 
     rows: RowOptions = field(default_factory=RowOptions)
@@ -50,6 +51,7 @@ class ImportOptions:
     exclude: tuple[str | os.PathLike[str], ...] = ()
     workers: int = 0
     overwrite: bool = False
+    limits: ImportLimits = field(default_factory=ImportLimits)
 
     def __post_init__(self) -> None:
         if not 0 <= self.sample < math.inf:
@@ -87,7 +89,7 @@ def import_games(
     Raises SgfError when nothing is found, StoreError when the store cannot be written or holds no game at the end.
     """
     options = options or ImportOptions()
-    sources = Sources(paths)
+    sources = Sources(paths, options.limits)
     started = time.monotonic()
     with StoreWriter(out, options.overwrite) as writer:
         collector = _Collector(writer, options)
@@ -278,14 +280,14 @@ def _map_in_order(chunks: Iterator[list[Tree | SourceProblem]], options: ImportO
     first = list(itertools.islice(chunks, 2))
     chunks = itertools.chain(first, chunks)
     if workers == 1 or len(first) < 2:
-        yield from (trees_to_rows(chunk, options.rows) for chunk in chunks)
+        yield from (trees_to_rows(chunk, options.rows, options.limits) for chunk in chunks)
         return
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
     waiting: deque[Future[ImportedRows]] = deque()
     try:
         for chunk in chunks:
             with _no_interruption():
-                waiting.append(pool.submit(trees_to_rows, chunk, options.rows))
+                waiting.append(pool.submit(trees_to_rows, chunk, options.rows, options.limits))
             if len(waiting) >= _CHUNKS_AHEAD * workers:
                 yield waiting.popleft().result()
         while waiting:

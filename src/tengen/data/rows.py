@@ -18,6 +18,7 @@ from tengen.data.record import ENDINGS, WHITE_BIT, GameRecord, game_hash
 from tengen.data.sources import SourceProblem, Tree
 from tengen.errors import SgfError
 from tengen.rules import Rules
+from tengen.sgf.grammar import RECORD_LIMITS, RecordLimits
 from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
 from tengen.sgf.values import rank, rank_strength
 
@@ -168,7 +169,9 @@ class ImportedRows(NamedTuple):
     games: int
 
 
-def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) -> ImportedRows:
+def trees_to_rows(
+    trees: Sequence[Tree | SourceProblem], options: RowOptions, limits: RecordLimits = RECORD_LIMITS
+) -> ImportedRows:
     """Turn trees into rows. Every tree becomes a row or a note."""
     rows: list[GameRecord] = []
     parts: list[Note | None] = []
@@ -181,7 +184,7 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
         games += 1
         place = tree.place
         try:
-            row, problem = to_row(tree.data, place, options)
+            row, problem = to_row(tree.data, place, options, limits)
         except SgfProblem as error:
             notes.append(Note(DROPPED, error.reason, place, error.detail))
             continue
@@ -194,13 +197,15 @@ def trees_to_rows(trees: Sequence[Tree | SourceProblem], options: RowOptions) ->
     return ImportedRows(rows_to_batch(rows), hashes, parts, notes, games)
 
 
-def to_row(data: bytes, place: str, options: RowOptions) -> tuple[GameRecord, SgfProblem | None]:
+def to_row(
+    data: bytes, place: str, options: RowOptions, limits: RecordLimits = RECORD_LIMITS
+) -> tuple[GameRecord, SgfProblem | None]:
     """Read and replay one tree. The problem says why the row ends before the game does; None for a complete game.
 
     A game with a damaged or illegal move after `min_part` moves is kept up to there, with its result but without
     ownership. Raises SgfProblem when it is too short for that.
     """
-    record = read_record(data)
+    record = read_record(data, limits)
     if (unknown := record.info.unknown_rules) and not options.default_rules:
         raise SgfProblem("unknown rules", f"RU[{unknown[:40]}]")
     rules = record.info.rules or options.default_rules or record.info.rules_or_guess

@@ -13,17 +13,21 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from tengen.errors import SgfError
-from tengen.sgf.grammar import split_trees
+from tengen.errors import SgfError, unknown_name
+from tengen.sgf.grammar import RecordLimits, split_trees
 
 STDIN = "-"
 RECORD_SUFFIXES = (".sgf",)
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".xz", ".gz", ".bz2")
-_MAX_DEPTH = 4
 _SPOOL = 1 << 24
+_BLOCK = 1 << 16
+_DIRECTORY_ENTRY = 128  # bytes of a member in the directory of a zip, about
+_MAX_HEADER = 1 << 20  # bytes of a name or extended header in a tar
+_RATIO_FROM = 1 << 24  # bytes below which no ratio is too large
 
 _READ_ERRORS = (
     OSError,
@@ -42,6 +46,90 @@ _COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     b"BZh": bz2.BZ2File,
 }
+
+
+@dataclass(frozen=True)
+class ImportLimits(RecordLimits):
+    """What a file given to an import may expand to, and the limits of a record; a bomb ends at them with a count.
+
+    ratio: expanded bytes for each byte on disk, once 16 MB have been expanded. expanded_bytes: of one file on disk.
+    members: of one file, in all of its archives. depth: archives in each other.
+    """
+
+    ratio: float = 250
+    expanded_bytes: int = 1 << 36
+    members: int = 250_000
+    depth: int = 4
+
+    @classmethod
+    def of(cls, settings: Iterable[str]) -> ImportLimits:
+        """Limits from texts such as `ratio=1000`. Raises SgfError for an unknown name and for no number."""
+        given: dict[str, Any] = {}
+        for setting in settings:
+            name, _, text = setting.partition("=")
+            if name not in cls.__dataclass_fields__:
+                raise SgfError(f"--limit {setting}: {unknown_name('limit', name, cls.__dataclass_fields__)}")
+            try:
+                given[name] = float(text) if name == "ratio" else int(text)
+            except ValueError:
+                raise SgfError(f"--limit {setting}: write a whole number, such as {name}=1000") from None
+        return cls(**given)
+
+
+class TooMuch(Exception):
+    """A file expands to more than the limits allow: the reason and the count."""
+
+
+class Budget:
+    """What one file on disk has expanded to so far."""
+
+    def __init__(self, limits: ImportLimits, size: int) -> None:
+        self.limits = limits
+        self._size = size  # 0: unknown
+        self._bytes = self._members = 0
+
+    def expand(self, count: int) -> None:
+        """Count bytes. Raises TooMuch."""
+        self._bytes += count
+        if self._bytes > self.limits.expanded_bytes:
+            raise TooMuch(f"more than {self.limits.expanded_bytes:,} bytes, the limit expanded_bytes")
+        if self._size and self._bytes > max(_RATIO_FROM, self.limits.ratio * self._size):
+            raise TooMuch(f"{self._bytes:,} bytes from a file of {self._size:,}, more than {self.limits.ratio:g} times")
+
+    def open_members(self, count: int) -> None:
+        """Count members of an archive. Raises TooMuch."""
+        self._members += count
+        if self._members > self.limits.members:
+            raise TooMuch(f"{self._members:,} members, more than the limit of {self.limits.members:,}")
+
+
+class _Expanded(io.RawIOBase):
+    """The contents of an archive, counted against a budget."""
+
+    def __init__(self, stream: Any, budget: Budget) -> None:
+        self._stream = stream
+        self._budget = budget
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        block = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
+        self._budget.expand(len(block))
+        buffer[: len(block)] = block
+        return len(block)
+
+
+class _Member(tarfile.TarInfo):
+    """A member of a tar whose names are not as large as files."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
+        if self.type in _LONG_HEADERS and self.size > _MAX_HEADER:
+            raise TooMuch(f"a header of {self.size:,} bytes in a tar")
+        return super()._proc_member(archive)  # type: ignore[misc,no-any-return]
+
+
+_LONG_HEADERS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 
 
 class Tree(NamedTuple):
@@ -65,10 +153,13 @@ class Sources:
     Folders are searched for .sgf files and archives by name. A file given as a path is read whatever its name. The
     first bytes decide the type of a file. A file that cannot be read gives a SourceProblem, and reading continues.
 
+    A file that expands to more than `limits` gives a SourceProblem after the games up to there.
+
     Raises SgfError when a path does not exist or no file is found.
     """
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], limits: ImportLimits | None = None) -> None:
+        self._limits = limits or ImportLimits()
         self.files = [file for path in paths for file in _find_files(os.fspath(path))]
         if not self.files:
             raise SgfError(
@@ -93,8 +184,11 @@ class Sources:
         """Read all sources once."""
         for (name, path), size in zip(self.files, self._sizes, strict=True):
             try:
+                self._budget = Budget(self._limits, size)
                 with _standard_input() if name == STDIN else path.open("rb") as self._open:
                     yield from self._trees(name, self._open, 0)
+            except TooMuch as error:
+                yield SourceProblem(_printable(name), "expands to too much", str(error))
             except OSError as error:
                 yield _problem(name, error)
             self._open = None
@@ -105,11 +199,11 @@ class Sources:
         try:
             head = stream.peek(512)
             unpack = next((f for magic, f in _COMPRESSIONS.items() if head.startswith(magic)), None)
-            if depth > _MAX_DEPTH:
-                yield SourceProblem(_printable(name), "archives too deep", f"more than {_MAX_DEPTH} in each other")
+            if depth > (deepest := self._limits.depth):
+                yield SourceProblem(_printable(name), "archives too deep", f"more than {deepest} in each other")
             elif unpack:
                 with unpack(stream) as inner:
-                    yield from self._trees(name, inner, depth + 1)
+                    yield from self._trees(name, self._counted(inner), depth + 1)
             elif head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
                 yield from self._zip(name, stream, depth)
             elif head[257:262] == b"ustar":
@@ -121,28 +215,48 @@ class Sources:
 
     def _collection(self, name: str, stream: Any) -> Iterator[Tree | SourceProblem]:
         number = 0
-        for number, data in enumerate(split_trees(_Blocks(stream)), 1):
+        for number, data in enumerate(split_trees(_Blocks(stream), self._limits.record_bytes), 1):
             yield Tree(f"{_printable(name)}#{number}", data)
         if not number:
             yield SourceProblem(_printable(name), "no game tree in the file", "")
 
     def _zip(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
-        with zipfile.ZipFile(_seekable(stream)) as archive:
+        file = _seekable(stream)
+        self._budget.open_members(_zip_directory(file) // _DIRECTORY_ENTRY)  # before it is read as a whole
+        with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
                 if member.is_dir() or not _is_wanted(member.filename):
                     continue
                 try:
                     with archive.open(member) as inner:
-                        yield from self._trees(f"{name}/{member.filename}", inner, depth + 1)
+                        yield from self._trees(f"{name}/{member.filename}", self._counted(inner), depth + 1)
                 except _READ_ERRORS as error:
                     yield _problem(f"{name}/{member.filename}", error)
 
     def _tar(self, name: str, stream: Any, depth: int) -> Iterator[Tree | SourceProblem]:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
             for member in archive:
+                self._budget.open_members(1)
+                archive.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
                 inner = archive.extractfile(member) if member.isfile() and _is_wanted(member.name) else None
                 if inner is not None:
                     yield from self._trees(f"{name}/{member.name}", inner, depth + 1)
+
+    def _counted(self, stream: Any) -> io.BufferedReader:
+        """Contents of an archive, which count."""
+        return io.BufferedReader(_Expanded(stream, self._budget), _BLOCK)
+
+
+def _zip_directory(file: Any) -> int:
+    """Bytes of the directory of a zip, which `zipfile` reads as a whole: all that lies before its end record, where
+    that does not say."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - (1 << 16) - 22))
+    tail = file.read()
+    file.seek(0)
+    at = tail.rfind(b"PK\x05\x06")
+    size = int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
+    return end if size == 0xFFFFFFFF else size
 
 
 class _Blocks:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,42 @@ from tengen.sgf.values import guess_charset
 
 Properties = dict[str, list[bytes]]
 
-MAX_TREE_BYTES = 1 << 25
-"""Maximum length of a tree in bytes; a longer one ends there."""
+
+@dataclass(frozen=True)
+class RecordLimits:
+    """What one record may hold; a larger one is refused before it is parsed. Raises SgfError for a limit below 1.
+
+    record_bytes: length; a tree that is longer ends there. nodes: semicolons. values: opening brackets. The largest
+    records of real games, reviews with variations at every move, have a tenth of it.
+    """
+
+    record_bytes: int = 1 << 23
+    nodes: int = 100_000
+    values: int = 400_000
+
+    def __post_init__(self) -> None:
+        check_limits(self)
+
+    def check(self, data: bytes) -> None:
+        """Raise SgfError for a record of too many bytes, nodes or values."""
+        if len(data) >= self.record_bytes:
+            raise SgfError(f"{self.record_bytes:,} bytes or more, the limit")
+        for mark, what, limit in ((b";", "nodes", self.nodes), (b"[", "values", self.values)):
+            if (found := data.count(mark)) > limit:
+                raise SgfError(f"{found:,} {what}, more than the limit of {limit:,}")
+
+
+def check_limits(limits: Any) -> None:
+    """Raise SgfError for a field of this dataclass that is below 1."""
+    for name, value in asdict(limits).items():
+        if isinstance(value, int | float) and not value >= 1:
+            raise SgfError(f"limit {name} = {value} is too small: it must be 1 or more")
+
+
+RECORD_LIMITS = RecordLimits()
 
 _BLOCK = 1 << 20
+_NEW_GAME_BYTES = 64  # that the opening of a game may take, about
 # The opening bracket of a tree, or the root of a tree without one (some files of the Fox server).
 _START = re.compile(rb"\(\s*+;|;\s*+(?=(?:GM|FF|SZ)\[[0-9: ]++\])")
 _VALUE = rb"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
@@ -60,21 +92,30 @@ class Line:
     damage: str = ""
 
 
-def split_trees(stream: ByteStream, max_bytes: int = MAX_TREE_BYTES) -> Iterator[bytes]:
-    """Split a stream into the bytes of its game trees, in constant memory.
+def split_trees(stream: ByteStream, max_bytes: int = RECORD_LIMITS.record_bytes) -> Iterator[bytes]:
+    """Split a stream into the bytes of its game trees, in constant memory and linear time.
 
     Text between trees is skipped. A tree that is never closed ends where the next game begins, so that a damaged game
     does not affect others. Its text is returned unchanged; `read_line` reads it in part or rejects it.
     """
-    buffer, at, more = b"", 0, True
+    buffer, at, more, following, skips = b"", 0, True, 0, False
     while True:
-        start, end = _next_tree(buffer, at, max_bytes if more else 0)
+        if skips:  # the rest of a tree that was cut is none
+            found = _NEW_GAME.search(buffer, at)
+            skips, at = not found, found.start() if found else max(at, len(buffer) - _NEW_GAME_BYTES)
+        if skips and not more:
+            return
+        if skips:
+            block = stream.read(_BLOCK)
+            buffer, at, more = buffer[at:] + block, 0, bool(block)
+            continue
+        start, end, following = _next_tree(buffer, at, following, max_bytes if more else 0)
         if end >= 0:
             yield buffer[start:end] if buffer[start] == _PAREN else b"(" + buffer[start:end]
-            at = end
+            skips, at = more and end - start >= max_bytes, end
         elif more:
             block = stream.read(max(_BLOCK, len(buffer) - start))
-            buffer, at, more = buffer[start:] + block, 0, bool(block)
+            buffer, at, more, following = buffer[start:] + block, 0, bool(block), 0
         else:
             return
 
@@ -84,34 +125,38 @@ def first_tree(data: bytes) -> bytes:
     return next(split_trees(io.BytesIO(data)), b"")
 
 
-def _next_tree(buffer: bytes, at: int, max_bytes: int) -> tuple[int, int]:
-    """Start and end of the next tree. An end of -1 asks for more text from the start on.
+def _next_tree(buffer: bytes, at: int, following: int, max_bytes: int) -> tuple[int, int, int]:
+    """Start and end of the next tree, and where the next game after its start begins. An end of -1 asks for more text
+    from the start on.
 
-    A tree that is still open after `max_bytes` bytes ends there.
+    A tree that is still open after `max_bytes` bytes ends there. `following` is what the last call in this buffer
+    returned: a file of open trees is searched for the next game once, not from each tree on.
     """
     found = _START.search(buffer, at)
     if not found:
         paren = buffer.rfind(b"(", at)
-        return (len(buffer) if paren < 0 or len(buffer) - paren > max_bytes else paren), -1
+        return (len(buffer) if paren < 0 or len(buffer) - paren > max_bytes else paren), -1, following
     start = found.start()
-    end = _tree_end(buffer, start)
-    following = _NEW_GAME.search(buffer, start + 1, len(buffer) if end < 0 else end)
-    if following:
-        return start, following.start()
-    if end < 0 and len(buffer) - start >= max_bytes:
-        return start, min(len(buffer), start + max_bytes) if max_bytes else len(buffer)
-    return start, end
+    if following <= start:
+        next_game = _NEW_GAME.search(buffer, start + 1)
+        following = next_game.start() if next_game else len(buffer)
+    end = _tree_end(buffer, start, following)
+    if end < 0 and following < len(buffer):
+        end = following
+    elif end < 0 and len(buffer) - start >= max_bytes:
+        end = min(len(buffer), start + max_bytes) if max_bytes else len(buffer)
+    return start, end, following
 
 
-def _tree_end(buffer: bytes, start: int) -> int:
-    """The position after the tree that begins at `start`, or -1 where the buffer ends first."""
-    plain = _PLAIN_TREE.match(buffer, start)
+def _tree_end(buffer: bytes, start: int, stop: int) -> int:
+    """The position after the tree that begins at `start`, or -1 where it is still open at `stop`."""
+    plain = _PLAIN_TREE.match(buffer, start, stop)
     if plain:
         return plain.end()
     depth, at = int(buffer[start] != _PAREN), start
     while True:
-        at = _TO_PAREN.match(buffer, at).end()  # type: ignore[union-attr]  # matches the empty text too
-        paren = buffer[at : at + 1]
+        at = _TO_PAREN.match(buffer, at, stop).end()  # type: ignore[union-attr]  # matches the empty text too
+        paren = buffer[at : min(at + 1, stop)]
         if paren not in (b"(", b")"):
             return -1
         depth += 1 if paren == b"(" else -1

@@ -15,7 +15,7 @@ from tengen import coords
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.errors import SgfError
 from tengen.handicap import fixed_handicap
-from tengen.sgf.grammar import Line, Properties, read_line
+from tengen.sgf.grammar import RECORD_LIMITS, Line, Properties, RecordLimits, read_line
 from tengen.sgf.info import SgfInfo, read_info, text_of
 
 Moves = npt.NDArray[np.uint16]
@@ -54,8 +54,12 @@ class SgfRecord:
         return sorted(point for point, owner in self.stones.items() if owner == color)
 
 
-def read_record(data: bytes) -> SgfRecord:
+def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
     """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a board from 2x2 to 19x19."""
+    try:
+        limits.check(data)
+    except SgfError as error:
+        raise SgfProblem("record too large", str(error)) from None
     try:
         line = read_line(data)
     except SgfError as error:
@@ -98,12 +102,14 @@ def read_setup(nodes: Iterable[Properties], size: int) -> tuple[dict[int, int], 
 
 def setup_points(node: Properties, name: str, size: int) -> list[int]:
     """The points of a setup property: single points and rectangles `dd:ff`. Raises SgfProblem."""
-    points = []
+    points: list[int] = []
     for value in node.get(name, ()):
         corner, _, other = value.partition(b":")
         ends = [point_of(end, size) for end in (corner, other or corner)]
         if size * size in ends:
             raise SgfProblem("a point off the board", f"{name}[{value[:12].decode('ascii', 'replace')}]")
+        if len(points) > size * size:  # rectangles that cover the board again and again
+            raise SgfProblem("more stones than points", f"{len(node[name]):,} values of {name} in one node")
         rows, columns = (sorted(part) for part in zip(*(divmod(end, size) for end in ends), strict=True))
         points += [r * size + c for r in range(rows[0], rows[1] + 1) for c in range(columns[0], columns[1] + 1)]
     return points

@@ -15,7 +15,7 @@ from sgfmill import sgf_grammar
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError
 from tengen.game import BLACK, WHITE, Game
-from tengen.sgf.grammar import Properties, declared_charset, first_tree, read_line, without_half_brackets
+from tengen.sgf.grammar import RECORD_LIMITS, Properties, declared_charset, first_tree, read_line, without_half_brackets
 from tengen.sgf.info import SgfInfo, raw_text, read_info, root_properties, text_of
 from tengen.sgf.main_line import SgfProblem, board_size, missing_handicap, move_of, player, point_of, setup_points
 from tengen.sgf.values import Result, guess_charset, result
@@ -419,6 +419,7 @@ def read_tree(data: bytes) -> GameTree:
     Go on a board from 2x2 to 19x19.
     """
     text = first_tree(data)
+    RECORD_LIMITS.check(text)
     mended = without_half_brackets(text)
     if all(mended.count(mark) == text.count(mark) for mark in (b"[", b"]", b"\\")):
         mended = text  # no character of two bytes contains a bracket, so the grammar can read the original bytes

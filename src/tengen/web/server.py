@@ -16,6 +16,7 @@ from nicegui import Client, app, ui
 from tengen.errors import TengenError
 from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
+from tengen.web.guard import Guard, own_address
 from tengen.web.page import Page
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
@@ -58,12 +59,14 @@ def serve(
     port: int,
     open_browser: bool = False,
     min_seconds: float = MIN_MOVE_SECONDS,
+    token: str = "",
 ) -> None:
-    """Serve the page at http://host:port until interrupted.
+    """Serve the page at http://host:port until interrupted, to browsers that know the `token` if there is one.
 
     `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab,
     `min_seconds` the minimum time of an engine move. Nothing that a page sends is used as a path or as markup.
     """
+    app.add_middleware(Guard, token=token, port=port)
     sessions = SessionCache()
     pages: WeakSet[Page] = WeakSet()
 
@@ -100,7 +103,7 @@ def serve(
             favicon=ICON,
             dark=None,
             reload=False,
-            show=open_browser,
+            show=(f"/?token={token}" if token else "/") if open_browser else False,
             show_welcome_message=False,
         )
 
@@ -142,7 +145,7 @@ def _connected(client: Client, page: Page, sessions: SessionCache) -> None:
     page.wake_up()
 
 
-def address(host: str, port: int) -> str:
-    """The address to type into a browser."""
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}"
+def address(host: str, port: int, token: str = "") -> str:
+    """The address to type into a browser, of another computer too where the server listens on all addresses."""
+    shown = own_address() if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}" + (f"/?token={token}" if token else "")
