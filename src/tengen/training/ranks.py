@@ -23,7 +23,8 @@ from tengen.errors import TengenError
 from tengen.machine import when_parent_ends
 
 _PATIENCE = 20.0  # seconds in which a follower ends after the last step
-_FOREVER = timedelta(days=7)  # while rank 0 validates; the end of a process breaks the connection at once
+FOREVER = timedelta(days=7)
+"""Followers wait while rank 0 validates; the end of a process breaks the connection at once."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Environment(LightningEnvironment):
 
 def ddp() -> DDPStrategy:
     """Each rank holds the network; gradients are averaged. Heads without a loss have no gradient in any rank."""
-    return DDPStrategy(timeout=_FOREVER, find_unused_parameters=True)
+    return DDPStrategy(timeout=FOREVER, find_unused_parameters=True)
 
 
 class Followers:
