@@ -69,7 +69,7 @@ def _cost(trainer: Trainer[TensorBatch], planes: str) -> str:
     from tengen.networks.registry import mac_count, parameter_count
 
     network, inputs = copy.deepcopy(trainer.average).cpu().eval(), plane_set(planes)
-    edge = getattr(network, "edge", 19)  # some networks take one size alone
+    edge = getattr(network, "edge", None) or 19  # some networks take one size alone
     millions = mac_count(network, len(inputs.planes), len(inputs.scalars), edge) / 1e6
     cost = f"{millions:,.0f} M" if millions >= 10 else f"{millions:.2g} M"
     return f"{parameter_count(network):,} parameters, {cost} multiplications a position at {edge}x{edge}"
