@@ -4,9 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tengen.disk import PARTIAL, locked, try_lock, write_text, write_whole
+from tengen.disk import PARTIAL, json_text, locked, try_lock, write_text, write_whole
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -73,3 +74,8 @@ input()
         holder.wait()
     with locked(path) as free:
         assert free
+
+
+def test_json_has_no_nan() -> None:
+    value = {"a": [1.5, float("nan"), {"b": (float("-inf"),)}], "c": "NaN", "d": np.float64("nan")}
+    assert json_text(value) == '{"a": [1.5, null, {"b": [null]}], "c": "NaN", "d": null}'

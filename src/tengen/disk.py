@@ -1,12 +1,15 @@
-"""Atomic writes, and file locks that the system releases when a process ends."""
+"""Atomic writes, JSON, and file locks that the system releases when a process ends."""
 
 from __future__ import annotations
 
 import errno
+import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -40,6 +43,29 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> Path:
     with write_whole(path, durable=durable) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
+
+
+def file_name(name: str) -> str:
+    """`name`, if a file or folder of this name lies within its folder. Raises ValueError for a path and for nothing."""
+    if not name.strip(". ") or len(name) > 200 or any(letter in "/\\:" or ord(letter) < 32 for letter in name):
+        raise ValueError("it becomes the name of a file: give 1 to 200 characters, none of them a slash or a colon")
+    return name
+
+
+def json_text(value: object, **form: Any) -> str:
+    """A value as JSON, with null for numbers that are not finite: JSON has no NaN. `form` as of `json.dumps`."""
+    try:
+        return json.dumps(value, allow_nan=False, **form)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, **form)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def try_lock(path: Path) -> BaseFileLock | None:

@@ -35,6 +35,10 @@ class GtpError(TengenError, ValueError):
     """A GTP command that cannot be carried out; its text follows the question mark."""
 
 
+class TrainingDiverged(TengenError, ArithmeticError):
+    """The loss or a weight of a network in training is infinite or no number."""
+
+
 class MissingExtra(TengenError, ImportError):
     """A feature needs an optional extra that is not installed."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
+import subprocess
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -32,6 +34,20 @@ def processor_name() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+@cache
+def source_commit() -> str:
+    """The commit of the code, with `+` where files differ from it; empty for an installed package."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
 
 
 def available_memory() -> int:

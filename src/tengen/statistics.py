@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.special import bdtrc, betainc  # scipy.stats has the same functions, and takes a second to import
+import numpy as np
 
 Z95 = 1.959963984540054  # the normal distribution's 97.5% point
 _DECIDED = 2 * 0.25  # the variance of two decided games between equals
@@ -42,8 +42,11 @@ class Tally:
         return elo(self.score), elo(low), elo(high)
 
     def superiority(self) -> float:
-        """Probability in 0..1 that the player is the stronger one, from the decided games (Beta, uniform prior)."""
-        return float(betainc(self.losses + 1, self.wins + 1, 0.5))
+        """Probability in 0..1 that the player is the stronger one, from the decided games (Beta, uniform prior).
+
+        The integral of the Beta density with whole parameters is a binomial tail.
+        """
+        return binomial_tail(self.losses + 1, self.wins + self.losses + 1)
 
 
 def wilson(points: float, games: int, draws: float = 0, z: float = Z95) -> tuple[float, float]:
@@ -84,4 +87,8 @@ def elo(score: float) -> float:
 
 def binomial_tail(wins: int, games: int) -> float:
     """The probability that at least `wins` of `games` fair coins show heads: a one-sided sign test."""
-    return float(bdtrc(wins - 1, games, 0.5))
+    if wins <= 0:
+        return 1.0
+    heads = np.arange(1, games + 1)
+    logs = np.cumsum(np.log(games + 1 - heads) - np.log(heads)) - games * math.log(2)
+    return float(np.exp(logs[wins - 1 :]).sum())

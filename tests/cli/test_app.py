@@ -15,6 +15,7 @@ import pytest
 
 from tengen.cli import app
 from tengen.errors import StoreError
+from tengen.runs.interruption import Terminated
 
 GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
 
@@ -38,6 +39,30 @@ def test_every_verb_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None
     assert f"tengen {name}" in text
     doc = importlib.import_module(app.VERBS[name].module).command.__doc__
     assert doc and doc.split()[0] in text
+
+
+@pytest.mark.parametrize(("interruption", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_an_interruption_has_a_status_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException], status: int
+) -> None:
+    def command(number: int = 3) -> None:
+        """Is interrupted."""
+        raise interruption
+
+    fake_verb(monkeypatch, command)
+    assert app.main(["fake", "--number", "4"]) == status
+
+
+def test_the_end_of_a_file_is_no_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint of 0 bytes ended `tengen train` with status 130, in silence."""
+
+    def command() -> None:
+        """Reads what is not there."""
+        raise EOFError("Ran out of input")
+
+    fake_verb(monkeypatch, command)
+    with pytest.raises(EOFError, match="Ran out of input"):
+        app.main(["fake"])
 
 
 def test_a_paragraph_of_a_help_text_fills_its_lines(

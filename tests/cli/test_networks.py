@@ -5,17 +5,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from training.small_run import settings_of, write_store
+from training.small_run import random_record, settings_of, write_store
 
 from tengen.cli import evaluate
 from tengen.cli.app import main
 from tengen.data.record import GameRecord, pack_moves
+from tengen.data.split import choose
 from tengen.data.store import Store, StoreWriter
 from tengen.evaluators import network_file
+from tengen.evaluators.network_file import Card
+from tengen.training.card import games_learnt, share_learnt
 from tengen.training.config import RunConfig
 from tengen.training.metrics import PredictionResults
 
@@ -110,9 +114,56 @@ def test_evaluate_says_which_boards_a_network_never_learnt(
 ) -> None:
     with StoreWriter(tmp_path / "mixed") as writer:
         writer.add(next(iter(Store.open(store))))
-        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=1))
+        writer.add(GameRecord(9, pack_moves([0, 1], [40, 41]), hash=2))
     assert main(["evaluate", "mine", str(tmp_path / "mixed"), "--json"]) == 0
-    assert capsys.readouterr().err == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it\n"
+    boards, learnt = capsys.readouterr().err.splitlines()
+    assert boards == "mine learnt 7x7: 1 of the store's 2 games are 9x9, new to it"
+    assert learnt.startswith(
+        f"warning: it learnt from about 50% of the games of {tmp_path / 'mixed'}, and holds none out:"
+    )
+
+
+@pytest.mark.parametrize("fraction", [None, 0.25])
+def test_games_that_a_network_learnt_from_do_not_judge_it(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fraction: float | None
+) -> None:
+    """Its own store, another that shares games with it, one that shares none, and a card that only names the store."""
+    games, card = Store.open(store), Card(name="x", family="", config={}, plane_set="", board_sizes=[7])
+    rows = np.flatnonzero(choose(games.hashes, "train", fraction) if fraction else np.ones(60, bool))
+    card = card.model_copy(update={"provenance": {"games": games_learnt(games, rows, fraction)}})
+    with StoreWriter(tmp_path / "half") as half, StoreWriter(tmp_path / "new") as new:
+        for seed in range(60):
+            (half if seed < 30 else new).add(random_record(seed))
+            new.add(random_record(100 + seed))
+    for path in (store, tmp_path / "half", tmp_path / "new"):
+        found = evaluate._Games.choose(Store.open(path), card, "auto")
+        said = capsys.readouterr().err
+        assert found.split == ("validation" if fraction else "all") and "it learnt from" in said
+        assert said.startswith("warning: ") == (fraction is None), path
+        if fraction:
+            assert not set(Store.open(path).hashes[found.sampler().game_rows]) & set(games.hashes[rows])
+    with StoreWriter(tmp_path / "other") as other:
+        for seed in range(200, 230):
+            other.add(random_record(seed))
+    assert evaluate._Games.choose(Store.open(tmp_path / "other"), card, "auto").split == "all"
+    assert not capsys.readouterr().err
+    assert evaluate._Games.choose(games, card, "all").split == "all"
+    assert capsys.readouterr().err.startswith("warning: ")
+    old = card.model_copy(update={"provenance": {}, "data": f"the games of {store.name}"})
+    assert evaluate._Games.choose(games, old, "validation").fraction == 0.02
+    assert evaluate._Games.choose(games, old, "auto").split in ("validation", "all")
+    assert "it learnt from the games of" in capsys.readouterr().err
+
+
+def test_a_sample_of_the_hashes_tells_the_share_of_shared_games() -> None:
+    """5,000 games learnt from, of which the card keeps 512; another store has 3,000, a fifth of them the same."""
+    random = np.random.default_rng(0)
+    hashes = random.integers(0, 2**64, 10_000, np.uint64)
+    learnt = SimpleNamespace(hashes=hashes[:5000], path=Path("x"), manifest={"shards": []})
+    games = games_learnt(learnt, np.arange(5000), 0.02)  # type: ignore[arg-type]
+    assert len(games["sample"]) < 6000 and not games["complete"]
+    assert share_learnt(games, hashes[4400:7400]) == pytest.approx(0.2, abs=0.06)
+    assert share_learnt(games, hashes[5000:]) == 0
 
 
 def test_an_interval_without_ends_is_valid_json(

@@ -1,5 +1,6 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
+import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,13 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "mine.yaml"
     path.write_text(RECIPE)
     return path
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "", "a\\b", "C:x", "x" * 201])
+def test_a_name_is_no_path(name: str) -> None:
+    """It would be written outside of the folder of the run."""
+    with pytest.raises(RecipeError, match=r"name: it becomes the name of a file: give .* none of them a slash"):
+        load_recipe("tiny", [f"name={json.dumps(name)}"])
 
 
 @pytest.mark.parametrize("name", recipe_names())

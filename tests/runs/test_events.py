@@ -25,6 +25,18 @@ def test_what_comes_again_is_dropped(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_damaged_lines_cost_themselves_alone(tmp_path: Path) -> None:
+    """What follows them is kept, and so is the file that was damaged."""
+    path = tmp_path / "log.jsonl"
+    lines = [b'{"event": "a", "step": 1}', b'{"event": "a", "st', b"\xff\x00", b"[1]", b'{"event": "a"}', b"7"]
+    path.write_bytes(b"\n".join([*lines, b'{"event": "a", "step": 2, "x": NaN}', b'{"eve']))
+    assert [event["step"] for event in read_events(tmp_path, "a")] == [1, 2]
+    damaged = path.read_bytes()
+    EventLog(tmp_path, 2, tensorboard=False).close()
+    assert path.read_bytes() == b'{"event": "a", "step": 1}\n{"event": "a", "step": 2, "x": null}\n'
+    assert (tmp_path / "log.jsonl.damaged").read_bytes() == damaged
+
+
 def test_curves_keep_what_the_log_keeps(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

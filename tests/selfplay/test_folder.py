@@ -86,4 +86,4 @@ def test_tidying_keeps_the_first_the_newest_and_the_rated(tmp_path: Path) -> Non
             path.touch()
     folder.tidy(9, 2, {4})
     assert [cycle for cycle, _ in folder.networks()] == [0, 4, 8, 9]
-    assert [cycle for cycle, _ in folder.saved_checkpoints()] == [9]
+    assert [cycle for cycle, _ in folder.saved_checkpoints()] == [8, 9], "one more, in case the newest is damaged"

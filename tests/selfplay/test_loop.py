@@ -21,7 +21,7 @@ import pytest
 import torch
 
 from tengen.data.store import Store
-from tengen.errors import RecipeError, TengenError
+from tengen.errors import RecipeError, TengenError, TrainingDiverged
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import read_card
 from tengen.game import Game
@@ -92,6 +92,14 @@ def unbroken(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", str(out.parent / "cache"))
         run(recipe, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def small(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the settings SMALL."""
+    out = tmp_path_factory.mktemp("small") / "run"
+    run(recipe, out, *SMALL)
     return out
 
 
@@ -172,7 +180,7 @@ def test_what_the_recipe_says_of_the_network_may_change_afterwards(
     assert (
         card.reproduce == "tengen zero micro.yaml --set 'card.search={c_puct: 0.7}' --set 'card.data=games of its own'"
     )
-    same = {name: getattr(before, name) for name in ("search", "data", "reproduce")}
+    same = {name: getattr(before, name) for name in ("search", "data", "reproduce", "provenance")}
     assert card.model_copy(update=same) == before
 
 
@@ -265,13 +273,13 @@ def test_killed_again_and_again_it_ends_as_the_unbroken_run(
 
 
 @pytest.mark.timeout(120)
-def test_ctrl_c_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
+def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
     process = start(recipe, tmp_path / "run")
-    until = time.monotonic() + 60
+    until = time.monotonic() + 90
     while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 143
     run(recipe, tmp_path / "run")
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
@@ -352,6 +360,18 @@ def test_a_helper_rates_what_is_there_once_its_cycle_is_over(
     assert 3600 * rated.hours == pytest.approx(sum(sum(event["seconds"].values()) for event in events_of(out)))
 
 
+def test_a_network_that_diverges_never_plays(recipe: Path, tmp_path: Path) -> None:
+    """The run stops before it is promoted, and goes on with another learning rate."""
+    out = tmp_path / "run"
+    with pytest.raises(TrainingDiverged, match=r"a lower --set learn\.optimizer\.lr"):
+        run(recipe, out, *SMALL, "learn.optimizer.lr_rest=1e30")
+    assert not events_of(out) and not SelfPlayFolder(out).saved_checkpoints()
+    assert [number for number, _ in SelfPlayFolder(out).networks()] == [0]
+    path = run(recipe, out, *SMALL)
+    assert [event["played_before"] for event in events_of(out)] == [8, 0], "its games are kept"
+    assert np.isfinite(load_evaluator(path).evaluate([Game(5)]).policy).all()
+
+
 def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_path: Path) -> None:
     gate = "gate={games: 2, score: 1, confidence: 0.9999}"
     made = run(recipe, tmp_path / "run", *SMALL, "cycles=3", gate)
@@ -361,11 +381,29 @@ def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_pa
     assert read_card(made).name == "micro"
 
 
-def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04"])
+def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Path, damage: bytes) -> None:
+    """In its second cycle the log of the first one is no JSON any more, and the newest checkpoint is damaged."""
+    out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
+    shutil.copytree(small, out)
+    lines = (out / "log.jsonl").read_text().splitlines()
+    kept = [line[: len(line) // 2] if '"cycle": 0' in line else line for line in lines if '"cycle": 1' not in line]
+    (out / "log.jsonl").write_text("\n".join(kept) + "\n")
+    folder.checkpoint(2).unlink()
+    folder.network(2).unlink()
+    folder.checkpoint(1).write_bytes(damage)
+    path = run(recipe, out, *SMALL)
+    found, expected = what_was_made(out), what_was_made(small)
+    assert_same({**found, "cycles": found["cycles"][1:]}, {**expected, "cycles": expected["cycles"][1:]})
+    assert [event.get("lost", False) for event in events_of(out)] == [True, False]
+    assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
+
+
+def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path, tmp_path: Path) -> None:
     """Of the networks that the same run makes without."""
-    plain = run(recipe, tmp_path / "plain", *SMALL)
+    plain = small / "nets" / "micro.onnx"
     mean = run(recipe, tmp_path / "mean", *SMALL, "learn.swa=2")
-    before, last = (load_module(SelfPlayFolder(tmp_path / "plain").network(number)).state_dict() for number in (1, 2))
+    before, last = (load_module(SelfPlayFolder(small).network(number)).state_dict() for number in (1, 2))
     found = load_module(mean).state_dict()
     assert any(not torch.equal(before[name], last[name]) for name in found)
     bias = [name for name in found if name.endswith("bias")]  # filters are kept at norm 1, with a gain

@@ -24,18 +24,20 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from tengen import disk  # noqa: E402
 from tengen.cli.app import main  # noqa: E402
 from tengen.data.store import Store, StoreWriter  # noqa: E402
-from tengen.errors import RecipeError, StoreError  # noqa: E402
+from tengen.errors import NetworkError, RecipeError, StoreError, TrainingDiverged  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
 from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
 from tengen.evaluators.torch import TorchEvaluator  # noqa: E402
 from tengen.game import Game  # noqa: E402
+from tengen.networks.export import export  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, checkpoints  # noqa: E402
+from tengen.training import supervised  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
-from tengen.training.trainer import Callback, Trainer, make_fabric  # noqa: E402
+from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -247,6 +249,44 @@ def test_a_plateau_outlives_a_stop(
     assert_same_end(tmp_path / "0", tmp_path / "1")
 
 
+def test_a_run_that_diverges_keeps_its_checkpoint_and_goes_on_with_another_rate(
+    unbroken: Path, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends as if it had never diverged."""
+    monkeypatch.setitem(CALLBACKS._parts, "stop-at", StopAt)
+    folder, training = tmp_path / "run", settings["training"]
+    settings["training"] = {**training, "callbacks": {"stop-at": {"step": 10}}}
+    with pytest.raises(KeyboardInterrupt), pytest.MonkeyPatch.context() as stopping:
+        stopping.setattr(supervised.ShutdownFlag, "check", _interrupt)
+        train(RunConfig.model_validate(settings), folder, show_progress=False)
+    before = {path.name: path.read_bytes() for path in (folder / "checkpoints").iterdir()}
+    settings["training"] = {**training, "optimizer": {"lr_rest": 1e30}, "checkpoint_minutes": 1e-9}
+    message = (
+        r"training diverged: .* is not finite at step 1\d; .*a lower --set training\.optimizer\.lr=\.\.\. \(now 0\.02\)"
+    )
+    with pytest.raises(TrainingDiverged, match=message):
+        train(RunConfig.model_validate(settings), folder, show_progress=False)
+    assert {path.name: path.read_bytes() for path in (folder / "checkpoints").iterdir()} == before
+    settings["training"] = training
+    train(RunConfig.model_validate(settings), folder, show_progress=False)
+    assert_same_end(unbroken, folder)
+
+
+def _interrupt(_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_network_that_is_not_finite_is_not_written(run: RunConfig, tmp_path: Path) -> None:
+    """Nor its checkpoint, whatever the last loss was."""
+    trainer = make_trainer(run, open_samplers(run).train.plane_set)
+    next(trainer.average.parameters()).data[0] = float("nan")
+    with pytest.raises(TrainingDiverged, match="a weight is not finite"):
+        trainer.save(tmp_path / "step-1.ckpt")
+    with pytest.raises(NetworkError, match=r"x\.onnx is not written: the network has weights that are infinite"):
+        export(trainer.average, 22, 10, tmp_path / "x.onnx", {})
+    assert not list(tmp_path.iterdir())
+
+
 def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunConfig, tmp_path: Path) -> None:
     folder = tmp_path / "stopped"
     args = command(store, folder, log_every=1)
@@ -306,6 +346,22 @@ def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunC
     torch.save({"state_dict": {}, "global_step": 30, "run": {}}, path)  # the form of Lightning's Trainer
     with pytest.raises(RecipeError, match="another version of Tengen; give another folder with --out"):
         train(run, tmp_path / "run", show_progress=False)
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "one bit"])
+def test_the_newest_checkpoint_that_can_be_read_is_taken(unbroken: Path, tmp_path: Path, damage: str) -> None:
+    """PyTorch itself reads weights with a wrong bit without a word."""
+    (_, good) = checkpoints(unbroken / "checkpoints")[-1]
+    data = bytearray(good.read_bytes())
+    if damage == "one bit":
+        data[len(data) // 2] ^= 1
+    (tmp_path / "step-00000040.ckpt").write_bytes({"empty": b"", "cut": data[: len(data) // 2]}.get(damage, data))
+    with pytest.raises(DamagedCheckpoint, match=r"step-00000040\.ckpt is damaged: "):
+        newest_checkpoint(tmp_path)
+    shutil.copyfile(good, tmp_path / "step-00000030.ckpt")
+    found = newest_checkpoint(tmp_path)
+    assert found is not None and found[0].stem == "step-00000030" and found[1]["step"] == 30
+    assert newest_checkpoint(tmp_path / "nowhere") is None
 
 
 def test_another_recipe_in_the_same_folder_is_refused(unbroken: Path, settings: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ import tengen
 from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
 from tengen.analysis.query import Query, QueryError, Turn, read_query
 from tengen.analysis.report import no_results, report
+from tengen.disk import json_text
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
@@ -321,7 +322,7 @@ class AnalysisServer:
         self._send({"id": query_id, "field": error.field, "error": str(error)})
 
     def _send(self, fields: Fields) -> None:
-        text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+        text = json_text(fields, sort_keys=True, separators=(",", ":"))
         if self.settings.front.get("logAllResponses"):
             logger.warning("response: %s", text)
         elif ("error" in fields or "warning" in fields) and self.settings.front.get("logErrorsAndWarnings", True):

@@ -8,6 +8,7 @@ the word that follows the command.
 from __future__ import annotations
 
 import errno
+import functools
 import importlib
 import os
 import re
@@ -18,9 +19,11 @@ from dataclasses import dataclass
 
 import tengen
 from tengen.errors import MissingExtra, TengenError, unknown_name
+from tengen.runs.interruption import Terminated
 
 EXIT_USER_ERROR = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,15 @@ VERBS = {
     "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 
-# Packages that only the extra [train] brings.
-_TRAIN_PACKAGES = frozenset({"torch", "lightning_fabric", "tensorboard"})
+# Packages beyond a player's install, and the extras that bring them.
+_EXTRAS = {"torch": "train", "lightning_fabric": "train", "tensorboard": "train", "pyarrow": "data"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tengen` with these arguments (by default those of the process) and return its exit status.
 
-    0: success. 2: an error that the user can correct, one line on stderr. 130: an interruption by Ctrl-C. With
-    `--debug` anywhere an error prints its traceback.
+    0: success. 2: an error that the user can correct, one line on stderr. 130: an interruption by Ctrl-C, 143: by
+    SIGTERM. With `--debug` anywhere an error prints its traceback.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     return guarded(lambda: _dispatch([arg for arg in given if arg != "--debug"]), debug="--debug" in given)
@@ -72,8 +75,8 @@ def guarded(work: Callable[[], int], *, debug: bool) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as interruption:
+        return EXIT_TERMINATED if isinstance(interruption, Terminated) else EXIT_INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -104,15 +107,27 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     command: Callable[..., object] = module.command
     if args and args[0] in (further := getattr(module, "SUBCOMMANDS", {})):
         command, name, args = further[args[0]], f"{name} {args[0]}", args[1:]
+    ended: list[BaseException] = []  # Typer would make another exception, or a status, of these
+
+    @functools.wraps(command)
+    def noted(*values: object, **options: object) -> object:
+        try:
+            return command(*values, **options)
+        except (KeyboardInterrupt, EOFError) as error:
+            ended.append(error)
+            raise
+
     program = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    program.command(help=_paragraphs(command.__doc__ or ""))(command)
+    program.command(help=_paragraphs(command.__doc__ or ""))(noted)
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
         message: str = getattr(error, "format_message", error.__str__)()
         raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
     except typer.Abort:
-        raise KeyboardInterrupt from None
+        raise (ended or [KeyboardInterrupt()])[0] from None
+    if ended:
+        raise ended[0]
     return status if isinstance(status, int) else 0
 
 
@@ -133,8 +148,8 @@ def _report(error: Exception) -> int:
     """Print an error that the user can correct as one line; raise any other again."""
     if isinstance(error, TengenError):
         message = str(error)
-    elif isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _TRAIN_PACKAGES:
-        message = str(MissingExtra("this command", "train"))
+    elif isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get((error.name or "").split(".")[0])):
+        message = str(MissingExtra("this command", extra))
     elif isinstance(error, OSError):
         message = _os_message(error)
     else:

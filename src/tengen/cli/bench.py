@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from rich.text import Text
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
 from tengen.benchmark.training import Encoding, Estimate
+from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, read_card
@@ -76,7 +76,7 @@ def command(
             figures = measure_all(networks, own, seconds, say)
             figures.missing += [f"{name}: {_ONLY_NETWORKS}" for name in recipe_names() if name not in recipes]
     if as_json:
-        print(json.dumps(figures.as_dict()))
+        print(json_text(figures.as_dict()))
     else:
         _print(figures, console)
 

@@ -1,11 +1,12 @@
 """`tengen evaluate`: how well a network predicts the games of a store."""
 
-import json
+from __future__ import annotations
+
 import math
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import typer
@@ -14,14 +15,18 @@ from rich.table import Table
 
 from tengen.cli.nets import find_file
 from tengen.data.sampler import Sampler
+from tengen.data.split import Split, choose
 from tengen.data.store import Store
+from tengen.disk import json_text
 from tengen.errors import NetworkError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, read_card
-from tengen.evaluators.playout_file import find_playout, is_playout
+from tengen.evaluators.playout_file import find_playout, is_playout, read_playout_card
 from tengen.machine import Device
+from tengen.training.card import share_learnt
+from tengen.training.config import DEFAULT_FRACTION
 from tengen.training.metrics import Estimate, PredictionResults, measure
 
 _NAMES = {
@@ -43,6 +48,10 @@ def command(
     ],
     store: Annotated[Path, typer.Argument(help="a game store")],
     positions: Annotated[int | None, typer.Option(min=1, help="only the first so many; all games unless given")] = None,
+    split: Annotated[
+        Literal["auto", "train", "validation", "all"],
+        typer.Option(help="games: those held out of training, or all; auto: held out where it learnt from this store"),
+    ] = "auto",
     every: Annotated[bool, typer.Option("--all-positions", help="draw from all positions, not one a game")] = False,
     seed: Annotated[int, typer.Option(help="which positions are drawn")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
@@ -56,28 +65,62 @@ def command(
         find_file(network, "uniform")
     games = Store.open(store)
     if is_playout(network):
-        name, judgement = _judge_playout(network, games, batch, seed, every, positions)
+        card = read_playout_card(find_playout(network))
+        name, judgement = _judge_playout(network, _Games.choose(games, card, split), batch, seed, every, positions)
     else:
-        name, judgement = _judge_network(network, games, device, batch, seed, every, positions)
+        name, judgement = _judge_network(network, games, split, device, batch, seed, every, positions)
     if as_json:
-        print(json.dumps(_as_json(name, judgement)))
+        print(json_text(_as_json(name, judgement)))
     else:
         _print(name, judgement)
 
 
 def _judge_network(
-    network: str, store: Store, device: Device, batch: int, seed: int, every: bool, positions: int | None
+    network: str, store: Store, split: str, device: Device, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, PredictionResults]:
     evaluator = load_evaluator(network, device, batch=batch)
-    if isinstance(evaluator, NetworkFileEvaluator):
-        _warn_of_boards(read_card(evaluator.path), store)
+    card = read_card(evaluator.path) if isinstance(evaluator, NetworkFileEvaluator) else None
+    if card is not None:
+        _warn_of_boards(card, store)
+    games = _Games.choose(store, card, split)
     chosen = evaluator.on(int(store.column("size").max()))
     if chosen.has_optimism:  # as without search
         chosen.policy_optimism = RAW_OPTIMISM
     planes = chosen.plane_set
-    sampler = Sampler(store, "all", planes, batch, seed, symmetries=False, one_per_game=not every)
+    sampler = games.sampler(planes, batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"judging {evaluator.name} on {sampler.games:,} games"):
         return evaluator.name, measure(evaluator, sampler, positions)
+
+
+@dataclass(frozen=True)
+class _Games:
+    """The games of a store that judge a network."""
+
+    store: Store
+    split: Split
+    fraction: float
+
+    @classmethod
+    def choose(cls, store: Store, card: Card | None, split: str) -> _Games:
+        """The games of `split`; of `auto` those that the network did not learn from, as far as its card tells."""
+        learnt = card.provenance.get("games") if card else None
+        fraction: float | None = DEFAULT_FRACTION
+        if learnt:
+            share, fraction = share_learnt(learnt, store.hashes), learnt["validation_fraction"]
+        else:  # a card of an earlier version names the store alone
+            share = float(card is not None and card.data.startswith(f"the games of {store.path.name}"))
+        known = f"it learnt from {'the' if share == 1 else f'about {share:.0%} of the'} games of {store.path}"
+        held_out = fraction is not None and choose(store.hashes, "validation", fraction).any()
+        if split == "auto" and share and held_out:
+            print(f"{known}: judged on those that were held out; --split all takes all games", file=sys.stderr)
+            return cls(store, "validation", fraction or 0)
+        if share and split != "validation":
+            why = "" if split != "auto" else ", and holds none out"
+            print(f"warning: {known}{why}: it predicts them better than games that it does not know", file=sys.stderr)
+        return cls(store, cast("Split", "all" if split == "auto" else split), fraction or DEFAULT_FRACTION)
+
+    def sampler(self, planes: str = "tengen", **options: Any) -> Sampler:
+        return Sampler(self.store, self.split, planes, symmetries=False, validation_fraction=self.fraction, **options)
 
 
 def _warn_of_boards(card: Card, store: Store) -> None:
@@ -92,12 +135,12 @@ def _warn_of_boards(card: Card, store: Store) -> None:
 
 
 def _judge_playout(
-    name: str, store: Store, batch: int, seed: int, every: bool, positions: int | None
+    name: str, games: _Games, batch: int, seed: int, every: bool, positions: int | None
 ) -> tuple[str, PredictionResults]:
     from tengen.training.linear import judge_playout
 
     path = find_playout(name)
-    sampler = Sampler(store, "all", batch_size=batch, seed=seed, symmetries=False, one_per_game=not every)
+    sampler = games.sampler(batch_size=batch, seed=seed, one_per_game=not every)
     with Console(stderr=True).status(f"judging {path.stem} on {sampler.games:,} games"):
         return path.stem, judge_playout(path, sampler, positions)
 

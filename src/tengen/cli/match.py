@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -104,13 +103,13 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     from tengen.ratings.duplicate_games import duplicate_games
     from tengen.ratings.pool import Pool, match_games
     from tengen.ratings.report import write_report
+    from tengen.runs.interruption import sigterm_interrupts
 
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the report is written
     try:
-        with nullcontext() if quiet else Display(match) as display:
+        with sigterm_interrupts(), nullcontext() if quiet else Display(match) as display:
             figures = play_match(match, folder, InWorkers(workers), display)
     except KeyboardInterrupt:
         where = f"the games are in {folder}, and the same command goes on with the rest"
@@ -119,7 +118,6 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     finally:
         if (folder / "summary.json").exists():
             write_report(folder)
-        signal.signal(signal.SIGTERM, before)
     print(report(figures))
     if more := len(read_folder(folder)[1]) - figures["games"]:
         others = "1 game in the folder is" if more == 1 else f"{more} games in the folder are"

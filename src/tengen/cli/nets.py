@@ -3,7 +3,6 @@
 `nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.disk import json_text
 from tengen.errors import IllegalMove, NetworkError, SgfError, suggestion
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.evaluator import RAW_OPTIMISM
@@ -168,7 +168,7 @@ def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: b
     chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
     found = raw_outputs(load_evaluator(name, "cpu", precision="f32"), game, chosen, optimism)
     if as_json:
-        print(json.dumps([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
+        print(json_text([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
     else:
         print("\n\n".join(one.text() for one in found))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tengen.disk import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +122,7 @@ def _anchor(anchor: str | None, pool: Pool, size: int) -> str | None:
 
 
 def _json(found: Sequence[Standings]) -> str:
-    return json.dumps({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=False)
+    return json_text({"sizes": [one.as_dict() for one in found]}, indent=1, ensure_ascii=False)
 
 
 def _write_csv(path: Path, found: Sequence[Standings]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tengen.disk import json_text
 from tengen.recipes.loader import FOLDER, load_recipe, network_cost, network_fields, read_recipe, recipe_names
 
 
@@ -23,7 +23,7 @@ def command(
     """
     rows = [row for name in recipe_names() if (row := about(name))["paper"] or not published]
     if as_json:
-        print(json.dumps(rows, indent=1))
+        print(json_text(rows, indent=1))
         return
     table = Table(title="Recipes", title_justify="left")
     for heading in ("name", "kind", "paper", "network", "parameters", "MMAC", "hours"):

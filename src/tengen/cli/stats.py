@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from tengen.data.stats import LENGTH_STEP, StoreStats, collect
 from tengen.data.store import Store
+from tengen.disk import json_text
 from tengen.sgf.values import rank_strength
 
 _BAR = 18
@@ -28,7 +28,7 @@ def command(
     """Print statistics of a game store: games, board sizes, ranks, results, lengths and dates."""
     stats = collect(Store.open(store))
     if as_json:
-        print(json.dumps(stats.as_dict(), indent=1, ensure_ascii=False))
+        print(json_text(stats.as_dict(), indent=1, ensure_ascii=False))
     else:
         _print(store, stats, Console())
 

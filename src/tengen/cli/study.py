@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
 from tengen.errors import RecipeError
-from tengen.runs.interruption import interrupt_after
+from tengen.runs.interruption import interrupt_after, sigterm_interrupts
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import Study, load_study, study_names
 
@@ -65,17 +64,14 @@ def command(
 def _run(folder: StudyFolder, only: list[str], hours: float | None) -> None:
     from tengen.cli.app import main
 
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with interrupt_after(None if hours is None else 3600 * hours) as time_is_up, report_interruption(folder.path):
-            try:
-                run_study(folder, main, only, lambda line: print(line, file=sys.stderr, flush=True))
-            except KeyboardInterrupt:
-                if not time_is_up.is_set():
-                    raise
-                print(f"stopped after {hours:g} hours; the same command goes on", file=sys.stderr)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    limit = None if hours is None else 3600 * hours
+    with sigterm_interrupts(), interrupt_after(limit) as time_is_up, report_interruption(folder.path):
+        try:
+            run_study(folder, main, only, lambda line: print(line, file=sys.stderr, flush=True))
+        except KeyboardInterrupt:
+            if not time_is_up.is_set():
+                raise
+            print(f"stopped after {hours:g} hours; the same command goes on", file=sys.stderr)
 
 
 def _with_settings(study: Study, settings: list[str]) -> Study:

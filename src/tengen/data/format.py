@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tengen.data.record import GameRecord, pack_ownership
-from tengen.disk import write_whole
+from tengen.disk import json_text, write_whole
 from tengen.errors import StoreError
 
 MANIFEST = "manifest.json"
@@ -153,7 +153,7 @@ def write_manifest(folder: Path, shards: list[dict[str, Any]], facts: Mapping[st
     own = {"format": FORMAT, "version": FORMAT_VERSION, **totals(shards)}
     manifest = {**own, **facts, **own, "shards": shards}
     with write_whole(folder / MANIFEST) as path:
-        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json_text(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def totals(shards: list[dict[str, Any]]) -> dict[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import multiprocessing
 import os
@@ -28,6 +27,7 @@ from tengen.data.sources import SourceProblem, Sources, Tree
 from tengen.data.split import in_fraction, mix
 from tengen.data.store import Store
 from tengen.data.writer import StoreWriter
+from tengen.disk import json_text
 from tengen.errors import RecipeError, StoreError
 from tengen.machine import core_count, when_parent_ends
 
@@ -160,7 +160,7 @@ class _Collector:
         filters = self.options.rows.filters.as_dict()
         facts = {"filters": filters, "sample": self.options.sample, "seed": self.options.seed}
         self.writer.facts = facts | {"report": REPORT_JSON}
-        as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False)
+        as_json = json_text(report.as_dict(), indent=1, ensure_ascii=False)
         (self.writer.folder / REPORT_JSON).write_text(as_json + "\n", encoding="utf-8", errors="backslashreplace")
         (self.writer.folder / REPORT_TEXT).write_text(report.text(), encoding="utf-8", errors="backslashreplace")
         return report

@@ -50,6 +50,7 @@ class Card(BaseModel):
     `config` rebuilds it, `search` are the search settings that suit it, `metrics` holds
     figures by name, `reproduce` is the command. `positions` counts training
     samples drawn, `hours` the wall-clock hours of training, `created` is an ISO date and `version` that of Tengen.
+    `provenance` says what the network was made of, see `tengen.training.card.provenance`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -71,10 +72,12 @@ class Card(BaseModel):
     reproduce: str = ""
     created: str = ""
     version: str = ""
+    provenance: dict[str, Any] = {}
 
     def texts(self) -> dict[str, str]:
-        """All but name and metrics as text for people, by field."""
-        return {field: _text(value) for field, value in self.model_dump(exclude={"name", "metrics"}).items()}
+        """All but name, metrics and provenance as text for people, by field."""
+        fields = self.model_dump(exclude={"name", "metrics", "provenance"})
+        return {field: _text(value) for field, value in fields.items()}
 
     def metadata(self) -> dict[str, str]:
         """The card as the properties of a network file."""

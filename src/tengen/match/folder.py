@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import BaseFileLock
 
-from tengen.disk import try_lock, write_whole
+from tengen.disk import json_text, try_lock, write_whole
 from tengen.errors import TengenError
 from tengen.match.game import Outcome
 from tengen.runs.folder import difference
@@ -117,7 +117,7 @@ class MatchFolder:
             raise TengenError(f"{self.folder}: another process plays this match; wait for it or end it")
         self._read()
         self.check(about)
-        _write(self.folder / "match.json", json.dumps({"version": VERSION, **about}, indent=2).encode() + b"\n")
+        _write(self.folder / "match.json", json_text({"version": VERSION, **about}, indent=2).encode() + b"\n")
         if self._lines.exists():
             complete = self._lines.read_bytes()
             _write(self._lines, complete[: complete.rfind(b"\n") + 1])
@@ -127,14 +127,14 @@ class MatchFolder:
         lines = []
         for outcome, sgf in played:
             _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
-            lines.append(json.dumps(asdict(outcome)).encode() + b"\n")
+            lines.append(json_text(asdict(outcome)).encode() + b"\n")
             self.outcomes[outcome.index] = outcome
         with self._lines.open("ab") as file:
             file.write(b"".join(lines))
 
     def finish(self, figures: dict[str, Any]) -> None:
         """Write the figures of the whole match to summary.json."""
-        _write(self.folder / "summary.json", json.dumps(figures, indent=2).encode() + b"\n")
+        _write(self.folder / "summary.json", json_text(figures, indent=2).encode() + b"\n")
 
 
 def _foreign(folder: Path) -> str | None:

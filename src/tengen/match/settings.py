@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from tengen.disk import file_name
 from tengen.errors import RecipeError, unknown_name
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.game import Conditions, Outcome
@@ -40,7 +41,7 @@ class MatchSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
 
-    name: str = "match"
+    name: Annotated[str, AfterValidator(file_name)] = "match"
     defaults: dict[str, Any] = {}
     players: tuple[PlayerSpec, ...]
     schedule: Schedule = Field(None, validate_default=True)

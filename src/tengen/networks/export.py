@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from tengen.disk import write_whole
+from tengen.errors import NetworkError
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.interface import NetOutput
 
@@ -21,11 +22,15 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
     """Write `module` as a network file, under a temporary name first; `metadata` becomes the file's properties.
 
     The module is not changed. Inputs planes [B, C, H, W], scalars [B, S], mask [B, H, W]; outputs policy, value, score
-    and ownership as in NetOutput, without those of heads that the network lacks.
+    and ownership as in NetOutput, without those of heads that the network lacks. Raises NetworkError for weights that
+    are not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(path) as temporary:
-        _trace(plain(module), planes, scalars, temporary)
+        network = plain(module)
+        if not all(bool(weights.isfinite().all()) for weights in network.state_dict().values()):
+            raise NetworkError(f"{path} is not written: the network has weights that are infinite or no numbers")
+        _trace(network, planes, scalars, temporary)
         model = onnx.load(temporary)
         _declare_inputs(model, planes, scalars)
         onnx.helper.set_model_props(model, dict(metadata))

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
-from scipy.sparse.csgraph import breadth_first_order
 
 from tengen.errors import RecipeError
 from tengen.statistics import Z95, noise
@@ -192,22 +190,10 @@ class _Likelihood:
 
     def best(self) -> Floats:
         """The most likely ratings; the anchor's is 0."""
+        return self.best_with(np.zeros(self._n))
 
-        def whole(free: Floats) -> Floats:
-            return np.concatenate([[0.0], free])
-
-        found = minimize(
-            lambda x: self.value(whole(x)),
-            np.zeros(self._n - 1),
-            jac=lambda x: self.gradient(whole(x))[1:],
-            hess=lambda x: self.curvature(whole(x))[1:, 1:],
-            method="trust-exact",
-            options={"gtol": 1e-6, "initial_trust_radius": 4.0, "max_trust_radius": 100.0},
-        )
-        return whole(found.x)
-
-    def best_with(self, start: Floats, held: int) -> Floats:
-        """The most likely ratings when that of `held` and the anchor's are as in `start`, which should be near.
+    def best_with(self, start: Floats, held: int = 0) -> Floats:
+        """The most likely ratings when that of `held` and the anchor's are as in `start`.
 
         Newton's method, which converges on a convex function when no step may climb.
         """
@@ -216,15 +202,15 @@ class _Likelihood:
         for _ in range(_MAX_STEPS if len(free) else 0):
             slope = self.gradient(ratings)[free]
             step = np.linalg.solve(self.curvature(ratings)[np.ix_(free, free)], slope)
-            gain = float(slope @ step)
-            if gain < _LEVEL:
-                break
+            expected = gain = float(slope @ step)
             trial = ratings.copy()
             trial[free] -= step
             while (after := self.value(trial)) > value and gain > _LEVEL:
                 step, gain = step / 2, gain / 2
                 trial[free] = ratings[free] - step
             ratings, value = trial, after
+            if expected < _LEVEL:
+                break
         return ratings
 
     def bound(self, best: Floats, i: int, side: int) -> float:
@@ -239,11 +225,20 @@ class _Likelihood:
             return math.sqrt(max(0.0, 2 * (self.value(there) - least) / noise)) - Z95
 
         far = Z95 * math.sqrt(noise * covariance[i - 1])
-        while excess(far) < 0:
+        while (above := excess(far)) < 0:
             far *= 1.5
             if far > _FARTHEST:
                 return side * math.inf
-        return float(best[i] + side * brentq(excess, 0.0, far, xtol=_EXACT))
+        # The root between 0 and `far` by false position, in the Illinois form (Dowell and Jarratt, 1971).
+        near, below, at, error = 0.0, -Z95, far, above
+        while abs(error) * at > _EXACT * Z95:  # the slope is about Z95 / at
+            at = near - below * (far - near) / (above - below)
+            side_before, error = error > 0, excess(at)
+            if error > 0:
+                far, above, below = at, error, below / 2 if side_before else below
+            else:
+                near, below, above = at, error, above if side_before else above / 2
+        return float(best[i] + side * at)
 
 
 def _checked(score: Score) -> Score:
@@ -288,7 +283,7 @@ _WORDS = {
 
 def _unreached(players: Sequence[str], scores: Sequence[Score], anchor: str) -> list[str]:
     """The players that no chain of games connects with the anchor."""
-    joined = _reached(players, ((score.black, score.white) for score in scores), anchor, both_ways=True)
+    joined = _reached(((score.black, score.white) for score in scores), anchor, both_ways=True)
     return [name for name in players if name not in joined]
 
 
@@ -303,8 +298,8 @@ def _open_ends(players: Sequence[str], scores: Sequence[Score], anchor: str) -> 
             points.append((score.white, score.black))
         if score.losses or score.draws:
             points.append((score.black, score.white))
-    above = _reached(players, points, anchor)
-    below = _reached(players, [(winner, loser) for loser, winner in points], anchor)
+    above = _reached(points, anchor)
+    below = _reached([(winner, loser) for loser, winner in points], anchor)
     return {name: (name not in above, name not in below) for name in players}
 
 
@@ -314,11 +309,16 @@ def _open_warnings(ends: Mapping[str, _Ends], anchor: str) -> list[str]:
     return [f"{'; '.join(names)}: {why.format(anchor)}" for names, why in grouped if names]
 
 
-def _reached(players: Sequence[str], edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
+def _reached(edges: Iterable[tuple[str, str]], start: str, both_ways: bool = False) -> set[str]:
     """The players that steps along these edges reach from `start`, itself included."""
-    number = {name: i for i, name in enumerate(players)}
-    graph = np.zeros((len(players), len(players)))
+    steps: dict[str, set[str]] = defaultdict(set)
     for one, other in edges:
-        graph[number[one], number[other]] = 1
-    order = breadth_first_order(graph, number[start], directed=not both_ways, return_predecessors=False)
-    return {players[i] for i in order}
+        steps[one].add(other)
+        if both_ways:
+            steps[other].add(one)
+    found, waiting = {start}, [start]
+    while waiting:
+        new = steps[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found

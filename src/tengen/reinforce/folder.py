@@ -1,7 +1,7 @@
 """The folder of a policy-gradient run.
 
     recipe.yaml  log.jsonl  ratings.json  report.html  tensorboard/
-    checkpoint.pt              the learner after the newest update
+    checkpoint.pt              the learner after the newest update; checkpoint-before.pt after the one before
     pool/00500.onnx            the policy after 500 updates, a member of the opponent pool; 00000.onnx is the parent
     games/00500-a.sgf          two games of an evaluation, with Black and with White
     nets/NAME.onnx             the result
@@ -20,12 +20,14 @@ import torch
 from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.folder import RunFolder
+from tengen.training.config import RATE_SETTINGS
+from tengen.training.trainer import DamagedCheckpoint, load_tensors
 
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
-    *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate"),
+    *("learn.threads", "learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
-"""Settings that a resumed run may change: the updates do not depend on them."""
+"""Settings that a resumed run may change: what was learnt does not depend on them."""
 
 
 class PolicyGradientFolder(RunFolder):
@@ -37,6 +39,7 @@ class PolicyGradientFolder(RunFolder):
         self.parent = self.self_after(0)
         self.ratings = path / "ratings.json"
         self._checkpoint = path / "checkpoint.pt"
+        self._before = path / "checkpoint-before.pt"
 
     def self_after(self, updates: int) -> Path:
         """The member of the pool after so many updates."""
@@ -57,13 +60,19 @@ class PolicyGradientFolder(RunFolder):
         self.write_recipe(recipe)
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint; the one before stays beside it."""
         with write_whole(self._checkpoint) as temporary:
             torch.save(state, temporary)
+            if self._checkpoint.exists():
+                self._checkpoint.replace(self._before)
 
     def load(self) -> dict[str, Any] | None:
-        """The newest checkpoint; None for a fresh run."""
-        if not self._checkpoint.exists():
-            return None
-        state: dict[str, Any] = torch.load(self._checkpoint, map_location="cpu", weights_only=True)
-        return state
+        """The newest checkpoint that can be read; None for a fresh run. Raises DamagedCheckpoint where none can."""
+        there = [path for path in (self._checkpoint, self._before) if path.exists()]
+        for path in there:
+            try:
+                return load_tensors(path)
+            except DamagedCheckpoint:
+                if path == there[-1]:
+                    raise
+        return None

@@ -7,7 +7,6 @@ run that was killed goes on from its newest checkpoint, which every update write
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 from dataclasses import asdict, dataclass
@@ -22,7 +21,7 @@ from rich.progress import Progress, TaskID
 import tengen
 from tengen.data.planes import plane_set
 from tengen.data.record import GameRecord
-from tengen.disk import write_text
+from tengen.disk import json_text, write_text
 from tengen.errors import RecipeError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.network_file import Card, find_network, read_card
@@ -46,6 +45,7 @@ from tengen.runs.events import EventLog
 from tengen.runs.progress import new_bar
 from tengen.sgf import Result, SgfInfo, write_game
 from tengen.statistics import Tally
+from tengen.training.card import provenance
 from tengen.training.export import check_agreement
 
 _OPPONENT, _GAMES, _EVALUATION = range(100, 103)  # purposes of seeds
@@ -264,7 +264,7 @@ class _Run:
         self.log.write(event, updates, values)
         self.evaluations[updates] = {"step": updates, **values}
         points = [{key: value for key, value in entry.items() if key != "event"} for entry in self.evaluations.values()]
-        write_text(self.files.ratings, json.dumps({"parent": self.parent.name, "points": points}, indent=1))
+        write_text(self.files.ratings, json_text({"parent": self.parent.name, "points": points}, indent=1))
         write_policy_gradient_report(self.files.path, self.config, self.parent.name)
 
     def _keep_games(self, result: Games) -> None:
@@ -311,6 +311,7 @@ class _Run:
                 "hardware": f"{torch.get_num_threads()} CPU threads, {platform.machine()}",
                 "metrics": metrics,
                 "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
+                "provenance": provenance(self.config.model_dump(mode="json"), self.config.seed),
                 "created": datetime.now(UTC).date().isoformat(),
                 "version": tengen.__version__,
             }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tengen.disk import write_text
+from tengen.disk import json_text, write_text
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -18,20 +19,26 @@ _FILE = "log.jsonl"
 
 
 def read_events(folder: Path, *names: str) -> list[dict[str, Any]]:
-    """The events of these names in the log of a run, oldest first; all events without names.
+    """The events of these names in the log of a run, by step; all events without names.
 
-    A last line that a kill cut short is left out.
+    Lines that cannot be read are left out: the last one, which a kill cut short, and damaged ones.
     """
+    events = [event for line in _lines(folder) if (event := _event(line)) and (not names or event["event"] in names)]
+    return sorted(events, key=lambda event: event["step"])
+
+
+def _lines(folder: Path) -> list[bytes]:
     path = folder / _FILE
-    events = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            event = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if not names or event["event"] in names:
-            events.append(event)
-    return events
+    return path.read_bytes().split(b"\n") if path.exists() else []
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:  # no JSON, or no UTF-8
+        return None
+    known = isinstance(event, dict) and isinstance(event.get("event"), str) and isinstance(event.get("step"), int)
+    return event if known else None
 
 
 class EventLog:
@@ -39,13 +46,15 @@ class EventLog:
 
     Numbers go to TensorBoard too, which needs PyTorch, unless `tensorboard` is off. A log that is opened at `step`
     drops the events after that step, which a killed run wrote and the resumed run repeats, and all events named in
-    `again`. Use it as a context manager or close it.
+    `again`. A log with damaged lines is kept beside it as log.jsonl.damaged. Use it as a context manager or close it.
     """
 
     def __init__(self, folder: Path, step: int, *, tensorboard: bool = True, again: Collection[str] = ()) -> None:
         self.path = folder / _FILE
+        if any(line.strip() and not _event(line) for line in _lines(folder)[:-1]):
+            shutil.copyfile(self.path, self.path.with_name(f"{_FILE}.damaged"))
         kept = [event for event in read_events(folder) if event["step"] <= step and event["event"] not in again]
-        write_text(self.path, "".join(json.dumps(event) + "\n" for event in kept))
+        write_text(self.path, "".join(json_text(event) + "\n" for event in kept))
         self._file = self.path.open("a", encoding="utf-8")
         self._scalars: SummaryWriter | None = None
         if tensorboard:
@@ -65,7 +74,7 @@ class EventLog:
         With `durable` the event survives a power failure once this returns.
         """
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
-        self._file.write(json.dumps(entry) + "\n")
+        self._file.write(json_text(entry) + "\n")
         self._file.flush()
         if durable:
             os.fsync(self._file.fileno())

@@ -11,6 +11,28 @@ from types import FrameType
 from typing import Any, Self
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, after which programs do what they do after Ctrl-C and end with status 143 instead of 130."""
+
+
+def _interruption(number: int) -> KeyboardInterrupt:
+    return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """Within the block SIGTERM raises Terminated, as Ctrl-C raises KeyboardInterrupt."""
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        raise _interruption(number)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class ShutdownFlag:
     """Set by Ctrl-C or SIGTERM while its `with` block runs; a second signal raises KeyboardInterrupt at once.
 
@@ -20,6 +42,7 @@ class ShutdownFlag:
     def __init__(self) -> None:
         self.event = threading.Event()
         self._before: dict[signal.Signals, Any] = {}
+        self._number: int = signal.SIGINT
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -40,11 +63,12 @@ class ShutdownFlag:
         self.event.set()
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if a shutdown was requested."""
+        """Raise KeyboardInterrupt if a shutdown was requested, Terminated if SIGTERM requested it."""
         if self:
-            raise KeyboardInterrupt
+            raise _interruption(self._number)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._number = number
         self.check()
         self.set()
 

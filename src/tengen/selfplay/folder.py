@@ -17,14 +17,15 @@ from typing import Any
 
 from tengen.runs.folder import RunFolder, numbered
 from tengen.selfplay.config import SelfPlayConfig
+from tengen.training.config import RATE_SETTINGS
 
 _ABOUT = ("description", "paper", "hours", "recipe")
 _MAY_CHANGE = (
     *_ABOUT,
     *("cycles", "games_at_once", "device", "workers", "rating", "card", "keep_networks"),
-    *("learn.devices", "learn.strategy", "learn.accumulate"),
+    *("learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
-"""Settings that a resumed run may change: games and batches do not depend on them, but for rounding."""
+"""Settings that a resumed run may change: what was played and learnt does not depend on them, but for rounding."""
 
 
 class SelfPlayFolder(RunFolder):
@@ -57,13 +58,22 @@ class SelfPlayFolder(RunFolder):
     def saved_checkpoints(self) -> list[tuple[int, Path]]:
         return numbered(self.checkpoints, "cycle-*.ckpt")
 
+    def min_cycles(self, stored: int) -> int:
+        """Cycles that are finished by the files alone, of `stored` whose games are in the store.
+
+        While the log is whole it is at most one below the number of the log.
+        """
+        oldest = min((number for number, _ in self.saved_checkpoints()), default=0)
+        return oldest if oldest <= stored and self.network(oldest).exists() else 0
+
     def tidy(self, cycle: int, newest: int, kept: Container[int]) -> None:
         """Remove the states and networks that a run with `cycle` finished cycles no longer needs.
 
-        The first network stays, the `newest` ones, and those whose numbers are in `kept`.
+        The first network stays, the `newest` ones, and those whose numbers are in `kept`. The state before the newest
+        stays too, in case that is damaged.
         """
         for number, path in self.saved_checkpoints():
-            if number < cycle:
+            if number < cycle - 1:
                 path.unlink()
         for number, path in self.networks()[1:-newest]:
             if number not in kept:

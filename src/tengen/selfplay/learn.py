@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +27,14 @@ from tengen.selfplay.config import SelfPlayConfig, WindowConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
-from tengen.training.card import make_card
+from tengen.training.card import make_card, provenance
 from tengen.training.losses import WeightedLosses, needed_targets
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
 from tengen.training.supervised import make_network
-from tengen.training.trainer import Trainer
+from tengen.training.trainer import DamagedCheckpoint, Trainer
 
+_logger = logging.getLogger(__name__)
 _LEARNING = 3  # purpose of a seed
 
 
@@ -150,9 +152,27 @@ class Learner:
             mix=TargetMix(value=config.targets.value_mix),
             extra=self._targets,
         )
+        if cycle:
+            self._restore(cycle, store, fresh_games)
         losses = self._fit(cycle, BatchStream(self._mixed(sampler, cycle), 0), steps)
         self.export(cycle + 1, self.folder.candidate(cycle + 1))
         return Learnt(window, steps, time.monotonic() - began, losses, self.trainer.learning_rate)
+
+    def _restore(self, cycle: int, store: Store, fresh_games: int) -> None:
+        """Load the state before `cycle`. Where it is damaged, learn the cycle before again, which makes the same."""
+        path, before = self.folder.checkpoint(cycle), self.folder.checkpoint(cycle - 1)
+        try:
+            self.trainer.load(path)
+        except (DamagedCheckpoint, FileNotFoundError) as error:
+            if cycle > 1 and not before.exists():
+                raise RecipeError(
+                    f"{path} is damaged or missing, and so is the checkpoint before it: the run cannot go on; begin "
+                    f"another one with start: {self.folder.network(cycle)}"
+                ) from error
+            _logger.warning("%s is damaged or missing; cycle %d is learnt again", path, cycle)
+            path.unlink(missing_ok=True)
+            self.learn(cycle - 1, store.head(cycle), fresh_games)
+            self.folder.candidate(cycle).unlink()
 
     def _mixed(self, sampler: LabelSampler, cycle: int) -> LabelSampler | MixedSampler:
         records = self.config.learn.records
@@ -171,8 +191,6 @@ class Learner:
     def _fit(self, cycle: int, stream: BatchStream, steps: int) -> dict[str, float]:
         """Take `steps` steps from the state before `cycle`, and save the state before the next; the mean losses."""
         trainer, cycles = self.trainer, self.config.cycles
-        if cycle:
-            trainer.load(self.folder.checkpoint(cycle))
         first = trainer.step
 
         def position(step: int, _: float) -> Position:
@@ -225,6 +243,7 @@ class Learner:
                 "data": self.config.card.data or _origin(self.config, card.games),
                 "hardware": f"{learner}; {cores} CPU {'core plays' if cores == 1 else 'cores play'}",
                 "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
+                "provenance": provenance(self.config.model_dump(mode="json"), self.config.seed),
             }
         )
 

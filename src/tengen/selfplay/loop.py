@@ -95,6 +95,8 @@ class SelfPlayRun:
             self.learner = Learner(self.config, self.folder, self.stop)  # raises before anything is written
             self.folder.prepare(self.config)
             with self.folder.log(done) as log:
+                for event in filter(lambda event: event.get("lost"), self.history):
+                    log.write("cycle", event["step"], event)
                 self.learner.begin()
                 self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
@@ -103,14 +105,19 @@ class SelfPlayRun:
                 return self._finish(log)
 
     def _finished_cycles(self) -> list[dict[str, Any]]:
-        """The events of the finished cycles. Raises RecipeError where the recipe has fewer cycles."""
-        events, cycles = self.folder.events("cycle"), self.config.cycles
-        if len(events) > cycles:
+        """The events of the finished cycles, by log and files. Raises RecipeError where the recipe has fewer cycles.
+
+        For a cycle whose event is damaged there is one that only says so.
+        """
+        found = {event["step"]: event for event in self.folder.events("cycle")}
+        done = max([self.folder.min_cycles(self.transport.cycles_stored()), *found])
+        if done > self.config.cycles:
             raise RecipeError(
-                f"{self.folder.path} has {len(events)} cycles behind it, and cycles = {cycles} asks for fewer: give "
-                f"cycles = {len(events)} or more"
+                f"{self.folder.path} has {done} cycles behind it, and cycles = {self.config.cycles} asks for fewer: "
+                f"give cycles = {done} or more"
             )
-        return events
+        lost = {"event": "cycle", "lost": True, "seconds": {}}
+        return [found.get(number, {**lost, "step": number, "cycle": number - 1}) for number in range(1, done + 1)]
 
     def _cycles(self, done: int, log: EventLog) -> None:
         """The remaining cycles; with `overlap` the next cycle is played while the learner trains on the last."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tengen.disk import write_text
+from tengen.disk import json_text, write_text
 from tengen.errors import TengenError
 from tengen.ratings.elo import Rating, Score, fit
 from tengen.statistics import Tally
@@ -170,7 +169,7 @@ class RatingBook(_Row):
         path = folder / FILE
         points = [event.point() for event in self.events]
         try:
-            write_text(path, json.dumps({**self.model_dump(), "points": points}, indent=1) + "\n")
+            write_text(path, json_text({**self.model_dump(), "points": points}, indent=1) + "\n")
         except OSError as error:
             raise TengenError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -17,7 +17,7 @@ from typing import Protocol
 import pyarrow as pa
 from filelock import BaseFileLock
 
-from tengen.data.format import SHARD, read_manifest, rows_to_batch, to_shard
+from tengen.data.format import MANIFEST, SHARD, read_manifest, rows_to_batch, to_shard
 from tengen.data.record import GameRecord
 from tengen.data.store import Shard, Store
 from tengen.data.writer import StoreAppender
@@ -98,10 +98,9 @@ class FolderTransport:
         return FolderGames(self._folder.pending(cycle))
 
     def cycles_stored(self) -> int:
-        try:
-            return len(read_manifest(self._folder.games)["shards"])  # one shard a cycle
-        except StoreError:
+        if not (self._folder.games / MANIFEST).exists():
             return 0
+        return len(read_manifest(self._folder.games)["shards"])  # one shard a cycle
 
     def stored_games(self, cycle: int) -> list[GameRecord]:
         shard = Store.open(self._folder.games).shards[cycle]

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import tengen
 from tengen.disk import write_text
 from tengen.errors import RecipeError, TengenError, unknown_name
+from tengen.runs.interruption import Terminated
 from tengen.studies.study import Step, Study, inputs
 
 Run = Callable[[Sequence[str]], int]
@@ -24,7 +25,7 @@ State = Literal["done", "begun", "not run"]
 
 _WITH_FOLDER = ("train", "zero", "match", "import")
 _WITH_JSON = ("evaluate", "bench", "stats", "rate")
-_INTERRUPTED = 130
+_INTERRUPTED = {130: KeyboardInterrupt, 143: Terminated}
 
 
 class StudyFolder:
@@ -134,8 +135,8 @@ def _run_step(folder: StudyFolder, name: str, step: Step, command: list[str], ru
     finally:
         seconds = round(before + time.monotonic() - started, 1)
         write_text(spent, str(seconds))
-    if status == _INTERRUPTED:
-        raise KeyboardInterrupt
+    if status in _INTERRUPTED:
+        raise _INTERRUPTED[status]
     if status:
         raise TengenError(f"step {name} of the study failed with exit status {status}")
     result = {

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from tengen.errors import RecipeError, unknown_name
 from tengen.recipes.loader import load_recipe, read_recipe, recipe_kind, settled
-from tengen.training.config import LinearRun, Strict, key
+from tengen.training.config import FileName, LinearRun, Strict, key
 
 FOLDER = Path(__file__).parent
 SCALED = ("games", "positions", "seconds", "iterations", "cycles")
@@ -156,13 +156,13 @@ class Curves(Strict):
 class Study(Strict):
     """A published experiment: its steps in order, and what the page shows of them."""
 
-    name: str
+    name: FileName
     title: str
     paper: str
     hours: float = Field(gt=0)
     about: str
     quick: float = Field(0.02, gt=0, lt=1)
-    steps: dict[str, Step]
+    steps: dict[FileName, Step]
     rows: list[Row]
     plots: list[Curves] = key([], "curves")
     conclusions: list[str] = key([], "what the figures of the full study show")

@@ -5,6 +5,7 @@ Recipes name registered callbacks with their settings: `callbacks: {my-callback:
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,7 +27,9 @@ from tengen.runs.folder import numbered
 from tengen.runs.interruption import ShutdownFlag
 from tengen.training.batches import TARGETS, BatchStream
 from tengen.training.metrics import Estimate, Numbers, judge_moves, measure
-from tengen.training.trainer import Callback, Trainer
+from tengen.training.trainer import Callback, DamagedCheckpoint, State, Trainer, read_checkpoint
+
+_logger = logging.getLogger(__name__)
 
 CALLBACKS: Registry[Callable[..., Callback]] = Registry("callback", "tengen.callbacks", {}, RecipeError)
 """Further callbacks by name: types or functions that make a Callback from the settings of the recipe."""
@@ -221,6 +224,23 @@ class Checkpoints(Callback):
 def checkpoints(folder: Path) -> list[tuple[int, Path]]:
     """(step, path) of the checkpoints in a folder, oldest first."""
     return numbered(folder, "step-*.ckpt")
+
+
+def newest_checkpoint(folder: Path) -> tuple[Path, State] | None:
+    """(path, state) of the newest checkpoint in a folder that can be read; None where there is none.
+
+    Damaged ones are skipped with a warning in the log; raises DamagedCheckpoint where all are.
+    """
+    damage: DamagedCheckpoint | None = None
+    for _, path in reversed(checkpoints(folder)):
+        try:
+            return path, read_checkpoint(path)
+        except DamagedCheckpoint as error:
+            _logger.warning("%s; the checkpoint before it is taken", error)
+            damage = error
+    if damage is not None:
+        raise damage
+    return None
 
 
 class ProgressBar(Callback):

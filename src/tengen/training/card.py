@@ -1,19 +1,27 @@
 """The card of a trained network: what it learned from, and its metrics. Needs no PyTorch."""
 
+import base64
 import math
+import platform
 import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import metadata, util
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import tengen
 from tengen.data.batch import Ints
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
+from tengen.machine import processor_name, source_commit
 from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
+
+_LIBRARIES = ("numpy", "torch", "onnx", "openvino", "pyarrow")
+_SAMPLE = 512  # hashes of games on a card, 5 KB as text
 
 
 def make_card(facts: CardFacts, *, hours: float, **entries: Any) -> Card:
@@ -55,6 +63,47 @@ def facts_of(card: CardFacts, store: Store, rows: Ints) -> CardFacts:
 def board_sizes(store: Store, rows: Ints) -> list[int]:
     """The board sizes of these games, the smallest first."""
     return [int(size) for size in np.unique(store.column("size")[rows])]
+
+
+def provenance(recipe: Mapping[str, Any], seed: int, games: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a network is made of: recipe as it was carried out, seed, commit of the code, versions, processor, games.
+
+    `games` as of `games_learnt`.
+    """
+    return {
+        "recipe": dict(recipe),
+        "seed": seed,
+        "commit": source_commit(),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES if util.find_spec(name)},
+        "python": platform.python_version(),
+        "processor": processor_name(),
+        **({"games": dict(games)} if games else {}),
+    }
+
+
+def games_learnt(store: Store, rows: Ints, validation_fraction: float | None) -> dict[str, Any]:
+    """Games `rows` of `store`, for a card: their key, the share that validated (None: no game of the store), the
+    SHA-256 of the shards where the manifest has it, and a sample of the hashes, the smallest ones, by which another
+    store's games are recognised."""
+    hashes = np.unique(store.hashes[rows])[:_SAMPLE].astype("<u8")
+    return {
+        "store": store.path.name,
+        "key": games_key(store, rows),
+        "validation_fraction": validation_fraction,
+        "sha256": [shard["sha256"] for shard in store.manifest["shards"] if "sha256" in shard],
+        "complete": len(hashes) < _SAMPLE,
+        "sample": base64.b64encode(hashes.tobytes()).decode(),
+    }
+
+
+def share_learnt(games: Mapping[str, Any], hashes: npt.NDArray[np.uint64]) -> float:
+    """The estimated share of games, by their hashes, that a network learnt from; `games` as of `games_learnt`.
+
+    Both sets are sampled by the same limit of the hash, so the share of the sample is that of all.
+    """
+    sample = np.frombuffer(base64.b64decode(games["sample"]), "<u8")
+    compared = hashes if games["complete"] else hashes[hashes <= sample.max(initial=0)]
+    return float(np.isin(compared, sample).mean()) if len(compared) else 0.0
 
 
 def games_key(store: Store, rows: Ints) -> str:

@@ -3,7 +3,13 @@
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from tengen.disk import file_name
+
+FileName = Annotated[str, AfterValidator(file_name)]
+DEFAULT_FRACTION = 0.02
+"""Share of the games that validate unless a recipe says otherwise."""
 
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
@@ -16,7 +22,7 @@ ValueLoss = Literal["auto", "mse", "bce"]
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys. `key` documents a field for the reference of recipe keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def key(default: Any, meaning: str, **limits: Any) -> Any:
@@ -128,6 +134,8 @@ class TrainerConfig(Strict):
     threads: int = key(0, "CPU threads of PyTorch, of each device; 0: PyTorch decides", ge=0)
     compile: bool = key(False, "compile the network with torch.compile")
     callbacks: dict[str, dict[str, Any]] = key({}, "registered callbacks by name, each with its settings")
+    section: ClassVar[str] = "learn"
+    """Where recipes of this kind have these settings."""
     _has_validations: ClassVar[bool] = False
     _max_devices: ClassVar[float] = 1
     _accumulates: ClassVar[bool] = True
@@ -157,6 +165,10 @@ class TrainerConfig(Strict):
         return self
 
 
+RATE_SETTINGS = ("learn.optimizer.lr", "learn.optimizer.lr_rest", "learn.schedule", "learn.clip")
+"""What a resumed run may change after it diverged: it decides further steps alone."""
+
+
 class TrainConfig(TrainerConfig):
     """A supervised run. It ends after `steps`, `epochs` or `max_hours`, whichever comes first.
 
@@ -164,6 +176,7 @@ class TrainConfig(TrainerConfig):
     run resumes too, but only a run of fixed steps repeats bit for bit.
     """
 
+    section: ClassVar[str] = "training"
     _has_validations: ClassVar[bool] = True
     _max_devices: ClassVar[float] = math.inf
 
@@ -222,7 +235,9 @@ class RecordsConfig(Strict):
 
     store: str = key(..., "folder of the game store")
     validation_store: str | None = key(None, "another store for validation; then all games of `store` are trained on")
-    validation_fraction: float = key(0.02, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1)
+    validation_fraction: float = key(
+        DEFAULT_FRACTION, "share of the games of `store` that validate, chosen by hash", gt=0, lt=1
+    )
 
 
 class TeacherConfig(Strict):
@@ -286,7 +301,7 @@ class CardFacts(Strict):
 class Recipe(Strict):
     """What recipes of every kind say about themselves. Each kind adds `kind`."""
 
-    name: str = key(..., "name of the run and its result; the file's name unless given")
+    name: FileName = key(..., "name of the run and its result, no path; the file's name unless given")
     recipe: str = key("", "set by the command: the recipe's name and settings, for the card")
     description: str = key("", "text for people")
     paper: str | None = key(None, "the publication whose system the recipe follows")

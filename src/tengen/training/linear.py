@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+import zipfile
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,14 +19,14 @@ from tengen.data.sampler import Sampler
 from tengen.data.split import Permutation, choose, derive
 from tengen.data.store import Store
 from tengen.disk import write_whole
-from tengen.errors import StoreError
+from tengen.errors import RecipeError, StoreError
 from tengen.evaluators.network_file import Card
 from tengen.evaluators.playout_file import SUFFIX, read_playout, write_playout
 from tengen.runs.events import EventLog
 from tengen.runs.folder import RunFolder, check_same
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
-from tengen.training.card import facts_of, games_key, make_card, metric_entries
+from tengen.training.card import facts_of, games_key, games_learnt, make_card, metric_entries, provenance
 from tengen.training.config import CardFacts, LinearRun
 from tengen.training.metrics import PredictionResults
 
@@ -121,6 +122,10 @@ class _Games:
     def facts(self, card: CardFacts) -> CardFacts:
         return facts_of(card, self.store, self._rows)
 
+    def learnt(self, run: LinearRun) -> dict[str, Any]:
+        fraction = None if run.data.validation_store else run.data.validation_fraction
+        return games_learnt(self.store, self._rows, fraction)
+
     def __getitem__(self, place: int) -> tuple[int, Words, Words, Words]:
         epoch, index = divmod(place, len(self._rows))
         return recorded(self.store, int(self._rows[_order(len(self._rows), self._seed, epoch)[index]]))
@@ -154,11 +159,15 @@ class _State:
             )
 
     def load(self, path: Path, run: LinearRun) -> None:
-        with np.load(path) as saved:
-            check_same(path.parent.parent, json.loads(str(saved["run"])), _identity(run))
-            self.trainer.restore(saved["weights"], saved["squares"])
-            self.done, self.positions = (int(n) for n in saved["counts"])
-            self.seconds, self.sums = float(saved["seconds"]), saved["sums"]
+        try:
+            with np.load(path) as saved:
+                found = {name: saved[name] for name in ("weights", "squares", "counts", "seconds", "sums", "run")}
+        except (EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
+            raise RecipeError(f"{path} is damaged ({error}); remove it to start the run anew") from error
+        check_same(path.parent.parent, json.loads(str(found["run"])), _identity(run))
+        self.trainer.restore(found["weights"], found["squares"])
+        self.done, self.positions = (int(n) for n in found["counts"])
+        self.seconds, self.sums = float(found["seconds"]), found["sums"]
 
 
 def _identity(run: LinearRun) -> dict[str, Any]:
@@ -238,6 +247,7 @@ def _card(run: LinearRun, games: _Games, state: _State, metrics: dict[str, Any])
         hardware=f"1 CPU thread, {platform.machine()}",
         metrics=metrics,
         reproduce=f"tengen train {run.recipe or run.name}",
+        provenance=provenance(run.model_dump(mode="json"), run.training.seed, games.learnt(run)),
     )
 
 

@@ -13,9 +13,9 @@ from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear
 from tengen.networks.load import load_module
-from tengen.runs.folder import RunFolder, numbered
+from tengen.runs.folder import RunFolder
+from tengen.training.callbacks import newest_checkpoint
 from tengen.training.config import RunConfig
-from tengen.training.trainer import read_checkpoint
 
 _SHOWN = 6  # layers that a report names
 
@@ -126,11 +126,11 @@ def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
         state = load_module(path).state_dict()
         return path.stem, {key: value for key, value in state.items() if ".maps." not in f".{key}"}
     _recipe(folder)
-    found = numbered(folder / "checkpoints", "step-*.ckpt")
-    if not found:
+    found = newest_checkpoint(folder / "checkpoints")
+    if found is None:
         raise RecipeError(f"start: {folder} holds no checkpoint of a supervised run; give a network file instead")
-    saved = read_checkpoint(found[-1][1])
-    return f"{folder}, step {found[-1][0]:,}", saved["average"] or saved["network"]
+    saved = found[1]
+    return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"]
 
 
 def _recipe(folder: Path) -> dict[str, Any]:

@@ -41,8 +41,9 @@ from tengen.training.callbacks import (
     checkpoints,
     evaluator_of,
     make_callbacks,
+    newest_checkpoint,
 )
-from tengen.training.card import board_sizes, facts_of, games_key, make_card, metric_entries
+from tengen.training.card import board_sizes, facts_of, games_key, games_learnt, make_card, metric_entries, provenance
 from tengen.training.config import OptimizerConfig, RunConfig, TrainConfig
 from tengen.training.export import check_agreement, for_play
 from tengen.training.losses import WeightedLosses, check_losses, needed_targets
@@ -52,10 +53,11 @@ from tengen.training.ranks import ALONE, Followers, Rank
 from tengen.training.report import write_report
 from tengen.training.schedules import position
 from tengen.training.start import Start, start_from, with_network
-from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric, read_checkpoint
+from tengen.training.trainer import Callback, Trainer, check_devices, make_fabric
 
 _APART: tuple[Split, Split] = ("train", "validation")
 _WHOLE: tuple[Split, Split] = ("all", "all")
+_RATES = ("training.optimizer.lr", "training.optimizer.lr_rest")  # a run that diverged goes on with lower ones
 _CHOICE = ("games", "positions_per_game", "max_positions", "skip_passes")  # keys of data
 
 
@@ -179,20 +181,18 @@ def train(
     if run.start is not None and not checkpoints(folder.checkpoints):
         begun = start_from(module, run.start)
     with folder.lead():
-        found = checkpoints(folder.checkpoints)
-        step = found[-1][0] if found else 0
-        saved = read_checkpoint(found[-1][1]) if found else None
+        checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
+        step = saved["step"] if saved else 0
         if saved is not None:
             before = saved["identity"]
             optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
             before["training"]["optimizer"] = optimizer.model_dump(mode="json")
-            check_same(out, before, _identity(run, inputs))
+            check_same(out, before, _identity(run, inputs), _RATES)
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
         folder.write_recipe(run.model_dump(mode="json"))
         with ExitStack() as stack:
             # Make the trainer, or restore it from the newest checkpoint.
-            checkpoint = found[-1][1] if found else None
             followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint))
             trainer = make_trainer(run, inputs, further, module, followers.leader)
             if begun is not None and begun.has_scalars:
@@ -287,6 +287,15 @@ def _finish(
             hardware=trainer.hardware,
             metrics=metrics,
             reproduce=f"tengen train {run.recipe or run.name}",
+            provenance=provenance(
+                run.model_dump(mode="json"),
+                run.training.seed,
+                games_learnt(
+                    samplers.train.store,
+                    samplers.train.game_rows,
+                    None if run.data.validation_store else run.data.validation_fraction,
+                ),
+            ),
         )
 
     export(module, planes, scalars, path, card({}).metadata())

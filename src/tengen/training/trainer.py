@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 import logging
+import pickle
 import platform
 import time
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,7 +27,7 @@ from torch import Tensor, nn
 
 from tengen.data.split import derive
 from tengen.disk import write_whole
-from tengen.errors import RecipeError
+from tengen.errors import RecipeError, TrainingDiverged
 from tengen.machine import core_count
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
@@ -36,6 +38,7 @@ from tengen.training.ranks import ALONE, FOREVER, Environment, Rank, ddp
 from tengen.training.schedules import Position, Schedule
 
 State = dict[str, Any]
+_LOOK_EVERY = 16  # steps between two looks at the loss on a GPU: a look waits for the device
 
 
 class Inputs(Protocol):
@@ -127,6 +130,8 @@ class Trainer(Generic[BatchT]):
         self.schedule = Schedule(config.schedule)
         compiled: Any = torch.compile(self.network) if config.compile else self.network
         self._module, self._stepper = self.fabric.setup(compiled, self.optimizer)
+        self._finite = torch.ones((), dtype=torch.bool, device=self.device)  # whether all losses so far are
+        self._last: BatchT | None = None
 
     @property
     def done(self) -> float:
@@ -171,7 +176,8 @@ class Trainer(Generic[BatchT]):
     def train_step(self, batch: BatchT) -> Tensor | None:
         """Move the weights once; returns the norm of the gradient where it is clipped.
 
-        `batch` holds the rows of this rank.
+        `batch` holds the rows of this rank. Raises TrainingDiverged, and leaves the weights as they are, for a loss
+        that is not finite; on a GPU up to 16 steps later, and never after a checkpoint.
         """
         parts, first = _split(batch, self.config.accumulate), self.fabric.global_rank * self.config.accumulate
         weights = PartWeights() if self.fabric.world_size * len(parts) > 1 else None
@@ -192,6 +198,11 @@ class Trainer(Generic[BatchT]):
                 found.append({name: loss.detach() for name, loss in losses.items()})
                 self.fabric.backward(total if len(parts) == 1 else total / len(parts))
         self.losses = found[0] if weights is None else self._mean_losses(found)
+        # The mean of all ranks: all of them stop at the same step.
+        self._finite &= torch.stack([loss.isfinite() for loss in self.losses.values()]).all()
+        if self.device.type == "cpu" or self.step % _LOOK_EVERY == 0:
+            self._check_losses()
+        self._last = part
         norm = None
         if self.config.clip is not None:
             norm = self.fabric.clip_gradients(
@@ -263,7 +274,8 @@ class Trainer(Generic[BatchT]):
             getattr(callback, hook)(self, *values)
 
     def state(self) -> State:
-        """Everything that decides the next step, for a checkpoint."""
+        """Everything that decides the next step, for a checkpoint. Raises as `check_finite`."""
+        self.check_finite()
         return {
             "step": self.step,
             "seconds": self.seconds,
@@ -274,14 +286,43 @@ class Trainer(Generic[BatchT]):
             "schedule": self.schedule.state_dict(),
         }
 
+    @torch.no_grad()
+    def check_finite(self) -> None:
+        """Raise TrainingDiverged unless all losses so far, all weights and the averaged network's loss on the last
+        batch are finite."""
+        self._check_losses()
+        for module in (self.network, self.average):
+            if not all(bool(weights.isfinite().all()) for weights in module.state_dict().values()):
+                raise self._diverged("a weight")
+        if self._last is not None:
+            batch, mode = self._last, self.average.training
+            loss, _ = self._loss(self.average.eval()(batch.planes, batch.scalars, batch.mask), batch)
+            self.average.train(mode)
+            if not loss.isfinite():
+                raise self._diverged("the loss of the averaged network")
+
+    def _check_losses(self) -> None:
+        if not self._finite:
+            raise self._diverged("the loss")
+
+    def _diverged(self, what: str) -> TrainingDiverged:
+        section, rate = self.config.section, self.config.optimizer.lr
+        return TrainingDiverged(
+            f"training diverged: {what} is not finite at step {self.step:,}; the last checkpoint is kept: the same "
+            f"command with a lower --set {section}.optimizer.lr=... (now {rate:g}) or with {section}.clip continues it"
+        )
+
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` returned, on any device."""
+        """Go on from what `state` returned, on any device, with the learning rates of the configuration."""
+        rates = [group["initial_lr"] for group in self.optimizer.param_groups]
         self.step, self.seconds = int(state["step"]), float(state["seconds"])
         self.network.load_state_dict(state["network"])
         if self._ema:
             self.average.load_state_dict(state["average"])
         self.scalars.load_state_dict(state["scalars"])
         self.optimizer.load_state_dict(state["optimizer"])
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["initial_lr"] = rate
         if "schedule" in state:  # not in checkpoints of earlier versions, whose schedules had no state
             self.schedule.load_state_dict(state["schedule"])
 
@@ -318,9 +359,26 @@ class Trainer(Generic[BatchT]):
             _ = mean.lerp_(newest, 1 - keep) if mean.is_floating_point() else mean.copy_(newest)
 
 
+class DamagedCheckpoint(RecipeError):
+    """A checkpoint that cannot be read, or whose checksums are wrong."""
+
+
+def load_tensors(path: Path) -> State:
+    """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
+    try:
+        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums
+            if wrong := archive.testzip():
+                raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
+        state: State = torch.load(path, map_location="cpu", weights_only=True)
+    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, LookupError) as error:
+        raise DamagedCheckpoint(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from error
+    return state
+
+
 def read_checkpoint(path: Path) -> State:
-    """What `Trainer.save` wrote, on the CPU. Raises RecipeError for a checkpoint in the form of an earlier version."""
-    state: State = torch.load(path, map_location="cpu", weights_only=True)
+    """What `Trainer.save` wrote, on the CPU. Raises DamagedCheckpoint, and RecipeError for a checkpoint in the form of
+    an earlier version."""
+    state = load_tensors(path)
     if "network" not in state:
         raise RecipeError(f"{path} was written by another version of Tengen; give another folder with --out")
     return state
