@@ -203,7 +203,11 @@ def test_a_card_advises_the_search_of_every_pass_policy(pass_policy: str) -> Non
     evaluator = ScriptedEvaluator({20: 50.0})
     evaluator.advice = {"prune_self_atari": True}
     game = Game.from_diagram(". . . . .\n. . . . .\n. . . . .\n. . . . .\n. O . . .")
-    players = (({}, True), ({"search": {"prune_self_atari": False}}, False), ({"preset": "alphazero"}, False))
+    players: tuple[tuple[dict[str, object], bool], ...] = (
+        ({}, True),
+        ({"search": {"prune_self_atari": False}}, False),
+        ({"preset": "alphazero"}, False),
+    )
     for own, advised in players:
         spec = PlayerSpec.of({"player": "default", "visits": 8, "pass_policy": pass_policy, **own})
         player = evaluator_player(spec, evaluator)

@@ -18,6 +18,7 @@ import pytest
 
 from tengen.data.record import GameRecord, pack_moves
 from tengen.errors import StoreError
+from tengen.evaluators import devices
 from tengen.evaluators.network_file import find_network
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import CycleConditions
@@ -291,6 +292,22 @@ def test_a_run_without_a_folder_plays_the_same_games(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path / "empty")
     assert play_cycles(MemoryTransport({0: network}), helpers=2) == by_folder
     assert not list((tmp_path / "empty").iterdir())
+
+
+@pytest.mark.parametrize(("device", "kind"), [("onnxruntime", "OnnxRuntimeEvaluator"), ("auto", "OpenVinoEvaluator")])
+def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """auto is the CPU where there is nothing else."""
+    monkeypatch.setattr(devices, "onnxruntime_providers", lambda: ["CPUExecutionProvider"])
+    monkeypatch.setattr(devices, "openvino_devices", lambda: ["CPU"])
+    monkeypatch.setattr(devices.platformdirs, "user_cache_dir", lambda *_, **__: "/dev/null")
+    config = CONFIG.model_copy(update={"device": device, "games_per_cycle": 2})
+    transport = MemoryTransport({0: find_network("zero-7x7")})
+    transport.cycle_games(0).begin()
+    with ShutdownFlag() as stop:
+        player = CyclePlayer(config, transport, stop)
+        assert {type(evaluator).__name__ for evaluator in player._evaluators(0)} == {kind}
+        conditions = CycleConditions.of(config, RecentGames(transport).before(0), 0)
+        assert player.play(0, conditions, lambda *_: None).games == 2
 
 
 def test_a_stored_cycle_is_stored_once(tmp_path: Path) -> None:
