@@ -4,7 +4,8 @@ import sys
 
 from web_engine import FakeEngine
 
-from tengen.engine import SearchResult
+from tengen.engine import SearchQueue, SearchResult
+from tengen.evaluators import UniformEvaluator
 from tengen.web.server import serve
 from tengen.web.settings import first_game
 
@@ -27,6 +28,9 @@ class FakeEngines:
 
     def __call__(self) -> FakeEngine:
         return TalkingEngine()
+
+    def queue(self) -> SearchQueue:
+        return SearchQueue(UniformEvaluator())
 
     def warm_up(self, size: int) -> None:
         """Nothing to load."""
