@@ -13,6 +13,7 @@ from training.small_run import settings_of, write_store
 
 from tengen.cli.app import main
 from tengen.errors import RecipeError
+from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 from tengen.studies.figures import find_figure
@@ -212,6 +213,8 @@ def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
     folder = StudyFolder(tmp_path, made)
     assert made.name == name and made.rows
     for step, fields in made.steps.items():
+        for player in fields.set.get("players", []):
+            PlayerSpec.model_validate(player).params.native()
         if fields.verb != "train" or recipe_kind(str(fields.recipe)) != "supervised":
             continue
         assert folder.network(step) == tmp_path / step / "nets" / f"{fields.recipe}.onnx"
