@@ -71,6 +71,36 @@ def analyze(tab: Tab) -> None:
     tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
 
 
+def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
+    """Later moves, which send all properties again, do not show the cross again."""
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    count = """
+    window.crosses = 0;
+    new MutationObserver((changes) => changes.forEach((change) => change.addedNodes.forEach((node) => {
+      if (node.classList?.contains("tg-refused")) window.crosses++;
+    }))).observe(document.body, { childList: true, subtree: true });
+    """
+    tab.script(count)
+    tab.tap(40)
+    tab.until(lambda: tab.script("return window.crosses") == 1)
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-refused"))
+    for point, stones in ((41, 4), (42, 6)):
+        tab.tap(point)
+        tab.until(lambda stones=stones: len(tab.stones()) == stones)
+    assert tab.script("return window.crosses") == 1
+
+
+def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> None:
+    record = tmp_path / "game.sgf"
+    record.write_text("(;SZ[9]KM[7]PB[Ann]PW[Bo]DT[2024-05-06];B[ee];W[ec];B[aa];W[ce])")
+    upload(tab, record)
+    tab.until(lambda: "move 0 / 4" in tab.text())
+    tab.click("review")
+    tab.until(lambda: "in the top five" in tab.text(), 60)
+    assert "Ann" in tab.text() and "Stop review" not in tab.text()
+
+
 def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
@@ -89,8 +119,7 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-candidate"))
 
     tab.click("save")
-    saved = folder / "tengen.sgf"
-    tab.until(saved.exists)
+    saved = tab.until(lambda: next(folder.glob("20??-??-?? * - *.sgf"), None))
     text = saved.read_text(encoding="utf-8")
     assert "B[ee]" in text and "W[aa]" in text and "SZ[9]" in text
 

@@ -517,3 +517,14 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     assert session.place == 2
     session.tree.remove(line[5])
     assert [move.number for move in session.mistakes()] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (b"(;SZ[9]PB[Ann]PW[Bo]DT[2024-05-06];B[aa])", "2024-05-06 Ann - Bo.sgf"),
+        ("(;SZ[9]PB[../a/b]PW[\u738b]CA[UTF-8]DT[2024-05-06])".encode(), "2024-05-06 .._a_b - \u738b.sgf"),
+    ],
+)
+def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None:
+    assert GameSession.from_record(record)[0].file_name == name

@@ -301,7 +301,7 @@ class Page:
             self._notify(sentence(f"part of the record cannot be shown: {problems[0]}"))
 
     def _save(self) -> None:
-        ui.download.content(self.session.to_sgf(), "tengen.sgf", "application/x-go-sgf")
+        ui.download.content(self.session.to_sgf(), self.session.file_name, "application/x-go-sgf")
 
     def _key(self, event: events.KeyEventArguments) -> None:
         if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:

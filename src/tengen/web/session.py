@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,6 +21,7 @@ from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
 
 MAX_NODES = 20_000
+_MAX_NAME = 100
 
 
 class Phase(StrEnum):
@@ -91,6 +93,14 @@ class GameSession:
         if self.result != known:
             self.tree.info = replace(info, result=read_result(self.result))
         return write_tree(self.tree)
+
+    @property
+    def file_name(self) -> str:
+        """A name for the record: the date of the game, or of today, and the players; `2026-11-24 Ann - Bo.sgf`."""
+        info = self.tree.info
+        players = " - ".join(name or color for name, color in ((info.black, "Black"), (info.white, "White")))
+        text = f"{info.date or datetime.date.today()} {players}"
+        return re.sub(r"[^\w .+-]+", "_", text)[:_MAX_NAME].strip() + ".sgf"
 
     # What is shown
 

@@ -163,7 +163,8 @@ export default {
       const filled = (text) => text.replaceAll(".", "").length;
       if (this.sound && this.last >= 0 && now.length === before.length && filled(now) !== filled(before)) clack();
     },
-    refused(now) {
+    refused(now, before) {
+      if (now?.key === before?.key) return; // properties were sent again
       clearTimeout(this.fading);
       this.refusal = now ?? null;
       this.fading = setTimeout(() => (this.refusal = null), 900);
