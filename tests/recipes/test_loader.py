@@ -1,6 +1,7 @@
 """Recipes by name, by path and with settings; and what is said about those that cannot work."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,19 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "mine.yaml"
     path.write_text(RECIPE)
     return path
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("training.optimizer.lr=1.0e308", "training.seed=12345678901234567890123"),
+        *("data.ahead=100000000", "training.clip=.inf"),
+    ],
+)
+def test_a_number_that_no_run_can_take_is_refused_where_it_was_given(setting: str) -> None:
+    """They ended in a traceback, in 5 GB of memory, or in weights of infinity."""
+    with pytest.raises(RecipeError, match=rf"^--set {re.escape(setting)}: {setting.partition('=')[0]}: .* \(found "):
+        load_recipe("tiny", [setting])
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "", "a\\b", "C:x", "x" * 201])

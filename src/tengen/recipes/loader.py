@@ -94,7 +94,11 @@ def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], 
     except ValidationError as error:
         # A misspelled key first: it is why another one is missing.
         found = sorted(error.errors(), key=lambda each: each["type"] == "missing")
-        raise RecipeError(f"{where}{_explain(found[0], model=model)}") from error
+        # The file is not to blame for what the command line changes.
+        place = ".".join(map(str, found[0]["loc"])) + "."
+        given = [setting for setting in settings if f"{place}".startswith(setting.partition("=")[0] + ".")]
+        source = f"--set {given[-1]}: " if given else where
+        raise RecipeError(f"{source}{_explain(found[0], model=model)}") from error
 
 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":

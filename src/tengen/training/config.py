@@ -11,7 +11,7 @@ FileName = Annotated[str, AfterValidator(file_name)]
 DEFAULT_FRACTION = 0.02
 """Share of the games that validate unless a recipe says otherwise."""
 
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, le=1e30)]  # float32 has to hold it
 NonNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["auto", "bf16", "f32"]
@@ -185,7 +185,7 @@ class TrainConfig(TrainerConfig):
     epoch: int | None = key(None, "samples of an epoch; null: all positions that are trained on", ge=1)
     epochs: float | None = key(None, "length of the run in epochs", gt=0)
     max_hours: float | None = key(None, "length of the run in hours of training", gt=0)
-    seed: int = key(0, "decides the first weights and the order of the positions")
+    seed: int = key(0, "decides the first weights and the order of the positions", ge=-(2**63), lt=2**63)
     ema: Fraction = key(0.999, "decay of the moving average of the weights, which is exported; 0: no average")
     validate_every: int | None = key(
         None, "steps between two validations; null: an epoch where `epoch` or `epochs` is given, else 1000", ge=1
@@ -277,7 +277,7 @@ class DataConfig(RecordsConfig):
         "komi are those of the labels",
     )
     threads: int = key(1, "threads that encode a batch", ge=1)
-    ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1)
+    ahead: int = key(2, "batches that are prepared ahead of the training step", ge=1, le=1000)
 
     @model_validator(mode="after")
     def _labels_are_chosen(self) -> "DataConfig":
