@@ -215,6 +215,8 @@ def test_every_shipped_study_can_run(name: str, tmp_path: Path) -> None:
     for step, fields in made.steps.items():
         for player in fields.set.get("players", []):
             PlayerSpec.model_validate(player).params.native()
+        if fields.verb == "zero":
+            assert any(fields.scaled(made.quick).set[name] < length for name, length in fields.set.items())
         if fields.verb != "train" or recipe_kind(str(fields.recipe)) != "supervised":
             continue
         assert folder.network(step) == tmp_path / step / "nets" / f"{fields.recipe}.onnx"
