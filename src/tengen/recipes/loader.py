@@ -96,7 +96,7 @@ def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], 
         found = sorted(error.errors(), key=lambda each: each["type"] == "missing")
         # The file is not to blame for what the command line changes.
         place = ".".join(map(str, found[0]["loc"])) + "."
-        given = [setting for setting in settings if f"{place}".startswith(setting.partition("=")[0] + ".")]
+        given = [setting for setting in settings if place.startswith(setting.partition("=")[0] + ".")]
         source = f"--set {given[-1]}: " if given else where
         raise RecipeError(f"{source}{_explain(found[0], model=model)}") from error
 
