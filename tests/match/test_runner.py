@@ -235,7 +235,7 @@ def test_a_signal_to_the_whole_group_leaves_no_program(tmp_path: Path, offspring
     time.sleep(0.5)
     os.killpg(child.pid, signal.SIGTERM)
     child.communicate(timeout=30)
-    assert child.returncode == 130
+    assert child.returncode == 143
     assert offspring.gone()
 
 

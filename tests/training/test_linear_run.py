@@ -194,8 +194,11 @@ def test_the_commands(run: LinearRun, store: Path, tmp_path: Path, capsys: pytes
     card = json.loads(capsys.readouterr().out)
     assert card["name"] == "mine" and card["reproduce"] == "tengen train mine.yaml --set training.games=20"
     assert card["data"] == f"the games of {store.name}"
-    assert main(["evaluate", path, str(store), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["positions"] == 60
+    judged = []
+    for split in ("all", "auto"):
+        assert main(["evaluate", path, str(store), "--split", split, "--json"]) == 0
+        judged.append(json.loads(capsys.readouterr().out)["positions"])
+    assert judged[0] == 60 > judged[1] > 0  # by itself on the games that it did not learn from
     assert main(["evaluate", path, str(store)]) == 0
     capsys.readouterr()
     assert main(["train", str(recipe), "--set", "training.gamse=20"]) == 2

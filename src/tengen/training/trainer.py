@@ -199,7 +199,7 @@ class Trainer(Generic[BatchT]):
                 self.fabric.backward(total if len(parts) == 1 else total / len(parts))
         self.losses = found[0] if weights is None else self._mean_losses(found)
         # The mean of all ranks: all of them stop at the same step.
-        self._finite &= torch.stack([loss.isfinite() for loss in self.losses.values()]).all()
+        self._finite &= torch.stack([loss.isfinite() for loss in self.losses.values() or (total.detach(),)]).all()
         if self.device.type == "cpu" or self.step % _LOOK_EVERY == 0:
             self._check_losses()
         self._last = part
