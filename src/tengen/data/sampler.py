@@ -280,7 +280,7 @@ class Sampler:
         if not self.vary_rules:
             return rows
         scoring, komi = self._order.chance(places, _SCORING), self._order.chance(places, _KOMI)
-        return replace(rows, other_scoring=scoring < 0.5, komi_shift=_komi_shift(komi))
+        return replace(rows, other_scoring=scoring < 0.5, komi_shift=komi_shift(komi))
 
     def _passes(self) -> tuple[Ints, Ints]:
         """(game, number of the move within `plies`) of all passes, in order."""
@@ -348,8 +348,8 @@ def _why_nothing(store: Store, split: Split, fraction: float) -> str:
     )
 
 
-def _komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """0 for chances below 0.5, else a logistic deviate in half points, limited to about 40."""
+def komi_shift(chance: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Changes of komi from chances in 0..1: 0 below 0.5, else a logistic deviate in half points, at most about 40."""
     inner = np.clip(2 * chance - 1, 1e-4, 1 - 1e-4)
     shift = np.round(2 * _KOMI_SCALE * np.log(inner / (1 - inner))) / 2
     return np.where(chance < 0.5, 0, shift).astype(np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.data.record import GameRecord, pack_shares
+from tengen.data.sampler import komi_shift
 from tengen.data.split import Shuffle, derive
 from tengen.data.store import Store
 from tengen.engine.limits import Limits
@@ -23,7 +24,6 @@ from tengen.game import Game
 
 RULE_SETS = ("japanese", "chinese", "aga", "new-zealand", "tromp-taylor", "korean")
 """The rules that `LabelPlan.vary_rules` draws from."""
-_KOMI_SCALE = 4.0
 _UNIT = 65535
 _LEAST = 1 / 8192
 _PURPOSE = 0x1ABE1
@@ -126,9 +126,7 @@ def _varied(record: GameRecord, random: np.random.Generator) -> GameRecord:
     rules, komi = record.rules, record.komi or 0.0
     if random.random() < 0.5:
         rules = RULE_SETS[int(random.integers(len(RULE_SETS)))]
-    if random.random() < 0.5:
-        chance = random.uniform(1e-4, 1 - 1e-4)
-        komi = float(komi + np.round(2 * _KOMI_SCALE * np.log(chance / (1 - chance))) / 2)
+    komi += float(komi_shift(random.random(1))[0])
     if (rules, komi) == (record.rules, record.komi):
         return record
     return replace(record, rules=rules, komi=komi, winner=None, score=None, ending="unknown", ownership=None)
