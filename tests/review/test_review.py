@@ -123,7 +123,8 @@ def test_a_score_may_be_unknown(found: GameReview) -> None:
     plain = ReviewedMove(move.node, 3, 0, move.point, "opening", None, 0.081, None, move.best)
     assert plain.cost == pytest.approx(8.1)
     summary = Summary.of([plain])
-    assert summary is not None and summary.mean_loss is None and summary.good == 0
+    assert summary is not None and summary.loss_text == "8.1% of winrate"
+    assert (plain.grade, summary.good, summary.bad) == (2, 0, 0)  # from 5% on, below 10%
 
 
 def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:

@@ -21,7 +21,7 @@ from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators import load_evaluator
 from tengen.review.annotate import annotate, cost_text
-from tengen.review.game import LOSSES, GameReview, Summary, keep_analysis, positions_of, review
+from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
 from tengen.runs.progress import new_bar
 from tengen.sgf.tree import GameNode, read_tree, write_tree
@@ -124,15 +124,13 @@ def _write(found: GameReview, files: dict[str, Path]) -> None:
 def _print(name: str, found: GameReview) -> None:
     info = found.tree.info
     table = Table(title=f"{name}: {len(found.moves)} moves", title_justify="left")
-    for heading in ("player", "mean loss", "top five", "engine's choice", "3 points or more", "worst moves"):
+    for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
         table.add_column(heading, justify="left" if heading in ("player", "worst moves") else "right")
     for color, player in enumerate((info.black or "Black", info.white or "White")):
         summary = Summary.of(found.of(color))
         if summary is None:
             continue
-        loss = f"{summary.mean_loss:.2f}" if summary.mean_loss is not None else f"{summary.mean_winrate_loss:.1%}"
         worst = [f"{move.number} ({cost_text(move)})" for move in found.mistakes(color, 3)]
-        bad = sum(move.cost >= LOSSES[2] for move in found.of(color))
         shares = [f"{share:.0%}" for share in (summary.top5, summary.best)]
-        table.add_row(player, loss, *shares, str(bad), ", ".join(worst) or "-")
+        table.add_row(player, summary.loss_text, *shares, str(summary.bad), ", ".join(worst) or "-")
     Console().print(table)

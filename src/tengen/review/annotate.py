@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from tengen.coords import to_gtp
-from tengen.review.game import LOSSES, GameReview, ReviewedMove
+from tengen.review.game import BAD, DOUBTFUL, SMALL, GameReview, ReviewedMove
 from tengen.sgf.tree import Analysis, GameNode
 
 _NAMES = ("Black", "White")
 
 
-def annotate(review: GameReview, least: float = LOSSES[1]) -> None:
+def annotate(review: GameReview) -> None:
     """Add the review to its game tree.
 
-    Every searched node gets a line in its comment, below what is there. A move that lost `least` or more (points, or
-    percent of winrate where the engine knows no score) is marked doubtful (DO), from three points on bad (BM), and the
-    better line becomes a variation beside it. Nothing else is changed.
+    Every searched node gets a line in its comment, below what is there. A move of the grade
+    `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), and the better line becomes a variation beside
+    it. Nothing else is changed.
     """
     losses = {move.node.id: move for move in review.moves}
     for node in review.nodes:
@@ -25,9 +25,10 @@ def annotate(review: GameReview, least: float = LOSSES[1]) -> None:
         if lead is not None and not node.properties.get("V"):
             node.set_text("V", f"{lead:.1f}")
     for move in review.moves:
-        if move.cost >= least and not move.is_best:
+        if move.grade >= DOUBTFUL and not move.is_best:
             if not any(name in move.node.properties for name in ("BM", "DO", "IT", "TE")):
-                move.node.set_text("BM" if move.cost >= LOSSES[2] else "DO", "1" if move.cost >= LOSSES[2] else "")
+                bad = move.grade >= BAD
+                move.node.set_text("BM" if bad else "DO", "1" if bad else "")
             _add_line(review, move)
 
 
@@ -56,8 +57,10 @@ def line_text(move: ReviewedMove) -> str:
 def _verdict(move: ReviewedMove) -> str:
     if move.is_best:
         return "The engine's choice."
-    lost = f"Lost {cost_text(move)}." if move.cost >= LOSSES[0] else "Lost nothing to speak of."
-    return lost if move.best is None else f"{lost} Better: {line_text(move)}" if move.cost >= LOSSES[0] else lost
+    if move.grade < SMALL:
+        return "Lost little or nothing."
+    better = "" if move.best is None else f" Better: {line_text(move)}"
+    return f"Lost {cost_text(move)}.{better}"
 
 
 def _comment(node: GameNode, text: str) -> None:

@@ -20,7 +20,11 @@ PHASES: tuple[Phase, ...] = ("opening", "middle game", "endgame")
 _PHASE_ENDS = (50 / 361, 150 / 361)
 """Moves a point of the board at which the opening and the middle game end: 50 and 150 moves on 19x19."""
 LOSSES = (0.5, 1.5, 3.0, 6.0, 12.0)
-"""The bounds in points between the classes of a move's loss."""
+"""The bounds in points between the grades of a move's loss."""
+WINRATE_LOSSES = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""The same in winrate, where the engine knows no score."""
+SMALL, DOUBTFUL, BAD = 1, 2, 3
+"""The first grades that count."""
 LINE_LENGTH = 10
 _CANDIDATES = 5
 _PATIENCE = 0.1  # seconds between two questions whether to stop
@@ -53,8 +57,10 @@ class ReviewedMove:
 
     @property
     def grade(self) -> int:
-        """The class of the loss, 0 to 5: how many of the bounds `LOSSES` it reaches."""
-        return sum(self.cost >= bound for bound in LOSSES)
+        """The class of the loss, 0 to 5: how many of the bounds it reaches."""
+        if self.loss is None:
+            return sum(self.winrate_loss >= bound for bound in WINRATE_LOSSES)
+        return sum(self.loss >= bound for bound in LOSSES)
 
     @property
     def is_best(self) -> bool:
@@ -67,7 +73,7 @@ class Summary:
     """The moves of one player, or of one phase: their number, mean loss (points; None without a score), and shares.
 
     `top5` is the share of moves among the five best candidates, `best` that of the engine's own choice, `good` that of
-    moves which lost less than a point and a half (without a score: 5% of winrate).
+    moves below the grade `DOUBTFUL`. `bad` is the number of moves of the grade `BAD` or above.
     """
 
     moves: int
@@ -76,6 +82,14 @@ class Summary:
     top5: float
     best: float
     good: float
+    bad: int
+
+    @property
+    def loss_text(self) -> str:
+        """The mean loss: `0.84 points`, or `3.1% of winrate` where the engine knows no score."""
+        if self.mean_loss is None:
+            return f"{self.mean_winrate_loss:.1%} of winrate"
+        return f"{self.mean_loss:.2f} points"
 
     @classmethod
     def of(cls, moves: Sequence[ReviewedMove]) -> Summary | None:
@@ -83,14 +97,14 @@ class Summary:
         if not moves:
             return None
         losses = [max(0.0, move.loss) for move in moves if move.loss is not None]
-        limit = LOSSES[1] if losses else 5.0
         return cls(
             moves=len(moves),
             mean_loss=float(np.mean(losses)) if losses else None,
             mean_winrate_loss=float(np.mean([max(0.0, move.winrate_loss) for move in moves])),
             top5=float(np.mean([move.rank is not None and move.rank <= _CANDIDATES for move in moves])),
             best=float(np.mean([move.is_best for move in moves])),
-            good=float(np.mean([move.cost < limit for move in moves])),
+            good=float(np.mean([move.grade < DOUBTFUL for move in moves])),
+            bad=sum(move.grade >= BAD for move in moves),
         )
 
 
@@ -110,7 +124,7 @@ class GameReview:
 
     def mistakes(self, color: int, count: int = 10) -> list[ReviewedMove]:
         """The moves that lost most, the worst first; none that the engine would have played or that lost nothing."""
-        wrong = [move for move in self.of(color) if not move.is_best and move.cost >= LOSSES[0]]
+        wrong = [move for move in self.of(color) if not move.is_best and move.grade >= SMALL]
         return sorted(wrong, key=lambda move: -move.cost)[:count]
 
 

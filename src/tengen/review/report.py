@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,14 +10,14 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from tengen.coords import to_gtp
-from tengen.disk import write_text
+from tengen.disk import json_text, write_text
 from tengen.review.annotate import cost_text, leader, line_text
-from tengen.review.game import LOSSES, PHASES, GameReview, ReviewedMove, Summary
+from tengen.review.game import BAD, DOUBTFUL, LOSSES, PHASES, WINRATE_LOSSES, GameReview, ReviewedMove, Summary
 from tengen.runs.boards import position_picture
 from tengen.runs.plots import ACCENT, INK, SECOND, plot
 from tengen.runs.report import Board, Tile, write_page
 
-_HEADS = ("", "moves", "mean loss", "in the top five", "engine's choice", "within 1.5 points")
+_HEADS = ("", "moves", "mean loss", "in the top five", "engine's choice")
 _DRAWN = 6  # mistakes of a player with a diagram
 _LINE = 5  # moves of the better line in a diagram
 
@@ -34,7 +33,7 @@ def write_review(path: Path, review: GameReview) -> Path:
         state=_state(review),
         tiles=[_tile(review, color, name) for color, name in enumerate(names)],
         plots=_plots(review, names),
-        heads=_HEADS,
+        heads=(*_HEADS, f"below {_bound(review, DOUBTFUL)}"),
         rows=[row for color, name in enumerate(names) for row in _rows(review, color, name)],
         players=[
             {
@@ -49,7 +48,7 @@ def write_review(path: Path, review: GameReview) -> Path:
 
 def write_json(path: Path, review: GameReview) -> Path:
     """Write the review as JSON (docs/guides/review.md has its fields); return `path`."""
-    return write_text(path, json.dumps(as_dict(review), indent=1) + "\n", durable=False)
+    return write_text(path, json_text(as_dict(review), indent=1) + "\n", durable=False)
 
 
 def as_dict(review: GameReview) -> dict[str, Any]:
@@ -117,14 +116,14 @@ def _tile(review: GameReview, color: int, name: str) -> Tile:
     found = Summary.of(review.of(color))
     if found is None:
         return Tile(name, "no move")
-    mistakes = sum(move.cost >= LOSSES[2] for move in review.of(color))
-    return Tile(name, _mean(found), f"mean loss a move; {mistakes} moves lost 3 points or more")
+    return Tile(name, found.loss_text, f"mean loss a move; {found.bad} moves lost {_bound(review, BAD)} or more")
 
 
-def _mean(found: Summary) -> str:
-    if found.mean_loss is None:
-        return f"{100 * found.mean_winrate_loss:.1f}%"
-    return f"{found.mean_loss:.2f} points"
+def _bound(review: GameReview, grade: int) -> str:
+    """The least loss of a grade: `3 points`, or `10% of winrate` where the engine knows no score."""
+    if all(move.loss is None for move in review.moves):
+        return f"{WINRATE_LOSSES[grade - 1]:.0%} of winrate"
+    return f"{LOSSES[grade - 1]:g} points"
 
 
 def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
@@ -134,7 +133,7 @@ def _rows(review: GameReview, color: int, name: str) -> list[list[str]]:
     for label, moves in parts:
         if found := Summary.of(moves):
             shares = [f"{100 * share:.0f}%" for share in (found.top5, found.best, found.good)]
-            rows.append([label, str(found.moves), _mean(found), *shares])
+            rows.append([label, str(found.moves), found.loss_text, *shares])
     return rows
 
 

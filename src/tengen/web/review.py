@@ -61,10 +61,6 @@ class ReviewPanel:
 
 
 def figures(summary: Summary) -> str:
-    """`0.84 points a move \u00b7 61% in the top five \u00b7 38% the engine's choice`."""
-    loss = (
-        f"{summary.mean_winrate_loss:.1%} of winrate a move"
-        if summary.mean_loss is None
-        else f"{summary.mean_loss:.2f} points a move"
-    )
-    return f"{loss} \u00b7 {summary.top5:.0%} in the top five \u00b7 {summary.best:.0%} the engine's choice"
+    """`0.84 points a move · 61% in the top five · 38% the engine's choice`."""
+    shares = f"{summary.top5:.0%} in the top five · {summary.best:.0%} the engine's choice"
+    return f"{summary.loss_text} a move · {shares}"
