@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
@@ -16,6 +17,7 @@ from tengen.engine.label import Labeller, LabelPlan
 from tengen.errors import StoreError
 from tengen.evaluators import load_evaluator
 from tengen.evaluators.network_file import Card, read_card
+from tengen.machine import Device
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import new_bar
 
@@ -34,6 +36,7 @@ def command(
     ] = LabelPlan.vary_rules,
     licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
     seed: Annotated[int, typer.Option(help="decides games, positions and rules")] = 0,
+    device: Annotated[Device, typer.Option(help="device that runs the teacher; auto: the fastest")] = "auto",
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
@@ -47,10 +50,14 @@ def command(
     plan = LabelPlan(per_game, visits, vary_rules, seed)
     opened = [Store.open(store) for store in stores]
     facts = _facts(opened, card, licence, plan)
-    with StoreAppender(out, facts) as appender, ShutdownFlag() as stop:
+    # Load the teacher, and check that it knows the boards, before the store is made.
+    evaluator = load_evaluator(teacher, device)
+    for size in {int(size) for store in opened for size in store.column("size")}:
+        evaluator.on(size)
+    labeller = Labeller(opened, evaluator, plan, batch=batch)
+    wanted = min(games or len(labeller), len(labeller))
+    with report_interruption(out), StoreAppender(out, facts) as appender, ShutdownFlag() as stop:
         _check_same(out, dict(appender.facts), facts)
-        labeller = Labeller(opened, load_evaluator(teacher), plan, batch=batch)
-        wanted = min(games or len(labeller), len(labeller))
         with new_bar(not quiet and sys.stderr.isatty()) as bar:
             task = bar.add_task("labelling", total=wanted, completed=appender.rows)
             while appender.rows < wanted:

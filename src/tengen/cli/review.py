@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from tengen.cli.interruption import report_interruption
 from tengen.cli.nets import find_file
 from tengen.data.sources import SourceProblem, Sources
 from tengen.disk import write_whole
@@ -20,6 +21,7 @@ from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators import load_evaluator
+from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
 from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
@@ -40,6 +42,7 @@ def command(
     ] = None,
     at_once: Annotated[int, typer.Option(min=1, help="positions searched side by side")] = 16,
     threads: Annotated[int, typer.Option(min=0, help="threads; 0 for all cores")] = 0,
+    device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
     force: Annotated[bool, typer.Option("--force", help="review again what the folder has")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar and no tables")] = False,
 ) -> None:
@@ -55,9 +58,10 @@ def command(
             raise TengenError(unknown_name("format", name, FORMATS))
     find_file(net)
     sources, failed, done = Sources(paths), 0, 0
-    evaluator = load_evaluator(net, threads=threads)
+    evaluator = load_evaluator(net, device, threads=threads)
     out.mkdir(parents=True, exist_ok=True)
-    with SearchQueue(evaluator, at_once=at_once) as queue, new_bar(not quiet and sys.stderr.isatty()) as bar:
+    bar = new_bar(not quiet and sys.stderr.isatty())
+    with report_interruption(out), SearchQueue(evaluator, at_once=at_once) as queue, bar:
         for name, text in _games(sources):
             files = {form: out / f"{name}{_SUFFIX}.{form}" for form in wanted}
             if not force and all(path.exists() for path in files.values()):
