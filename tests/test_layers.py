@@ -185,11 +185,11 @@ def test_import_tengen_needs_numpy_alone() -> None:
     [
         # All that a player runs, with what it imports later, needs neither training nor game stores.
         (
-            "cli.play cli.gtp cli.analysis cli.review cli.nets cli.match cli.rate "
+            "cli.play cli.gtp cli.analysis cli.review cli.nets cli.match cli.rate cli.bench "
             "web.server gtp.server analysis.server review.report match.folder ratings.report",
             "torch lightning_fabric onnx tensorboard pyarrow scipy",
         ),
-        ("cli.import_ cli.stats cli.evaluate cli.bench", "torch lightning_fabric onnx tensorboard scipy"),
+        ("cli.import_ cli.stats cli.evaluate cli.label", "torch lightning_fabric onnx tensorboard scipy"),
     ],
 )
 def test_a_player_needs_no_training_packages(module: str, packages: str) -> None:

@@ -93,10 +93,10 @@ def test_wrong_arguments_are_one_line(args: list[str], message: str, capsys: pyt
     assert captured.out == ""
 
 
-@pytest.mark.parametrize(("args", "status"), [(["tiny"], 2), ([], 0)])
-def test_without_the_extra_it_says_what_to_install(args: list[str], status: int) -> None:
+@pytest.mark.parametrize(("args", "status", "extras"), [(["tiny"], 2, ["train"]), ([], 0, ["data", "train"])])
+def test_without_the_extra_it_says_what_to_install(args: list[str], status: int, extras: list[str]) -> None:
     program = (
-        "import sys; sys.modules.update(torch=None, lightning=None, onnx=None)\n"
+        "import sys; sys.modules.update(torch=None, lightning=None, onnx=None, pyarrow=None)\n"
         "from tengen.cli import bench; bench._installed = lambda: ['uniform']\n"
         "from tengen.cli.app import main; sys.exit(main(['bench', '--seconds', '0.1', *sys.argv[1:]]))"
     )
@@ -108,7 +108,8 @@ def test_without_the_extra_it_says_what_to_install(args: list[str], status: int)
         env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == status
-    assert "pip install 'tengen[train]'" in done.stdout + done.stderr
+    for extra in extras:
+        assert f"pip install 'tengen[{extra}]'" in done.stdout + done.stderr
 
 
 def test_recipes_of_another_kind_are_said_to_be_left_out(recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:

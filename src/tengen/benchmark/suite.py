@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -23,13 +23,15 @@ from tengen.benchmark.playing import (
     pool_visits,
     visits,
 )
-from tengen.benchmark.training import Encoding, Estimate, encoding, estimate
 from tengen.errors import MissingExtra
 from tengen.evaluators.devices import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.machine import core_count, processor_name, total_memory
 from tengen.training.config import RunConfig
+
+if TYPE_CHECKING:  # stores are not a part of a player's install
+    from tengen.benchmark.training import Encoding, Estimate
 
 PLAY_SIZES = (9, 19)
 POOL_SIZE = 9
@@ -107,8 +109,13 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
         say(f"playouts a second, {policy}")
         share = _PLAYOUTS * seconds / (len(policies) * len(SIZES))
         figures.playouts += [playouts(policy, size, share) for size in SIZES]
-    say("positions a second into training")
-    figures.encoding = encoding(recipes, _ENCODING * seconds)
+    if find_spec("pyarrow"):
+        from tengen.benchmark.training import encoding
+
+        say("positions a second into training")
+        figures.encoding = encoding(recipes, _ENCODING * seconds)
+    else:
+        figures.missing.append(str(MissingExtra("how fast positions come into training: game stores", "data")))
     _measure_recipes(figures, recipes, _ESTIMATES * seconds, say)
     return figures
 
@@ -138,6 +145,8 @@ def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say, tu
 
 def measure_recipe(run: RunConfig, seconds: float, say: Say) -> Figures:
     """How long training by one recipe takes. Needs the extra [train]."""
+    from tengen.benchmark.training import estimate
+
     figures = Figures(this_machine())
     say(f"a few steps of {run.name}")
     figures.recipes = [estimate(run, seconds)]
@@ -148,6 +157,8 @@ def _measure_recipes(figures: Figures, recipes: Sequence[RunConfig], seconds: fl
     if not (find_spec("torch") and find_spec("lightning_fabric")):
         figures.missing.append(str(MissingExtra("how long a recipe takes: training", "train")))
         return
+    from tengen.benchmark.training import estimate
+
     for run in recipes:
         say(f"a few steps of the recipe {run.name}")
         figures.recipes.append(estimate(run, seconds / len(recipes)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,13 +12,15 @@ from rich.text import Text
 
 from tengen.benchmark.playing import BATCHES, PLAY_BATCH, SIZES, Evaluations, Playouts, Visits
 from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networks, measure_recipe
-from tengen.benchmark.training import Encoding, Estimate
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, installed, read_card
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
+
+if TYPE_CHECKING:  # stores are not a part of a player's install
+    from tengen.benchmark.training import Encoding, Estimate
 
 _KIND = "supervised"
 _ONLY_NETWORKS = "only recipes of networks are estimated"
