@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -48,7 +49,7 @@ Reply: TypeAlias = Choice | ProgramError
 """A player's answer to a turn. A ProgramError loses that game; the other games go on."""
 
 
-class Player:
+class Player(ABC):
     """Base class of all players. A subclass must override `choose`; the other methods have defaults.
 
     name: what the match calls the player.
@@ -69,9 +70,9 @@ class Player:
         the game, and TengenError when the conditions are refused.
         """
 
+    @abstractmethod
     def choose(self, turns: Sequence[Turn]) -> Sequence[Reply]:
         """A reply for each of these turns (one or more), of different games on boards of one size."""
-        raise NotImplementedError
 
     def opening_policy(self, games: Sequence[Game]) -> Probabilities | None:
         """Probabilities [games, size * size + 1] of the next opening move; None from a player without a policy."""
