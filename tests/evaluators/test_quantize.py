@@ -12,6 +12,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import openvino
 from tengen.evaluators.network_file import find_network, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.quantize import quantize
 
 
 def int8_file(network: Path, folder: Path, fine: bool) -> Path:
@@ -57,15 +58,24 @@ def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: s
     assert openvino.multiplies_int8() == expected
 
 
-def test_a_quantised_network(tmp_path: Path) -> None:
-    pytest.importorskip("nncf", reason="the extra [quantize] is not installed")
-    from tengen.evaluators.quantize import quantize
-
+def test_a_quantised_network_keeps_its_moves(tmp_path: Path) -> None:
     copy = tmp_path / "copy.onnx"
     shutil.copy(find_network("zero-7x7"), copy)
-    path, cost = quantize(copy, count=16)
+    path, cost = quantize(copy, count=64)
     card = read_card(path)
-    assert path == int8_path(copy) and card.metrics["int8"]["same_move"] == cost.same_move
-    assert any(node.op_type == "QuantizeLinear" for node in onnx.load(path).graph.node)
-    assert cost.positions == 8 and 0 < cost.policy_kl < 0.3 and cost.winrate_error < 0.1
+    assert path == int8_path(copy) and card.metrics["int8"]["top1_loss"] == cost.top1_loss
+    quantised = [node for node in onnx.load(path).graph.node if node.op_type == "QuantizeLinear"]
+    convolutions = [node for node in onnx.load(copy).graph.node if node.op_type == "Conv"]
+    assert len(convolutions) / 2 < len(quantised) <= 2 * len(convolutions)
+    assert cost.positions == 32 and 0 < cost.policy_kl < 0.02 and cost.fine
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
+
+
+def test_a_network_without_convolutions_is_refused(network: Path, tmp_path: Path) -> None:
+    model = onnx.load(network)
+    for node in model.graph.node:
+        node.op_type = "Identity" if node.op_type == "Conv" else node.op_type
+    plain = tmp_path / "plain.onnx"
+    onnx.save(model, plain)
+    with pytest.raises(NetworkError, match="no convolutions"):
+        quantize(plain)

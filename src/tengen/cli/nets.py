@@ -126,15 +126,19 @@ def quantize(
     ] = 256,
 ) -> None:
     """Write an int8 file beside a network, for processors with VNNI or AMX, and print what it costs."""
+    from tengen.evaluators.quantize import MOST_TOP1_LOSS, MOST_VALUE_ERROR
     from tengen.evaluators.quantize import quantize as write_int8
 
     path, cost = write_int8(find_network(name), count=positions)
     print(
-        f"{path}: the same best move in {cost.same_move:.1%} of {cost.positions} positions, winrate off by "
-        f"{cost.winrate_error:.4f}, policy by {cost.policy_kl:.4f} nats, {cost.speed:.2f} times the plain speed"
+        f"{path}: {cost.speed:.2f} times the speed of f32; it costs {cost.top1_loss:.2%} of top-1 accuracy and "
+        f"{cost.winrate_error:.4f} of winrate on {cost.positions} positions, {cost.same_move:.1%} the same best move"
     )
     if not cost.fine:
-        print("That is above the limits (99.5%, 0.01): it is used with precision int8 alone")
+        print(
+            f"That is above the limits ({MOST_TOP1_LOSS:.2%} and {MOST_VALUE_ERROR}): "
+            "it is used with precision int8 alone"
+        )
 
 
 SUBCOMMANDS = {"add": add, "export": export, "join": join, "quantize": quantize}
