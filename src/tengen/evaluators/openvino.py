@@ -2,6 +2,8 @@
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -9,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import platformdirs
+from filelock import FileLock, Timeout
 
 from tengen import _native
 from tengen.errors import NetworkError
@@ -24,6 +27,7 @@ WINOGRAD_EDGE = 13
 Precision = Literal["auto", "bf16", "f32", "int8"]
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
+_LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
 
 
 def cache_folder() -> Path:
@@ -248,11 +252,30 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         if layout.parts > 1 or layout.threads != self._threads:
             threads = layout.parts * layout.threads
             options = {**options, "NUM_STREAMS": str(layout.parts), "INFERENCE_NUM_THREADS": threads}
-        with _COMPILING:
+        with _COMPILING, _sole_user(options.get("CACHE_DIR", "")):
             try:
                 return self._core.compile_model(model, self._target, options)
             except RuntimeError:
                 return self._core.compile_model(model, self._target, {**options, "CACHE_DIR": ""})
+
+
+@contextmanager
+def _sole_user(cache: str) -> Iterator[None]:
+    """Keep other processes from compiling into this cache folder ("": none) during the block.
+
+    OpenVINO maps the files of the cache into memory. A process that did not find a model there writes its file, even
+    where another has written and mapped it meanwhile, which then dies of SIGBUS.
+    """
+    if not cache:
+        yield
+        return
+    lock = FileLock(Path(cache) / ".lock", timeout=_LONGEST_COMPILATION)
+    with suppress(Timeout, OSError, NotImplementedError):  # a file system may have no locks
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:
