@@ -122,7 +122,8 @@ def test_a_provider_without_its_driver_is_refused(network: Path, monkeypatch: py
 
 
 def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it is clearly faster than the rule. All layouts give the same results but for the last digits."""
+    """Where it is clearly faster than the rule. All layouts give the same results but for the last digits, which in
+    bf16 are the fourth of a probability."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     fast = Layout(False, 2)
     opened: dict[Layout | None, OpenVinoEvaluator] = {}
@@ -150,4 +151,4 @@ def test_the_fastest_layout_is_kept_for_auto(network: Path, tmp_path: Path, monk
     for evaluator in opened.values():
         found = evaluator.infer(inputs)
         for ours, plain in ((found.policy, expected.policy), (found.value, expected.value)):
-            np.testing.assert_allclose(ours, plain, atol=1e-5)
+            np.testing.assert_allclose(ours, plain, atol=1e-5 if evaluator.precision == "f32" else 2e-3)
