@@ -84,7 +84,7 @@ class GameLibrary:
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
         at = data.index(b";") + 1
         try:
-            path = self._files.get(session) or self._new_file(session)
+            path = self._files.get(session) or self._new_file(session, data)
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(data[:at] + state + data[at:])
         except OSError as error:
@@ -123,7 +123,8 @@ class GameLibrary:
         """Delete a kept game."""
         game.path.unlink(missing_ok=True)
 
-    def _new_file(self, session: GameSession) -> Path:
+    def _new_file(self, session: GameSession, data: bytes) -> Path:
+        """A file that no other session has: a new one, or one with the same record, which was opened again."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem, number = Path(session.file_name).stem, 1
         while True:
@@ -131,8 +132,9 @@ class GameLibrary:
             try:
                 path.open("xb").close()  # no other server takes the name
             except FileExistsError:
-                number += 1
-                continue
+                if path in self._files.values() or _STATE.sub(b"", path.read_bytes(), count=1) != data:
+                    number += 1
+                    continue
             return path
 
 

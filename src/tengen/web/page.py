@@ -148,7 +148,7 @@ class Page:
         self._play_on = PlayOnDialog(settings.level, self._start_play_on)
         self._open = OpenDialog(self.load, self._open_kept, self._library)
         self._build_top()
-        with ui.element("div").classes("tg-main"):
+        with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
                 self._cards = (PlayerCard(0), PlayerCard(1))
             with ui.element("div").classes("tg-stage"):
@@ -404,7 +404,9 @@ class Page:
         self._changed()
 
     def _ask_play_on(self) -> None:
-        self._play_on.open(self.session.game.to_play, self.session.settings.level)
+        settings = self.session.settings
+        color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
+        self._play_on.open(color, settings.level)
 
     def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
         with self._errors_shown():
@@ -455,6 +457,11 @@ class Page:
             self._preferences.game = asdict(self._new_game.form)
             self._remember()
             self.adopt(GameSession(settings))
+
+    async def open_record(self, data: bytes) -> None:
+        """Show a record that the page did not ask for itself."""
+        with self._main:
+            await self.load(data)
 
     async def load(self, data: bytes) -> None:
         """Show a record; of a collection the game that the person chooses."""
