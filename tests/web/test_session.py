@@ -15,8 +15,9 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import session as session_module
+from tengen.web.clock import GameClock
 from tengen.web.panels import hint
-from tengen.web.session import GameClock, GameSession, Phase
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode, level_of_visits
 from tengen.web.view import tree_layout
 
