@@ -121,6 +121,7 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-candidate"))
 
     tab.click("save")
+    tab.click("ask-save-game")  # it says that the analysis is not in the record
     saved = tab.until(lambda: next(folder.glob("20??-??-?? * - *.sgf"), None))
     text = saved.read_text(encoding="utf-8")
     assert "B[ee]" in text and "W[aa]" in text and "SZ[9]" in text
@@ -329,6 +330,10 @@ def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:
             tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
             process.kill()
             port = int(url.rpartition(":")[2])
+            box = "return document.querySelector('{}').getBoundingClientRect().{}"
+            lost = "return document.querySelector('#popup').ariaHidden === 'false'"
+            tab.until(lambda: tab.script(lost))
+            assert tab.script(box.format("#popup", "left")) > tab.script(box.format(".tg-board", "right"))  # type: ignore[operator]
         with server(program, log=tmp_path / "log.txt", port=port) as (_, url):
             tab.until(lambda: tab.script("return window.socket?.connected") and tab.stones() == {40: "B", 0: "W"}, 60)
             tab.tap(41)

@@ -16,7 +16,7 @@ from tengen.engine import SearchQueue, TimeControl
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, Game
-from tengen.web.library import KeptGame
+from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
 from tengen.web.session import GameSession
@@ -44,14 +44,16 @@ class OneEngine:
         """Nothing to load."""
 
 
-def perform(scene: Scene, settings: GameSettings, engine: FakeEngine | None = None) -> None:
+def perform(
+    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, library: GameLibrary | None = None
+) -> None:
     """Play a scene with a page that no browser shows."""
 
     async def run() -> None:
         core.loop = asyncio.get_running_loop()
         client = Client(nicegui_page(""), request=None)
         with client:
-            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, min_seconds=0)
+            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, 0, library)
         try:
             await asyncio.wait_for(scene(page), 10)
         finally:
@@ -210,3 +212,28 @@ def test_the_end_of_a_game_offers_what_comes_next() -> None:
         assert page.session.may_click and not is_shown("rematch")
 
     perform(scene, GameSettings(size=9))
+
+
+def test_a_record_of_the_command_line_is_shown() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]PB[Ann];B[aa];W[bb])")
+        assert page.session.names == ("Ann", "White") and page.session.mode is Mode.ANALYZE
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: Path) -> None:
+    async def scene(page: Page) -> None:
+        page.session.play(40)
+        page.refresh()
+        (path,) = (tmp_path / "games").iterdir()
+        assert b";B[ee]" in path.read_bytes()
+        told: list[str] = []
+        page._files._notify = told.append
+        page._files._library = GameLibrary(path)  # no folder
+        for comment in ("a", "b"):
+            page.session.node.comment = comment
+            page.refresh()
+        assert len(told) == 1 and "cannot be kept" in told[0]
+
+    perform(scene, GameSettings(size=9, human=1), library=GameLibrary(tmp_path / "games"))

@@ -558,6 +558,8 @@ def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
     first, second = written.root.children[0], written.root.children[0].children[0]
     assert "60.0%" in written.root.comment and second.text("BM") == "1"
     assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
+    session.review = None
+    assert session.is_analyzed and b"60.0%" in session.annotated() and b"BM" not in session.annotated()
 
 
 def test_marks_of_a_record_are_drawn() -> None:

@@ -85,17 +85,20 @@ class GameFiles:
         return await ask("A game is in progress", kept, choices, "ask-leave") == "leave"
 
     async def save(self) -> None:
-        """Let the browser save the record, or all games of its collection; asks whether the review goes with it."""
+        """Let the browser save the record, or all games of its collection; asks whether the analysis goes with it."""
         session = self._session()
         text = session.to_sgf()
-        if session.review is not None:
-            note = "The record has moves, variations, comments, marks, result, rules, komi and times. It can have the"
-            note += " review too: evaluations and losses as comments, better lines as variations."
-            choices = {"review": "Save with the review", "game": "Save the game"}
+        if session.review is not None or session.is_analyzed:
+            what = "review" if session.review is not None else "analysis"
+            note = "The record has moves, variations, comments, marks, result, rules, komi and times, but no analysis. "
+            note += "Evaluations can be added as comments" + (
+                ", better lines as variations." if session.review else "."
+            )
+            choices = {"analysis": f"Save with the {what}", "game": "Save the game"}
             answer = await ask("Save the record", note, choices, "ask-save")
             if answer is None:
                 return
-            text = session.annotated() if answer == "review" else text
+            text = session.annotated() if answer == "analysis" else text
         before, after = session.others
         ui.download.content(b"\n".join((*before, text, *after)), session.file_name, "application/x-go-sgf")
 

@@ -115,16 +115,25 @@ class GameSession:
             self.tree.info = replace(info, result=read_result(self.result))
         return write_tree(self.tree)
 
+    @property
+    def is_analyzed(self) -> bool:
+        """Whether a position was searched for a person, and not for a move of the engine alone."""
+        playing = 0 if self.settings.mode is Mode.ANALYZE else self.settings.level.visits
+        return any(node.analysis is not None and node.analysis.visits > playing for node in self.tree.walk())
+
     def collection(self) -> list[bytes]:
         """The texts of all games of the file that this one came from, this one as it is now."""
         before, after = self.others
         return [*before, self.to_sgf(), *after]
 
     def annotated(self) -> bytes:
-        """The record with the last review in it, as `tengen review` writes it; the game itself stays as it is."""
-        if self.review is None:
-            return self.to_sgf()
-        copy, number, review = read_tree(self.to_sgf()), self.tree.numbered(), self.review
+        """The record with the last review in it, as `tengen review` writes it, or with the evaluations alone.
+
+        The game itself stays as it is.
+        """
+        searched = tuple(node for node in self.tree.walk() if node.analysis is not None)
+        review = self.review or GameReview(self.tree, "", 0, searched, ())
+        copy, number = read_tree(self.to_sgf()), self.tree.numbered()
 
         def copied(node: GameNode) -> GameNode:
             twin = copy.get(number[node.id])
