@@ -50,7 +50,7 @@ def _fits(layer: nn.Conv2d) -> bool:
 def _forward(plain: Callable[..., Tensor], x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if not torch.is_grad_enabled() or torch.onnx.is_in_onnx_export() or _filled(weight.shape[2], *x.shape[2:]) < 0.5:
         return plain(x, weight, bias)
-    found: Tensor = _Convolution.apply(x, weight, bias)
+    found: Tensor = _Convolution.apply(x, weight, bias)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -62,13 +62,13 @@ def _filled(kernel: int, rows: int, columns: int) -> float:
 
 class _Convolution(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         x = x.contiguous(memory_format=_LAST)
         ctx.save_for_backward(x, weight)
         return _convolved(x, weight, bias)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         gradient = gradient.contiguous(memory_format=_LAST)
         of_input = of_weight = of_bias = None
