@@ -268,7 +268,9 @@ class SelfPlayRun:
             "search": self.config.card.search,
             "hours": float(f"{hours:.3g}"),
         }
-        card = self.learner.described(read_card(last)).model_copy(update=changes)
+        records = self.config.learn.records
+        stores = [self.folder.games, *([Path(records.store)] if records else [])]
+        card = self.learner.described(read_card(last), stores).model_copy(update=changes)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
         return path
