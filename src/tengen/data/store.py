@@ -108,6 +108,12 @@ class Shard:
         return self._offsets("visits")
 
     @cached_property
+    def recorded(self) -> npt.NDArray[np.int64]:
+        """Positions with visits in every game, int64 [rows]."""
+        before = np.concatenate([[0], np.cumsum(np.diff(self.visit_offsets) > 0)])
+        return np.diff(before[self.visit_rows])
+
+    @cached_property
     def root_values(self) -> npt.NDArray[np.float32]:
         return self._values("root_values")
 

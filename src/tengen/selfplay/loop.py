@@ -157,7 +157,7 @@ class SelfPlayRun:
         cycle, conditions = played.cycle, played.conditions
         # Statistics of the new games, before the network has seen them.
         self.observer.judging(cycle)
-        store = Store.open(self.folder.games).head(cycle + 1)
+        store = self.transport.store().head(cycle + 1)
         figures = self._figures(store, cycle, conditions)
         timings.add("other")
         # Training.
