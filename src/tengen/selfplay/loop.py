@@ -72,12 +72,20 @@ class Played:
 class SelfPlayRun:
     """The process that leads a run: it plays, trains, rates and writes the store. A run has one."""
 
-    def __init__(self, config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        path: Path,
+        observer: Observer,
+        stop: ShutdownFlag,
+        player: type[CyclePlayer] = CyclePlayer,
+    ) -> None:
         self.config = config
         self.folder = SelfPlayFolder(path)
         self.transport = FolderTransport(self.folder)
         self.observer = observer
         self.stop = stop
+        self.player = player(config, self.transport, stop)
         self._shown = 0  # the cycle whose games the observer receives
 
     def go(self) -> Path:
@@ -100,7 +108,6 @@ class SelfPlayRun:
                 self.learner.begin()
                 self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
-                self.player = CyclePlayer(self.config, self.transport, self.stop)
                 self._cycles(done, log)
                 return self._finish(log)
 
