@@ -306,7 +306,7 @@ def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pyt
     transport.cycle_games(0).begin()
     with ShutdownFlag() as stop:
         player = CyclePlayer(config, transport, stop)
-        assert {type(evaluator).__name__ for evaluator in play._evaluators(config, player.network(0))} == {kind}
+        assert {type(evaluator).__name__ for evaluator in play.open_evaluators(config, player.network(0))} == {kind}
         conditions = CycleConditions.of(config, RecentGames(transport).before(0), 0)
         assert player.play(0, conditions, lambda *_: None).games == 2
 

@@ -1,6 +1,6 @@
 """`tengen zero`: train a network by self-play, from random weights or from a trained network."""
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -62,14 +62,17 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluste
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
-    with report_interruption(folder), ShutdownFlag() as stop, shown as observer:
+    with ExitStack() as stack:
+        joined = None
         if cluster:
-            from tengen.selfplay.cluster import ClusterPlayer, connected
+            from tengen.cluster import Cluster
+            from tengen.selfplay.cluster import place_of
 
-            with connected(cluster):
-                return SelfPlayRun(config, folder, observer, stop, ClusterPlayer).go()
+            joined = stack.enter_context(Cluster(cluster, place_of(config)))  # before the flag: Ray has signal handlers
+        stack.enter_context(report_interruption(folder))
+        stop, observer = stack.enter_context(ShutdownFlag()), stack.enter_context(shown)
         if role == "lead":
-            return SelfPlayRun(config, folder, observer, stop).go()
+            return SelfPlayRun(config, folder, observer, stop, joined).go()
         (help_generate if role == "generate" else help_rate)(config, folder, observer, stop)
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,29 +127,32 @@ class CyclePlayer:
         self, cycle: int, conditions: CycleConditions, network: Path, numbers: Iterable[int]
     ) -> Generator[PlayedGames, None, None]:
         """Play the games of these numbers until all are finished or a shutdown is requested."""
-        yield from play_games(self.config, cycle, conditions, network, numbers, self.stop.event)
+        evaluators = open_evaluators(self.config, network)
+        yield from play_games(self.config, cycle, conditions, evaluators, numbers, self.stop.event)
 
 
 def play_games(
     config: SelfPlayConfig,
     cycle: int,
     conditions: CycleConditions,
-    network: Path,
+    evaluators: Sequence[Evaluator],
     numbers: Iterable[int],
     stop: threading.Event | None = None,
 ) -> Generator[PlayedGames, None, None]:
     """Play the games of a cycle with these numbers on this machine, and give them as they finish.
 
-    After `stop` no more games come.
+    Numbers that `numbers` has after it has ended are played too, while games are under way. After `stop` no more games
+    come.
     """
     now = config.at(cycle)
-    pool = GameGenerator(now, _evaluators(config, network), conditions.resign_winrate)
-    plans = (_plan(now, cycle, number, conditions) for number in numbers)
+    pool = GameGenerator(now, evaluators, conditions.resign_winrate)
+    plans = map(lambda number: _plan(now, cycle, number, conditions), numbers)  # a generator would end for good
     for finished in pool.play(plans, stop):
         yield [to_record(game, _plan(now, cycle, game.index, conditions)) for game in finished], pool.evaluations
 
 
-def _evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
+def open_evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
+    """The evaluators of this network that a generator needs, by the recipe."""
     workers = min(config.workers or core_count(), config.games_at_once)
     device: Device = config.device
     if device == "auto":
