@@ -28,7 +28,8 @@ from tengen.errors import MissingExtra, TengenError
 MAX_FAILURES = 20
 """Workers that may die in a row before an item is finished."""
 LATE = 3.0
-"""An item is late, and given to an idle worker too, after this multiple of the mean time of the items so far."""
+"""An item is late, and given to an idle worker too, after this multiple of the mean time of the items so far, but not
+within a second."""
 PATIENCE = 60.0
 """Seconds without a worker after which a warning says what the cluster lacks."""
 _POLL_SECONDS = 0.5
@@ -159,7 +160,8 @@ class Traffic:
 
 class Cluster:
     """The workers that this process has on the Ray cluster at an address: `HOST:PORT`, `auto` for the one that this
-    machine belongs to, `local` for a new one on this machine that ends with it.
+    machine belongs to, `local` for a new one on this machine that ends with it. A process that is part of a cluster
+    already stays in that one.
 
     There are as many workers as `place` allows. They are started when work comes and as machines join, and given up as
     machines leave. Several threads may have work done at the same time, by the same workers.
@@ -178,7 +180,9 @@ class Cluster:
         self._room = 0
         self._without = time.monotonic()  # since when no worker is ready
         self._warned = False
-        _connect(self._ray, address)
+        self._joined = not self._ray.is_initialized()
+        if self._joined:
+            _connect(self._ray, address)
 
     def __enter__(self) -> Self:
         return self
@@ -187,11 +191,12 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Give all workers up and leave the cluster."""
+        """Give all workers up, and leave the cluster where this object has joined it."""
         for worker in self._workers:
             self._ray.kill(worker.actor)
         self._workers.clear()
-        self._ray.shutdown()
+        if self._joined:
+            self._ray.shutdown()
 
     def run(
         self, work: Work[T], items: Iterable[T], ahead: int = 1, stop: Callable[[], bool] = lambda: False
@@ -234,7 +239,7 @@ class Cluster:
             return
         if version != tengen.__version__:
             raise TengenError(
-                f"a machine of the cluster has Tengen {version}, this one {tengen.__version__}: install the same version"
+                f"a machine of the cluster has Tengen {version}, this one {tengen.__version__}: install the same"
             )
         worker.ready = None
 
@@ -387,7 +392,7 @@ class _Run(Generic[T]):
 
     def _late(self) -> list[T]:
         """The items that one worker has had for long, the latest first."""
-        before = time.monotonic() - LATE * self._seconds / self._done
+        before = time.monotonic() - max(1.0, LATE * self._seconds / self._done)
         had: dict[T, list[float]] = {}
         for share in self._shares.values():
             for item, since in share.missing.items():
@@ -462,6 +467,6 @@ def _connect(ray: Any, address: str) -> None:
         ray.init(address=address, log_to_driver=False, logging_level="error", **options)
     except (OSError, ValueError, RuntimeError) as error:
         raise TengenError(
-            f"no Ray cluster answers at {address!r} ({' '.join(str(error).split())}); start one by ray start --head, and "
-            "join it with this machine by ray start --address=HOST:PORT"
+            f"no Ray cluster answers at {address!r} ({' '.join(str(error).split())}); start one by ray start --head, "
+            "and join it with this machine by ray start --address=HOST:PORT"
         ) from error

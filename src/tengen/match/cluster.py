@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tengen.cluster import Cluster
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import EMBEDDED
+from tengen.evaluators.network_file import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
 from tengen.match.game import Outcome
 from tengen.match.moves import DeadStones
@@ -33,14 +33,13 @@ class MatchWork:
     def __init__(self, settings: MatchSettings, at_once: int, find: FindNetwork) -> None:
         self.at_once = at_once
         self._settings = settings
-        files = {name: path for name, path in settings.networks(find).items() if path.parent != EMBEDDED}
-        self._networks = {name: (path.name, path.read_bytes()) for name, path in files.items()}
+        self._networks = {name: PortableNetwork.of(name, path) for name, path in settings.networks(find).items()}
         self._openings: dict[str, bytes] = {}
         if (path := settings.openings()) is not None:
             paths = path.rglob("*.sgf") if path.is_dir() else [path]
             self._openings = {str(each.relative_to(path.parent)): each.read_bytes() for each in paths}
             self._source = path.name
-        self._paths: dict[str, Path] = {}
+        self._words: dict[str, str] = {}
         self._match: BatchMatch | None = None
 
     def do(
@@ -64,10 +63,12 @@ class MatchWork:
             return self._match
         self._folder = tempfile.TemporaryDirectory(prefix="tengen-")
         folder, settings = Path(self._folder.name), self._settings
-        for i, (name, (file, data)) in enumerate(self._networks.items()):
-            self._paths[name] = _written(folder / str(i) / file, data)
+        for i, (name, network) in enumerate(self._networks.items()):
+            self._words[name] = network.unpack(folder / str(i))
         for file, data in self._openings.items():
-            _written(folder / "openings" / file, data)
+            path = folder / "openings" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
         if self._openings:
             place = {"openings": str(folder / "openings" / self._source)}
             settings = settings.model_copy(update={"conditions": settings.conditions.model_copy(update=place)})
@@ -77,10 +78,10 @@ class MatchWork:
     def _open_player(
         self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
     ) -> Player:
-        path = self._paths.get(spec.subject) if spec.kind in ("network", "policy", "raw") else None
-        if path is None:
+        word = self._words.get(spec.subject, spec.subject)
+        if word == spec.subject or spec.kind not in ("network", "policy", "raw"):
             return open_player(spec, games, threads, dead_stones)
-        evaluator = load_evaluator(path, spec.device, threads=spec.threads, remember=False)
+        evaluator = load_evaluator(word, spec.device, threads=spec.threads, remember=False)
         return evaluator_player(spec, evaluator, games, threads or spec.threads, dead_stones)
 
 
@@ -114,9 +115,3 @@ def _stop(check: Check) -> Callable[[], bool]:
         return False
 
     return stop
-
-
-def _written(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
