@@ -465,7 +465,7 @@ def _connect(ray: Any, address: str) -> None:
         if host:  # Ray itself would try for a minute
             socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
         ray.init(address=address, log_to_driver=False, logging_level="error", **options)
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray's errors here share no base
         raise TengenError(
             f"no Ray cluster answers at {address!r} ({' '.join(str(error).split())}); start one by ray start --head, "
             "and join it with this machine by ray start --address=HOST:PORT"
