@@ -19,9 +19,13 @@ from pathlib import Path
 from statistics import pvariance
 from typing import Any
 
+from filelock import FileLock
+
 import tengen.engine
 from tengen.disk import json_text
+from tengen.errors import TengenError
 from tengen.engine.levels import ELO_PER_RANK, FILE, SIZES, rank_estimate
+from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.ratings.pool import Pool, match_games
@@ -59,12 +63,12 @@ CANDIDATES: dict[int, list[Candidate]] = {
          loss(4.5), loss(3.2), loss(2.3), loss(1.5), loss(0.8), best(1), best(4), best(12), best(40)],
 }  # fmt: skip
 GAMES = {9: 24, 13: 8, 19: 4}  # of a pairing
+ROUND = 2  # games of a pairing after which the file is written
 ANCHORED: dict[int, list[str]] = {
     9: ["loss 5", "loss 2.5", "raw policy", "8 visits"],
     13: ["loss 3.2", "loss 1.5", "raw policy", "4 visits"],
     19: ["loss 3.2", "loss 1.5", "raw policy"],
 }
-ANCHOR_GAMES = {9: 12, 13: 6, 19: 4}
 
 
 def player(candidate: Candidate) -> dict[str, Any]:
@@ -74,20 +78,19 @@ def player(candidate: Candidate) -> dict[str, Any]:
     return {"player": "default", "visits": candidate["visits"], **fields}
 
 
-def matches(size: int, games: int | None) -> dict[str, MatchSettings]:
+def matches(size: int, games: int) -> dict[str, MatchSettings]:
     """The settings of the two matches by the names of their folders."""
     conditions = {"size": size, "komi": KOMI[size], "openings": "policy:default", "opening": 4, "seed": 1}
     players = {candidate["name"]: player(candidate) for candidate in CANDIDATES[size]}
     anchored = [players[name] for name in ANCHORED[size]]
     return {
         f"ladder-{size}": MatchSettings.of(
-            *players.values(), schedule={"kind": "ladder", "back": 2}, games=games or GAMES[size], conditions=conditions
+            *players.values(), schedule={"kind": "ladder", "back": 2}, games=games, conditions=conditions
         ),
         f"anchors-{size}": MatchSettings.of(
-            *anchored, *PROGRAMS, schedule={"kind": "gauntlet", "anchors": 2}, games=games or ANCHOR_GAMES[size],
-            conditions=conditions,
+            *anchored, *PROGRAMS, schedule={"kind": "gauntlet", "anchors": 2}, games=games, conditions=conditions
         ),
-    }  # fmt: skip
+    }
 
 
 def chosen(elos: Sequence[float]) -> list[int]:
@@ -100,7 +103,7 @@ def chosen(elos: Sequence[float]) -> list[int]:
         if min(steps) > 0 and (found is None or pvariance(steps) < found[0]):
             found = pvariance(steps), places
     if found is None:
-        raise SystemExit(f"no {LEVELS} candidates rise in Elo: {[round(elo) for elo in elos]}; play more games")
+        raise TengenError(f"no {LEVELS} candidates rise in Elo: {[round(elo) for elo in elos]}; play more games")
     return found[1]
 
 
@@ -113,6 +116,7 @@ def ladder(size: int, found: Standings) -> dict[str, Any]:
         return {key: rows[name][key] for key in ("elo", "low", "high", "games")}
 
     return {
+        "network": default_by_size()[size].stem if size in default_by_size() else find_network("default").stem,
         "komi": KOMI[size],
         "games": found.games,
         "elo_per_rank": ELO_PER_RANK[size],
@@ -136,18 +140,28 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("matches/levels"))
     given = parser.parse_args()
-    file = Path(tengen.engine.__file__).with_name(FILE)
-    written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     for size in given.sizes:
-        folders = []
-        for name, settings in matches(size, given.games).items():
-            folders.append(given.out / name)
-            if given.games != 0:
+        games = GAMES[size] if given.games is None else given.games
+        for round_ in range(ROUND, games + ROUND, ROUND):
+            for name, settings in matches(size, min(round_, games)).items():
                 print(f"{name}: {settings.games} games of each of {len(settings.pairings)} pairings", flush=True)
-                play_match(settings, folders[-1], InWorkers(given.workers))
-        found = standings(Pool.of([match_games(folder) for folder in folders]), size)
-        for row in found.rows():
-            print(f"{row['player']:20} {row['elo']} ({row['low']} to {row['high']}), {row['games']} games")
+                play_match(settings, given.out / name, InWorkers(given.workers))
+            try:
+                write(size, given.out)
+            except TengenError as error:
+                print(error, flush=True)
+        if games == 0:
+            write(size, given.out)
+
+
+def write(size: int, out: Path) -> None:
+    """Rate the games of this size and replace its part of the file."""
+    found = standings(Pool.of([match_games(out / name) for name in matches(size, ROUND)]), size)
+    for row in found.rows():
+        print(f"{row['player']:20} {row['elo']} ({row['low']} to {row['high']}), {row['games']} games")
+    file = Path(tengen.engine.__file__).with_name(FILE)
+    with FileLock(out / ".lock"):
+        written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         written[str(size)] = ladder(size, found)
         file.write_text(json_text(dict(sorted(written.items(), key=lambda item: int(item[0]))), indent=1) + "\n")
 

@@ -32,7 +32,7 @@ class Level:
 
     It searches `visits` a move and chooses its move by `style`. `elo` is relative to GNU Go 3.8 level 10, with the 95%
     interval from `low` to `high` (None: not bounded) of `games` games. `rank` is an estimate with the bounds
-    `rank_low` and `rank_high`: 1 is 1 dan, 0 is 1 kyu, -7 is 8 kyu.
+    `rank_low` and `rank_high`: 1 is 1 dan, 0 is 1 kyu, -7 is 8 kyu. `network` is the one that was measured.
     """
 
     number: int
@@ -46,6 +46,7 @@ class Level:
     rank: float
     rank_low: float
     rank_high: float
+    network: str
 
 
 @cache
@@ -53,8 +54,11 @@ def levels_on(size: int) -> tuple[Level, ...]:
     """The levels of a board size, weakest first: measured for 9, 13 and 19; other sizes have those of the nearest."""
     nearest = min(SIZES, key=lambda known: abs(known - size))
     text = (resources.files(__package__) / FILE).read_text(encoding="utf-8")
-    rows = json.loads(text)[str(nearest)]["levels"]
-    return tuple(Level(number, nearest, **{**row, "style": Style(**row["style"])}) for number, row in enumerate(rows, 1))
+    measured = json.loads(text)[str(nearest)]
+    return tuple(
+        Level(number, nearest, **{**row, "style": Style(**row["style"])}, network=measured["network"])
+        for number, row in enumerate(measured["levels"], 1)
+    )
 
 
 def level(size: int, number: int) -> Level:
