@@ -24,7 +24,7 @@ from filelock import FileLock
 import tengen.engine
 from tengen.disk import json_text
 from tengen.errors import TengenError
-from tengen.engine.levels import ELO_PER_RANK, FILE, SIZES, rank_estimate
+from tengen.engine.levels import ELO_PER_RANK, FILE, SIZES, rank_estimate, rank_text
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
@@ -133,6 +133,23 @@ def ladder(size: int, found: Standings) -> dict[str, Any]:
     }
 
 
+def table(size: int, part: Mapping[str, Any]) -> str:
+    """The levels and the anchors of a size for docs/results.md."""
+
+    def elo(row: Mapping[str, Any]) -> str:
+        low, high = ("?" if row[end] is None else f"{row[end]:+.0f}" for end in ("low", "high"))
+        return f"{row['elo']:+.0f} ({low} to {high})"
+
+    lines = [f"| {size}x{size} | plays | Elo | games | rank |", "|---|---|---|---|---|"]
+    for number, row in enumerate(part["levels"], 1):
+        style = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in row["style"].items())
+        ranks = [rank_text(row[name]) for name in ("rank", "rank_low", "rank_high")]
+        plays = style or ("best move of the policy" if row["visits"] == 1 else f"{row['visits']} visits")
+        lines.append(f"| level {number} | {plays} | {elo(row)} | {row['games']} | {ranks[0]} ({ranks[1]} to {ranks[2]}) |")
+    lines += [f"| | {row['player']} | {elo(row)} | {row['games']} | |" for row in part["anchors"]]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="*", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE")
@@ -163,6 +180,7 @@ def write(size: int, out: Path) -> None:
     with FileLock(out / ".lock"):
         written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         written[str(size)] = ladder(size, found)
+        print(table(size, written[str(size)]), flush=True)
         file.write_text(json_text(dict(sorted(written.items(), key=lambda item: int(item[0]))), indent=1) + "\n")
 
 

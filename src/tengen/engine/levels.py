@@ -19,10 +19,10 @@ FILE = "levels.json"
 SIZES = (9, 13, 19)
 
 # What a rank is worth, in Elo: assumed. Short games decide less, so that a rank is worth less on a small board.
-ELO_PER_RANK: Mapping[int, float] = {9: 50.0, 13: 75.0, 19: 100.0}
+ELO_PER_RANK: Mapping[int, float] = {9: 70.0, 13: 85.0, 19: 100.0}
 RANK_OF_ANCHOR = -7.0  # GNU Go level 10 is held to be 8 kyu; a rank is 1 for 1 dan, 0 for 1 kyu, -7 for 8 kyu
 _ANCHOR_ERROR = 2.0  # ranks by which the anchor may be another
-_SCALE_ERROR = 1 / 3  # share by which ELO_PER_RANK may be wrong
+_SCALE_ERROR = 0.4  # share by which ELO_PER_RANK may be wrong
 WEAKEST, STRONGEST = -29.0, 9.0  # 30 kyu and 9 dan: no estimate goes beyond
 
 
