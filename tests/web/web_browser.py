@@ -166,6 +166,7 @@ def server(*command: str, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], 
     # NiceGUI serves otherwise where it sees pytest's variables.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTHONPATH"] = str(ROOT / "src")
+    environment["XDG_DATA_HOME"] = str(log.parent / "data")  # where games are kept
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, *command, str(port)], stdout=out, stderr=subprocess.STDOUT, env=environment

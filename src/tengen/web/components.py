@@ -105,7 +105,6 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
             "winrate": round(move.winrate, 4),
             "score": rounded(move.score),
             "visits": move.visits,
-            "share": move.visits / max(1, top.visits),
             "loss": round(max(0.0, top.winrate - move.winrate), 4),
             "pv": list(move.pv),
         }
@@ -120,8 +119,9 @@ def rounded(score: float | None) -> float | None:
 
 
 def visited(result: SearchResult) -> list[Candidate]:
-    """The moves with visits: the move to play first, then by visits."""
-    moves = [move for move in result.candidates if move.visits > 0]
+    """The moves with 1% of the visits or more: the move to play first, then by visits."""
+    total = sum(move.visits for move in result.candidates)
+    moves = [move for move in result.candidates if move.visits and 100 * move.visits >= total]
     return sorted(moves, key=lambda move: (move.point != result.move, -move.visits))
 
 

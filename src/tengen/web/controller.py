@@ -165,7 +165,7 @@ class EngineController:
         session.add_analysis(node, result)
         if result.resign:
             session.resign(session.game.to_play)
-        elif session.tick(time.monotonic()) or session.result:
+        elif session.tick(time.monotonic()) or not session.live:
             return True
         else:
             session.play(result.move, time.monotonic())
@@ -186,7 +186,7 @@ class EngineController:
         if dead is None or gone:
             return True
         session.begin_count(dead)
-        if session.settings.mode is Mode.WATCH:
+        if session.mode is Mode.WATCH:
             session.agree()
         return True
 
