@@ -98,7 +98,7 @@ def _weakened(style: Style, settings: Mapping[str, object]) -> Style:
     found: dict[str, Any] = {}
     for name in set(WEAKENING) & settings.keys():
         try:
-            found[name] = None if (name, settings[name]) == ("mean_loss", "") else float(str(settings[name]))
+            found[name] = None if name == "mean_loss" and settings[name] in ("", None) else float(str(settings[name]))
         except ValueError:
             raise GtpError(f"{name} must be a number, not {settings[name]}") from None
     return replace(style, **found)

@@ -24,6 +24,7 @@ from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import OpenDialog, choose_game, when
+from tengen.web.opponents import Opponents
 from tengen.web.panels import (
     KEYS,
     EditPanel,
@@ -38,7 +39,9 @@ from tengen.web.panels import (
 from tengen.web.preferences import Preferences
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Level, Mode
+from tengen.web.settings import GameSettings, Level, Mode, levels_for
+from tengen.web.teaching_panel import TeachingPanel
+from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
 POLL_SECONDS = 0.2
 
@@ -62,6 +65,7 @@ class Page:
         self._network = engines.network
         self._editing = False
         self._preferences = Preferences()
+        self._opponents = Opponents(engines.network)
         self._notice = ""
         self._disk_refused = False
         self._thread = EngineThread(engines)
@@ -82,6 +86,7 @@ class Page:
         self._write(final=True)
         self._editing = False
         self._offer.set_visibility(False)
+        self._welcome.hide()
         self._controller.new_session(session)
         self._keep(session)
         self.refresh()
@@ -115,13 +120,17 @@ class Page:
     async def load_preferences(self) -> None:
         """Ask the browser what it remembers, and do as it says."""
         with self._board, suppress(TimeoutError):
-            self._preferences = known = Preferences.parse(
-                await ui.run_javascript(Preferences.read_script(), timeout=10)
-            )
+            stored = await ui.run_javascript(Preferences.read_script(), timeout=10)
+            self._preferences = known = Preferences.parse(stored)
+            self._opponents.kept = known.levels
             self._new_game.remember(known.game)
+            self._teaching.remember(*known.teach)
             self._dark.set_value(known.dark)
             self._board.set(sound=known.sound, coordinates=known.coordinates)
             self._sound.set_icon("volume_up" if known.sound else "volume_off")
+            if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
+                width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
+                self._welcome.show(stored is None, float(width), self.session.settings.size)
 
     def offer(self, game: KeptGame) -> None:
         """Offer to go on with a game that was left."""
@@ -144,8 +153,8 @@ class Page:
 
     def _build(self, settings: GameSettings) -> None:
         self._dark = ui.dark_mode(None)
-        self._new_game = NewGameDialog(settings, self._network, self._start)
-        self._play_on = PlayOnDialog(settings.level, self._start_play_on)
+        self._new_game = NewGameDialog(settings, self._network, self._opponents, self._start)
+        self._play_on = PlayOnDialog(self._start_play_on)
         self._open = OpenDialog(self.load, self._open_kept, self._library)
         self._build_top()
         with ui.element("div").classes("tg-main"):
@@ -166,6 +175,10 @@ class Page:
                     }
                 )
                 self._build_offer()
+                self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
+                self._teaching = TeachingPanel(
+                    self._controller, self._thread, self._board, self._taught, self._take_back, self._notify
+                )
                 self._status = StatusPanel(
                     {
                         "pass": self._pass_turn,
@@ -191,6 +204,7 @@ class Page:
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
                 )
+                self._teaching.build()
                 self._review = ReviewPanel(self._go)
                 self._history = HistoryPanel(self._go, self._commented, self._toggle_edit)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
@@ -233,8 +247,14 @@ class Page:
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._show_notice(notice(session))
+        self._teaching.show()
         if session.tip.parent is not None:
             self._offer.set_visibility(False)
+            self._welcome.hide()
+        if following := self._opponents.count(session):
+            self._preferences.levels = self._opponents.kept
+            self._remember()
+            self._notify(following)
         self._poll()
 
     def _show_notice(self, text: str) -> None:
@@ -404,7 +424,8 @@ class Page:
         self._changed()
 
     def _ask_play_on(self) -> None:
-        self._play_on.open(self.session.game.to_play, self.session.settings.level)
+        settings = self.session.settings
+        self._play_on.open(self.session.game.to_play, settings.level, levels_for(settings.size, self._network(settings.size)))
 
     def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
         with self._errors_shown():
@@ -413,7 +434,7 @@ class Page:
             self._changed()
 
     def _rematch(self) -> None:
-        self.adopt(GameSession(self.session.settings))
+        self.adopt(GameSession(self._opponents.again(self.session.settings)))
 
     def _toggle_edit(self) -> None:
         self._editing = not self._editing
@@ -445,8 +466,16 @@ class Page:
         self._dark.set_value(not dark)
         self._remember()
 
+    def _taught(self) -> None:
+        teacher = self._controller.teacher
+        if self._preferences.teach != (teacher.on, teacher.threshold):
+            self._preferences.teach = teacher.on, teacher.threshold
+            self._remember()
+        self._changed()
+
     def _remember(self) -> None:
-        ui.run_javascript(self._preferences.script())
+        with self._board:
+            ui.run_javascript(self._preferences.script())
 
     # Opening and saving
 

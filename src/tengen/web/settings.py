@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
@@ -58,6 +58,14 @@ def ladder_level(size: int, number: int, network: str) -> Level:
     elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
     about = f"Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {found.games} games."
     return Level(f"level-{number}", f"{title} · about {rank_text(found.rank)}", about, found.visits, found.style)
+
+
+def level_of_key(key: str, size: int, visits: int) -> Level:
+    """The level that a game was kept with, of the ladder where the key says so, by the automatic level or not."""
+    word, _, number = key.rpartition("-")
+    if word not in ("level", "auto") or not number.isdecimal() or int(number) not in range(1, len(levels_on(size)) + 1):
+        return level_of_visits(visits)
+    return replace(ladder_level(size, int(number), level(size, int(number)).network), key=key)
 
 
 def levels_for(size: int, network: str) -> dict[str, Level]:

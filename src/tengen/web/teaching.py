@@ -84,7 +84,7 @@ class Teacher:
             if (found := await self._search(session, node)) is not None and found.candidates:
                 self.hint = node, found.candidates[0].point
             return True
-        if not self.on or session.settings.mode is not Mode.PLAY:
+        if not self.on or session.mode is not Mode.PLAY:
             return None
         if not session.engine_to_move:
             known = node.variations or self._known(node) is not None

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tengen.errors import TengenError
+from tengen.sgf import GameNode
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.estimate import Estimate
 from tengen.web.panels import button
 from tengen.web.teaching import THRESHOLDS
-from tengen.sgf import GameNode
 
 
 class TeachingPanel:
-    """Everything is off at first. `on_change` is called after an input that the page must draw, `on_take_back` takes
+    """The warning stands where the panel is made, the card where `build` is called. `on_change` is called after an input that the page must draw, `on_take_back` takes
     a move back, `on_error` gets the message of a failure.
     """
 
@@ -33,32 +33,46 @@ class TeachingPanel:
         self._controller, self._thread, self._board = controller, thread, board
         self._on_change, self._on_error = on_change, on_error
         self._estimated: GameNode | None = None
+        self._refuting = False
         self._policy: tuple[GameNode, list[float]] | None = None
-        with ui.element("div").classes("tg-card tg-teaching").props("data-testid=teaching"):
+        with ui.element("div").classes("tg-card tg-warning").props("data-testid=warning role=alert") as self._warning:
+            self._text = ui.label().classes("tg-line-status")
+            with ui.element("div").classes("tg-actions"):
+                button("Take back", "undo", on_take_back, "warning-take-back").classes("tg-primary")
+                button("Refutation", "visibility", self._refute, "refutation", "Show what follows on the board")
+                button("Keep", "arrow_forward", self._keep, "keep", "Keep the move")
+        self._warning.set_visibility(False)
+
+    def build(self) -> None:
+        """Make the card."""
+        with ui.element("div").classes("tg-card").props("data-testid=teaching"):
             with ui.element("div").classes("tg-row"):
                 ui.label("Teaching").classes("tg-heading tg-grow")
                 losses = {points: f"Warn from {points:g} point{'s' * (points != 1)}" for points in THRESHOLDS}
-                self._threshold = ui.select(losses, value=controller.teacher.threshold, on_change=self._switched)
+                self._threshold = ui.select(losses, value=self._controller.teacher.threshold, on_change=self._switched)
                 self._threshold.props("dense borderless options-dense data-testid=threshold")
                 self._switch = ui.switch(on_change=self._switched)
                 self._switch.props('dense color=teal data-testid=teach aria-label="Teaching"')
-            with ui.element("div").classes("tg-warning").props("data-testid=warning role=alert") as self._warning:
-                self._text = ui.label()
-                with ui.element("div").classes("tg-actions"):
-                    button("Take back", "undo", on_take_back, "warning-take-back").classes("tg-primary")
-                    button("Show refutation", "visibility", self._refute, "refutation")
-                    button("Keep the move", "arrow_forward", self._keep, "keep")
             with ui.element("div").classes("tg-actions"):
                 button("Hint", "lightbulb", self._hint, "ask-hint", "Show the best move")
-                self._heat = button("Policy", "grid_view", self._show_policy, "policy", "What the network would play")
+                button("Policy", "grid_view", self._show_policy, "policy", "What the network would play")
                 button("Score estimate", "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
+
+    def remember(self, on: bool, threshold: float) -> None:
+        """Set the switch and the threshold as the browser remembers them."""
+        if threshold in THRESHOLDS:
+            self._threshold.set_value(threshold)
+        self._switch.set_value(on)
 
     def show(self) -> None:
         """Draw what belongs to the shown position."""
         node, teacher = self._controller.session.node, self._controller.teacher
         warning = teacher.warning if teacher.warning is not None and teacher.warning.node is node else None
         self._warning.set_visibility(warning is not None)
+        if warning is None and self._refuting:
+            self._refuting = False
+            self._board.set(line=[])
         if warning is not None:
             self._text.set_text(warning.text(self._controller.session.game.size))
         if self._estimated is not node:
@@ -77,12 +91,11 @@ class TeachingPanel:
 
     def _refute(self) -> None:
         if (warning := self._controller.teacher.warning) is not None:
-            shown = self._board.props["line"] == list(warning.refutation)
-            self._board.set(line=[] if shown else list(warning.refutation))
+            self._refuting = not self._refuting
+            self._board.set(line=list(warning.refutation) if self._refuting else [])
 
     def _keep(self) -> None:
         self._controller.teacher.keep()
-        self._board.set(line=[])
         self._on_change()
 
     def _hint(self) -> None:
