@@ -6,7 +6,7 @@
 
 Two matches a size, in folders that `tengen rate` reads too: a ladder, in which each candidate meets the two before it,
 and one in which some of them meet GNU Go 3.8 levels 1 and 10. All games are rated together, with GNU Go level 10 as 0.
-Of the candidates those become levels, 12 or more, whose steps in Elo are the most even.
+Of the candidates those 12 become levels whose steps in Elo are the most even.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from filelock import FileLock
 
 import tengen.engine
 from tengen.disk import json_text
+from tengen.engine.levels import ELO_PER_RANK, FILE, RANK_OF_ANCHOR, SIZES, rank_estimate, rank_text
 from tengen.errors import TengenError
-from tengen.engine.levels import ELO_PER_RANK, FILE, SIZES, rank_estimate, rank_text
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
@@ -34,7 +34,8 @@ from tengen.ratings.standings import Standings, standings
 Candidate = Mapping[str, Any]
 PROGRAMS = [f"gtp:gnugo --mode gtp --level {level} --chinese-rules" for level in (1, 10)]
 KOMI = {9: 7.0, 13: 7.5, 19: 7.5}
-LEVELS = 12  # at least
+LEVELS = 12
+BEGINNER = -26.0  # 27 kyu: of the candidates below it one is enough
 
 
 def loss(points: float, floor: float = 0.01, temperature: float = 1.0) -> Candidate:
@@ -93,12 +94,16 @@ def matches(size: int, games: int) -> dict[str, MatchSettings]:
     }
 
 
-def chosen(elos: Sequence[float]) -> list[int]:
-    """The places of the candidates whose Elo rises in the most even steps, from the first to the last; 12 of them."""
+def chosen(elos: Sequence[float], weakest: float) -> list[int]:
+    """The places of 12 candidates whose Elo rises in the most even steps.
+
+    They begin with the last one below `weakest`, if 12 are left, and end with the last of all.
+    """
     found: tuple[float, list[int]] | None = None
     ends = len(elos) - 1
-    for inner in combinations(range(1, ends), LEVELS - 2):
-        places = [0, *inner, ends]
+    first = max((i for i, elo in enumerate(elos[: -LEVELS + 1]) if elo < weakest), default=0)
+    for inner in combinations(range(first + 1, ends), LEVELS - 2):
+        places = [first, *inner, ends]
         steps = [elos[b] - elos[a] for a, b in pairwise(places)]
         if min(steps) > 0 and (found is None or pvariance(steps) < found[0]):
             found = pvariance(steps), places
@@ -110,7 +115,9 @@ def chosen(elos: Sequence[float]) -> list[int]:
 def ladder(size: int, found: Standings) -> dict[str, Any]:
     """The part of the file for one size."""
     rows = {row["player"]: row for row in found.rows()}
-    levels = [CANDIDATES[size][place] for place in chosen([rows[c["name"]]["elo"] for c in CANDIDATES[size]])]
+    elos = [rows[candidate["name"]]["elo"] for candidate in CANDIDATES[size]]
+    beginner = (BEGINNER - RANK_OF_ANCHOR) * ELO_PER_RANK[size]
+    levels = [CANDIDATES[size][place] for place in chosen(elos, beginner)]
 
     def figures(name: str) -> dict[str, Any]:
         return {key: rows[name][key] for key in ("elo", "low", "high", "games")}
@@ -145,7 +152,9 @@ def table(size: int, part: Mapping[str, Any]) -> str:
         style = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in row["style"].items())
         ranks = [rank_text(row[name]) for name in ("rank", "rank_low", "rank_high")]
         plays = style or ("best move of the policy" if row["visits"] == 1 else f"{row['visits']} visits")
-        lines.append(f"| level {number} | {plays} | {elo(row)} | {row['games']} | {ranks[0]} ({ranks[1]} to {ranks[2]}) |")
+        lines.append(
+            f"| level {number} | {plays} | {elo(row)} | {row['games']} | {ranks[0]} ({ranks[1]} to {ranks[2]}) |"
+        )
     lines += [f"| | {row['player']} | {elo(row)} | {row['games']} | |" for row in part["anchors"]]
     return "\n".join(lines)
 

@@ -169,7 +169,8 @@ def test_names_are_made_distinct_or_refused() -> None:
 
 
 def test_a_style_is_that_of_the_engine() -> None:
-    spec = PlayerSpec.of({"player": "policy:default", "temperature": 2, "style": {"mean_loss": 3, "policy_floor": 0.02}})
+    style = {"mean_loss": 3, "policy_floor": 0.02}
+    spec = PlayerSpec.of({"player": "policy:default", "temperature": 2, "style": style})
     assert spec.play_style == Style(policy_temperature=2.0, mean_loss=3, policy_floor=0.02)
     assert spec.name == "default, policy, temperature 2, mean loss 3, policy floor 0.02"
     assert PlayerSpec.of({"player": "default", "style": {"resign": False}}).play_style == Style(resign=False)

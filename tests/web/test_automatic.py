@@ -43,7 +43,6 @@ def test_it_settles_where_a_player_wins_half(player: float) -> None:
 def test_what_the_browser_keeps_comes_back_and_nonsense_does_not() -> None:
     level = AutomaticLevel(7, 1, False)
     assert AutomaticLevel.parse(level.as_dict()) == level
-    wrong: list[object] = [None, [], {"number": "7"}, {"number": 0, "step": 1, "won": None}, {"number": True, "step": 1},
-                           {"number": 3, "step": 5, "won": None}, {"number": 3, "step": 1, "won": "yes"}]  # fmt: skip
-    for values in wrong:
+    wrong = [(0, 1, None), ("7", 1, None), (True, 1, None), (3, 5, None), (3, 1, "yes")]
+    for values in (None, [], {"number": 7}, *({"number": n, "step": step, "won": won} for n, step, won in wrong)):
         assert AutomaticLevel.parse(values) == AutomaticLevel()

@@ -38,7 +38,7 @@ def test_prisoners_are_captured_and_lost_stones() -> None:
     assert estimate.prisoners == (2, 0)
     assert estimate.territory == (81 - 2, 0)
     assert estimate.lines() == [
-        "Black wins by 74.5, if nothing more is decided",
+        "Certain: Black leads by 74.5",
         "Black: territory 79 + prisoners 2 = 81",
         "White: territory 0 + prisoners 0 + komi 6.5 = 6.5",
     ]
@@ -49,5 +49,6 @@ def test_uncertain_points_are_open_and_uncertain_stones_live() -> None:
     ownership = np.full((9, 9), -CERTAIN / 2, np.float32)
     estimate = Estimate.of(game, Count(0.0, (), ownership, game.owners([])))
     assert (estimate.stones, estimate.territory, estimate.open) == ((1, 0), (0, 0), 80)
-    assert estimate.lines()[-1] == "80 points are open"
+    assert estimate.lines()[-1] == "Open: 80 points"
     assert "Black: stones 1 + territory 0 = 1" in estimate.lines()
+    assert estimate.lines(-3.25)[0] == "Expected: White leads by 3.2"

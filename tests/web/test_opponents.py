@@ -32,7 +32,7 @@ def test_the_ladder_plays_as_measured_and_says_its_rank(size: int) -> None:
         assert (shown.visits, shown.style) == (one.visits, one.style)
         assert "kyu" in shown.title or "dan" in shown.title
         assert "between" in shown.about and str(one.games) in shown.about
-    assert list(levels)[0] == "auto" and levels["visits-400"].visits == 400
+    assert next(iter(levels)) == "auto" and levels["visits-400"].visits == 400
 
 
 def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> None:

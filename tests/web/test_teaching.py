@@ -59,7 +59,7 @@ def test_a_move_that_loses_points_holds_the_engine_back_until_it_is_kept() -> No
         assert warning is not None and warning.node is session.node
         assert (warning.loss, warning.best) == (5.0, 40)
         assert warning.refutation[0] == 40, "the engine's best answer"
-        assert "A9 loses about 5.0 points. E5 was better." == warning.text(9)
+        assert warning.text(9) == "A9 loses about 5.0 points. E5 was better."
         await asyncio.sleep(0.05)
         assert len(session.game.moves) == 1
         teacher.keep()

@@ -1,6 +1,7 @@
 """The ladder of opponents: how the default network plays at each level, and how strong that was measured to be.
 
-`levels.json` has the levels. `benchmarks/long/levels.py` measures and writes them; docs/guides/levels.md has the method.
+`levels.json` has the levels, which `benchmarks/long/levels.py` measures and writes. docs/guides/levels.md has the
+method.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray
     pass_, shapes = game.size**2, Shapes(game)
     legal = {*game.legal_points(), pass_}
     ranked = [
-        p for p in np.argsort(-policy, kind="stable").tolist() if p in legal and not shapes.fills_own_eye(p, game.to_play)
+        p
+        for p in np.argsort(-policy, kind="stable").tolist()
+        if p in legal and not shapes.fills_own_eye(p, game.to_play)
     ]
     if ranked[0] == pass_:
         return np.array([pass_])

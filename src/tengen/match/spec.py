@@ -157,7 +157,8 @@ class PlayerSpec(BaseModel):
     @cached_property
     def play_style(self) -> Style:
         """How the engine chooses the move, for `pass_policy = engine`."""
-        return Style(**{"policy_temperature": self.temperature or None, **self.style})
+        given: dict[str, Any] = {"policy_temperature": self.temperature or None, **self.style}
+        return Style(**given)
 
     @cached_property
     def control(self) -> TimeControl | None:
@@ -211,7 +212,7 @@ class PlayerSpec(BaseModel):
 
     @field_validator("style")
     @classmethod
-    def _styled(cls, style: dict[str, int | float | bool]) -> dict[str, int | float | bool]:
+    def _styled(cls, style: dict[str, Any]) -> dict[str, Any]:
         known = [field.name for field in fields(Style)]
         for name in style:
             if name not in known:

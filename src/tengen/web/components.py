@@ -31,8 +31,8 @@ class Drawing(Element):
 class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
-    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint` (a
-    point, -1 for none) and `policy` (the probability of each point, or nothing).
+    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
+    (a point, -1 for none) and `policy` (the probability of each point, or nothing).
     """
 
     def __init__(self, on_point: EventHandler) -> None:

@@ -117,7 +117,8 @@ class NewGameDialog:
     @property
     def _levels(self) -> dict[str, Level]:
         """The levels on the chosen board, that of the first game too."""
-        return {self._first.key: self._first, **self._opponents.levels(self.form.board)}
+        levels = self._opponents.levels(self.form.board)
+        return levels if self._first.key in levels else {**levels, self._first.key: self._first}
 
     def _titles(self) -> dict[str, str]:
         return {key: ("Automatic · " if key == "auto" else "") + known.title for key, known in self._levels.items()}
@@ -161,7 +162,9 @@ class NewGameDialog:
             self._level = ui.select(self._titles(), value=form.level).bind_value(form, "level")
             self._level.props("outlined dense options-dense data-testid=level").classes("w-full")
             self._about = ui.label().classes("tg-note")
-            self._about.bind_text_from(form, "level", lambda key: self._levels[key].about if key in self._levels else "")
+            self._about.bind_text_from(
+                form, "level", lambda key: found.about if (found := self._levels.get(key)) else ""
+            )
             self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
             names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others

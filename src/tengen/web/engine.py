@@ -109,10 +109,10 @@ class EngineThread:
         copy = game.copy()
         return await self._run(lambda _, engine: engine.count(copy))
 
-    async def policy(self, game: Game) -> list[float] | None:
-        """The network's probability of each point, row by row, then of a pass; None where the task was stopped."""
+    async def raw(self, game: Game) -> Evaluation | None:
+        """The network's output for a position, one row; None where the task was stopped before it began."""
         copy = game.copy()
-        return await self._run(lambda _, engine: engine.raw(copy).policy[0].tolist())
+        return await self._run(lambda _, engine: engine.raw(copy))
 
     def stop(self) -> None:
         """End the running task. May be called from any thread."""

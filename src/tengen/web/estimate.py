@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.engine import Count
-from tengen.game import EMPTY, Game
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import EMPTY, Game
 from tengen.web.counting import in_words, score_result
 
 CERTAIN = 0.4
@@ -59,9 +59,10 @@ class Estimate:
         black, white = self.totals
         return black - white
 
-    def lines(self) -> list[str]:
-        """The estimate for people: the result, then each color's points."""
-        shown = [f"{in_words(score_result(self.score))}, if nothing more is decided"]
+    def lines(self, lead: float | None = None) -> list[str]:
+        """The estimate for people: the network's score lead (for Black), what is certain, and each color's points."""
+        shown = [] if lead is None else [f"Expected: {NAMES[lead < 0]} leads by {abs(lead):.1f}"]
+        shown.append(f"Certain: {in_words(score_result(self.score)).replace('wins', 'leads')}")
         for color in (0, 1):
             parts = [("stones", self.stones[color]), ("territory", self.territory[color])]
             parts = parts[self.scoring != "area" :]
@@ -72,5 +73,5 @@ class Estimate:
             sums = " + ".join(f"{name} {value:g}" for name, value in parts)
             shown.append(f"{NAMES[color]}: {sums} = {self.totals[color]:g}")
         if self.open:
-            shown.append(f"{self.open} points are open")
+            shown.append(f"Open: {self.open} points")
         return shown

@@ -425,7 +425,8 @@ class Page:
 
     def _ask_play_on(self) -> None:
         settings = self.session.settings
-        self._play_on.open(self.session.game.to_play, settings.level, levels_for(settings.size, self._network(settings.size)))
+        levels = levels_for(settings.size, self._network(settings.size))
+        self._play_on.open(self.session.game.to_play, settings.level, levels)
 
     def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
         with self._errors_shown():

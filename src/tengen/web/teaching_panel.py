@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from tengen.errors import TengenError
+from tengen.game import BLACK
 from tengen.sgf import GameNode
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
@@ -17,8 +18,10 @@ from tengen.web.teaching import THRESHOLDS
 
 
 class TeachingPanel:
-    """The warning stands where the panel is made, the card where `build` is called. `on_change` is called after an input that the page must draw, `on_take_back` takes
-    a move back, `on_error` gets the message of a failure.
+    """The warning stands where the panel is made, the card where `build` is called.
+
+    `on_change` is called after an input that the page must draw, `on_take_back` takes a move back, `on_error` gets the
+    message of a failure.
     """
 
     def __init__(
@@ -108,17 +111,21 @@ class TeachingPanel:
             self._policy = None
         else:
             try:
-                found = await self._thread.policy(session.game)
+                found = await self._thread.raw(session.game)
             except TengenError as error:
                 self._on_error(str(error))
                 return
-            self._policy = None if found is None else (node, [round(share, 4) for share in found])
+            if found is not None:
+                self._policy = node, [round(share, 4) for share in found.policy[0].tolist()]
         self._on_change()
 
     async def _estimate(self) -> None:
         session, node = self._controller.session, self._controller.session.node
         count = await self._thread.count(session.game)
+        found = await self._thread.raw(session.game) if count is not None else None
         if count is not None and session.node is node:
-            self._lines.set_text("\n".join(Estimate.of(session.game, count).lines()))
+            score = None if found is None or found.score is None else float(found.score[0])
+            lead = score if score is None or session.game.to_play == BLACK else -score
+            self._lines.set_text("\n".join(Estimate.of(session.game, count).lines(lead)))
             self._estimated = node
         self._on_change()
