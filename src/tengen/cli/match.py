@@ -19,6 +19,7 @@ _PLAYER = (
     'random, or "gtp:COMMAND LINE"; LIMIT is visits (400; playouts 1000), seconds a move (2s) or a clock (10m+5x30s). '
     "Or one YAML file"
 )
+_BATCH = 64  # games at once of players that do not search
 
 
 def command(
@@ -65,7 +66,12 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help=r"games at the same time \[by the number of cores]")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help=r"processes that play a game each \[by the number of cores; without searches one with 64 games]"
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
     ] = None,
@@ -98,7 +104,7 @@ def command(
 def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
-    from tengen.match.runner import InWorkers, games_at_once, play_match
+    from tengen.match.runner import InBatch, InWorkers, games_at_once, play_match
     from tengen.match.summary import report
     from tengen.ratings.duplicate_games import duplicate_games
     from tengen.ratings.pool import Pool, match_games
@@ -110,7 +116,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
     try:
         with sigterm_interrupts(), nullcontext() if quiet else Display(match) as display:
-            figures = play_match(match, folder, InWorkers(workers), display)
+            execution = InBatch(_BATCH) if workers is None and match.without_search else InWorkers(workers)
+            figures = play_match(match, folder, execution, display)
     except KeyboardInterrupt:
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)
