@@ -97,11 +97,23 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "dark")
     tab.click("dark")
     tab.click("analysis")
+    edit(tab)
     upload(tab, folder / "end.sgf", None)
     tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
     snap(tab, "count")
     tab.click("new-game")
     snap(tab, "new-game")
+
+
+def edit(tab: Tab) -> None:
+    """The picture of the editor, with some marks."""
+    tab.click("edit")
+    for tool, points in (("letter", (72, 74, 110)), ("triangle", (288,)), ("square", (300,)), ("circle", (180,))):
+        tab.click(f"tool-{tool}")
+        for point in points:
+            tab.tap(point, 19)
+    snap(tab, "edit")
+    tab.click("edit")
 
 
 def narrow(tab: Tab, url: str, folder: Path) -> None:
@@ -116,7 +128,7 @@ def review(tab: Tab) -> None:
     """Review the whole game, then analyze the shown position for a while."""
     tab.click("review")
     pause(1)
-    tab.until(lambda: "reviewing" not in tab.text(), 600)
+    tab.until(lambda: "in the top five" in tab.text(), 600)
     pause(SECONDS)
 
 

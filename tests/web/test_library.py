@@ -99,6 +99,17 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
     assert len(texts) == 3 and sum(b"W[ff]" in text for text in texts) == sum(b"W[gg]" in text for text in texts) == 1
 
 
+def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
+    data = b"(;SZ[9]PB[Ann];B[aa];W[bb])"
+    for _ in range(2):
+        GameLibrary(tmp_path).keep(GameSession.from_record(data)[0])
+    assert len(list(tmp_path.iterdir())) == 1
+    changed, _ = GameSession.from_record(data)
+    changed.play(80)
+    GameLibrary(tmp_path).keep(changed)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_recent_games_are_listed_newest_first(tmp_path: Path) -> None:
     library = GameLibrary(tmp_path / "games")
     assert library.recent() == []

@@ -15,8 +15,9 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import session as session_module
+from tengen.web.clock import GameClock
 from tengen.web.panels import hint
-from tengen.web.session import GameClock, GameSession, Phase
+from tengen.web.session import GameSession, Phase
 from tengen.web.settings import GameSettings, Mode, level_of_visits
 from tengen.web.view import tree_layout
 
@@ -557,6 +558,8 @@ def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
     first, second = written.root.children[0], written.root.children[0].children[0]
     assert "60.0%" in written.root.comment and second.text("BM") == "1"
     assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
+    session.review = None
+    assert session.is_analyzed and b"60.0%" in session.annotated() and b"BM" not in session.annotated()
 
 
 def test_marks_of_a_record_are_drawn() -> None:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -152,6 +152,20 @@ class Tab:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
+def finger(tab: Tab, way: Sequence[tuple[int, int]], rest: float = 0.0) -> None:
+    """Put a finger on the glass, let it rest, move it along the other places of its way, and lift it."""
+
+    def touch(kind: str, *points: tuple[int, int]) -> None:
+        event = {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
+        tab.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+
+    touch("touchStart", way[0])
+    time.sleep(rest)
+    for place in way[1:]:
+        touch("touchMove", place)
+    touch("touchEnd")
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:
@@ -160,9 +174,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(*command: str, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run a Python program with a free port as its last argument until it answers; yields it and its address."""
-    port = free_port()
+def server(*command: str, log: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run a Python program with a port, 0 for a free one, as its last argument; yields it and its address."""
+    port = port or free_port()
     # NiceGUI serves otherwise where it sees pytest's variables.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTHONPATH"] = str(ROOT / "src")

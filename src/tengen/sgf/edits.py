@@ -32,7 +32,7 @@ class _Edit:
 class EditHistory:
     """The last 500 edits of a tree. Moves and nodes that were added or removed otherwise in between stay so.
 
-    An edit that was made before the tree changed its encoding cannot be undone.
+    An edit that changed the encoding of the tree, or was made before that, cannot be undone.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -46,20 +46,20 @@ class EditHistory:
 
         An edit with the same `key` as the one before continues it. A block that raises is undone.
         """
-        before = [(node, _NodeState.of(node)) for node in nodes]
+        before, charset = [(node, _NodeState.of(node)) for node in nodes], self._tree.charset
         try:
             yield
         except BaseException:
             self._apply([(node, old, _NodeState.of(node)) for node, old in before], back=True)
             raise
         states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
-        if not states:
+        if not states or charset != self._tree.charset:
             return
         last = self._done[-1] if self._done else None
         if key is not None and last is not None and last.key == key and not self._undone:
             states = [(node, last.states[0][1], new) for node, _, new in states]
             self._done.pop()
-        self._done.append(_Edit(nodes[0], self._tree.charset, key, states))
+        self._done.append(_Edit(nodes[0], charset, key, states))
         del self._done[:-_LIMIT], self._undone[:]
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import weakref
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from tengen.web.settings import GameSettings, Mode, level_of_key
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
 MAX_LISTED = 40
+SLOW_SECONDS = 0.1
 _STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 
 
@@ -67,16 +69,19 @@ class GameLibrary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
+        self._not_before = 0.0  # by the steady timer: writing takes at most a tenth of the time
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; one without a move or a comment has no file.
 
-        With `final` also where only another position is shown or a clock has run. `tab` is the browser tab that shows
-        the game. Raises TengenError where the disk refuses.
+        A game that takes long to write, of thousands of nodes, waits for a later call. With `final` it is written also
+        where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
+        TengenError where the disk refuses.
         """
         stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
-        if not final and self._written.get(session) == stamp:
+        begun = time.monotonic()
+        if not final and (self._written.get(session) == stamp or begun < self._not_before):
             return
         if session not in self._files and len(session.tree) == 1 and not session.tree.root.comment:
             return
@@ -84,13 +89,15 @@ class GameLibrary:
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
         at = data.index(b";") + 1
         try:
-            path = self._files.get(session) or self._new_file(session)
+            path = self._files.get(session) or self._new_file(session, data)
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(data[:at] + state + data[at:])
         except OSError as error:
             raise TengenError(f"the game cannot be kept in {self.folder}: {error.strerror or error}") from error
         self._files[session] = path
         self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
+        took = time.monotonic() - begun
+        self._not_before = begun + 10 * took if took > SLOW_SECONDS else 0.0
 
     def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:
         """The games that changed last, the newest first."""
@@ -123,7 +130,8 @@ class GameLibrary:
         """Delete a kept game."""
         game.path.unlink(missing_ok=True)
 
-    def _new_file(self, session: GameSession) -> Path:
+    def _new_file(self, session: GameSession, data: bytes) -> Path:
+        """A file that no other session has: a new one, or one with the same record, which was opened again."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem, number = Path(session.file_name).stem, 1
         while True:
@@ -131,8 +139,9 @@ class GameLibrary:
             try:
                 path.open("xb").close()  # no other server takes the name
             except FileExistsError:
-                number += 1
-                continue
+                if path in self._files.values() or _STATE.sub(b"", path.read_bytes(), count=1) != data:
+                    number += 1
+                    continue
             return path
 
 

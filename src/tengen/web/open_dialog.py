@@ -116,7 +116,7 @@ class OpenDialog:
 
     def _too_large(self) -> None:
         self._upload.reset()
-        ui.notify(f"Not opened: the file has more than {MAX_SGF_BYTES // 1_000_000} MB, the limit", position="top")
+        ui.notify(f"Not opened: a record may have up to {MAX_SGF_BYTES // 1_000_000} MB", position="top")
 
 
 async def choose_game(games: Sequence[bytes]) -> int | None:
@@ -131,7 +131,9 @@ async def choose_game(games: Sequence[bytes]) -> int | None:
                     .classes("tg-list-open tg-list-row")
                     .props("type=button data-testid=game") as row
                 ):
-                    ui.label(f"{index + 1}. {describe(text)}").classes("tg-list-title")
+                    title, detail = describe(text)
+                    ui.label(f"{index + 1}. {title}").classes("tg-list-title")
+                    ui.label(detail).classes("tg-note")
                 row.on("click", lambda index=index: dialog.submit(index), args=[])
         if len(games) > MAX_GAMES_LISTED:
             ui.label(f"The first {MAX_GAMES_LISTED} are listed; divide the file to reach others.").classes("tg-note")
@@ -140,16 +142,16 @@ async def choose_game(games: Sequence[bytes]) -> int | None:
     return answer if isinstance(answer, int) else None
 
 
-def describe(text: bytes) -> str:
-    """A game of a collection in a line: players, date, board, moves and result."""
+def describe(text: bytes) -> tuple[str, str]:
+    """The players of a game of a collection; its date, board, moves and result."""
     try:
         record = read_record(text)
     except SgfError as error:
-        return f"not readable: {error}"
+        return "Not readable", str(error)
     info = record.info
     result = str(info.result) if info.result.ending != "unknown" else ""
     parts = (str(info.date or ""), f"{record.size}x{record.size}", f"{len(record.moves)} moves", result)
-    return f"{info.black or 'Black'} \u2013 {info.white or 'White'}, " + ", ".join(part for part in parts if part)
+    return f"{info.black or 'Black'} \u2013 {info.white or 'White'}", ", ".join(part for part in parts if part)
 
 
 def when(seconds: float) -> str:

@@ -7,23 +7,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from io import BytesIO
 
 from nicegui import background_tasks, events, ui
 
 from tengen.engine import SearchResult
-from tengen.errors import SgfError, TengenError
+from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.sgf import read_tree, split_trees
 from tengen.web.analysis import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
-from tengen.web.counting import in_words
-from tengen.web.dialogs import NewGameDialog, PlayOnDialog, ask
+from tengen.web.counting import in_words, sentence
+from tengen.web.dialogs import NewGameDialog, PlayOnDialog
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
+from tengen.web.files import GameFiles
 from tengen.web.library import GameLibrary, KeptGame
-from tengen.web.open_dialog import OpenDialog, choose_game, when
+from tengen.web.open_dialog import OpenDialog, when
 from tengen.web.opponents import Opponents
 from tengen.web.panels import (
     KEYS,
@@ -61,19 +60,19 @@ class Page:
         library: GameLibrary | None = None,
         tab: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self._keep, self._library, self._tab = keep, library, tab
+        self._keep = keep
+        self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, tab)
         self._network = engines.network
         self._editing = False
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network)
         self._notice = ""
-        self._disk_refused = False
         self._thread = EngineThread(engines)
         self._controller = EngineController(
             GameSession(settings), self._thread, self.refresh, self._notify, engines.queue, min_seconds
         )
         self._task: asyncio.Task[None] | None = None
-        self._build(settings)
+        self._build(settings, library)
         self.refresh()
 
     @property
@@ -83,7 +82,7 @@ class Page:
 
     def adopt(self, session: GameSession) -> None:
         """Replace the game."""
-        self._write(final=True)
+        self._files.keep(final=True)
         self._editing = False
         self._offer.set_visibility(False)
         self._welcome.hide()
@@ -98,7 +97,7 @@ class Page:
 
     def rest(self) -> None:
         """The browser has disconnected: stop the search, the review and the clocks until it is back."""
-        self._write(final=True)
+        self._files.keep(final=True)
         self._controller.stop_review()
         if self._task is not None:
             self._task.cancel()
@@ -138,26 +137,15 @@ class Page:
         self._offer_text.set_text(f"{game.title}, {game.detail}, {when(game.changed)}")
         self._offer.set_visibility(True)
 
-    def _write(self, final: bool = False) -> None:
-        """Keep the game on disk; a refusal is reported once."""
-        if self._library is None:
-            return
-        try:
-            self._library.keep(self.session, self._tab() or "", final)
-        except TengenError as error:
-            if not self._disk_refused:
-                self._disk_refused = True
-                self._notify(sentence(str(error)))
-
     # Building
 
-    def _build(self, settings: GameSettings) -> None:
+    def _build(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._dark = ui.dark_mode(None)
         self._new_game = NewGameDialog(settings, self._network, self._opponents, self._start)
         self._play_on = PlayOnDialog(self._start_play_on)
-        self._open = OpenDialog(self.load, self._open_kept, self._library)
+        self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._build_top()
-        with ui.element("div").classes("tg-main"):
+        with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
                 self._cards = (PlayerCard(0), PlayerCard(1))
             with ui.element("div").classes("tg-stage"):
@@ -188,11 +176,11 @@ class Page:
                         "accept": self._accept_count,
                         "review": self._review_game,
                         "rematch": self._rematch,
-                        "save": self._save,
+                        "save": self._files.save,
                         "analyze": self._analyze_game,
                         "play-on": self._ask_play_on,
                         "return": lambda: self._go(self.session.tip.id),
-                        "games": self._choose_from_collection,
+                        "games": self._files.choose,
                     }
                 )
             with ui.element("div").classes("tg-lower"):
@@ -218,7 +206,7 @@ class Page:
             button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
             button("Open", "folder_open", self._open.open, "open").classes("tg-word")
             saved = "Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis"
-            button("Save", "download", self._save, "save", saved).classes("tg-word")
+            button("Save", "download", self._files.save, "save", saved).classes("tg-word")
             self._sound = button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
             button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
             button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
@@ -274,7 +262,7 @@ class Page:
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
-        self._write()
+        self._files.keep()
         if self._task is not None and session.tick(time.monotonic()):
             self._controller.wake()
             self._notify(in_words(session.result))
@@ -326,7 +314,7 @@ class Page:
 
     def _notify(self, message: str) -> None:
         with self._board:
-            ui.notify(message, position="top", timeout=3500)
+            ui.notify(sentence(message), position="top", timeout=3500)
 
     @contextmanager
     def _errors_shown(self) -> Iterator[None]:
@@ -334,7 +322,7 @@ class Page:
         try:
             yield
         except TengenError as error:
-            self._notify(sentence(str(error)))
+            self._notify(str(error))
 
     # Input
 
@@ -366,7 +354,7 @@ class Page:
         except TengenError as error:
             if isinstance(point, int) and 0 <= point < session.game.size**2:
                 self._board.refuse(point)
-            self._notify(sentence(str(error)))
+            self._notify(str(error))
             return
         self._changed()
 
@@ -425,8 +413,9 @@ class Page:
 
     def _ask_play_on(self) -> None:
         settings = self.session.settings
+        color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
         levels = levels_for(settings.size, self._network(settings.size))
-        self._play_on.open(self.session.game.to_play, settings.level, levels)
+        self._play_on.open(color, settings.level, levels)
 
     def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
         with self._errors_shown():
@@ -478,77 +467,21 @@ class Page:
         with self._board:
             ui.run_javascript(self._preferences.script())
 
-    # Opening and saving
+    # Other games
 
     async def _start(self, settings: GameSettings) -> None:
-        if await self._may_replace():
+        if await self._files.may_replace():
             self._preferences.game = asdict(self._new_game.form)
             self._remember()
             self.adopt(GameSession(settings))
 
-    async def load(self, data: bytes) -> None:
-        """Show a record; of a collection the game that the person chooses."""
-        games = list(split_trees(BytesIO(data)))
-        index = await choose_game(games) if len(games) > 1 else 0
-        if index is None:
-            return
-        text = games[index] if len(games) > 1 else data
-        try:
-            fixed = await self._ask_handicap(text)
-            session, problems = GameSession.from_record(text, fixed)
-        except SgfError as error:
-            self._notify(sentence(f"the file cannot be opened: {error}"))
-            return
-        session.others = games[:index], games[index + 1 :]
-        if await self._may_replace():
-            self.adopt(session)
-            if problems:
-                self._notify(sentence(problems[0]))
-
-    async def _ask_handicap(self, text: bytes) -> bool:
-        """Whether to put handicap stones that a record does not show on the usual points."""
-        stones = read_tree(text).handicap_guess
-        if not stones:
-            return True
-        note = f"The record names a handicap of {stones} stones, but not where they are. White plays first."
-        choices = {"none": "Leave the board empty", "fixed": "Put them on the usual points"}
-        return await ask("Where are the handicap stones?", note, choices, "ask-handicap") != "none"
-
-    async def _choose_from_collection(self) -> None:
-        await self.load(b"\n".join(self.session.collection()))
-
-    async def _open_kept(self, game: KeptGame) -> None:
-        assert self._library is not None
-        with self._errors_shown():
-            if await self._may_replace():
-                self._write(final=True)
-                self.adopt(self._library.load(game))
+    async def open_record(self, data: bytes) -> None:
+        """Show a record that the page did not ask for itself."""
+        with self._main:
+            await self._files.open(data)
 
     async def _take_offer(self) -> None:
-        await self._open_kept(self._offered)
-
-    async def _may_replace(self) -> bool:
-        """Whether another game may take the place of this one; asks where a game is in progress."""
-        if not self.session.in_progress:
-            return True
-        kept = "It stays under Open, Recent games." if self._library else "It is lost unless you save it."
-        choices = {"stay": "Go on playing", "leave": "Leave it"}
-        return await ask("A game is in progress", kept, choices, "ask-leave") == "leave"
-
-    async def _save(self) -> None:
-        session = self.session
-        annotated = False
-        if session.review is not None:
-            note = "The record has moves, variations, comments, marks, result, rules, komi and times. It can have the"
-            note += " review too: evaluations and losses as comments, better lines as variations."
-            choices = {"review": "Save with the review", "game": "Save the game"}
-            answer = await ask("Save the record", note, choices, "ask-save")
-            if answer is None:
-                return
-            annotated = answer == "review"
-        before, after = session.others
-        text = session.annotated() if annotated else session.to_sgf()
-        ui.download.content(b"\n".join((*before, text, *after)), session.file_name, "application/x-go-sgf")
+        await self._files.open_kept(self._offered)
 
     def _key(self, event: events.KeyEventArguments) -> None:
         if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
@@ -563,8 +496,3 @@ class Page:
             self._navigate(KEYS[key])
         elif key == "a":
             self._analysis.toggle()
-
-
-def sentence(text: str) -> str:
-    """A message with a capital letter and a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -235,7 +235,7 @@ def hint(session: GameSession, paused: bool) -> str:
 
 
 def notice(session: GameSession) -> str:
-    """What the board says for some seconds over its lower edge, so that nobody misses it: a pass, and the end of the game."""
+    """What the board says for some seconds over its lower edge: a pass, the end of the game."""
     if session.phase is Phase.OVER:
         resigned = session.result.endswith("+R") and NAMES["WB".index(session.result[0])]
         return f"{resigned} resigns" if resigned else in_words(session.result)

@@ -161,9 +161,8 @@ def _connected(
         with contextlib.suppress(TengenError):
             page.adopt(library.load(left))
     elif kept is None and record:
-        with client:
-            background_tasks.create(page.load(record), name="tengen record")
-    elif kept is None and library is not None:
+        background_tasks.create(page.open_record(record), name="tengen record")
+    if library is not None and len(page.session.tree) == 1 and not record:
         shown = library.shown([other.session for other in pages if other.is_connected])
         waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
         if waiting:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tengen.coords import to_gtp
-from tengen.engine import Clock, Overtime, SearchResult, TimeControl
+from tengen.engine import SearchResult
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
@@ -18,6 +18,7 @@ from tengen.review.annotate import annotate
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, read_tree, write_tree
 from tengen.sgf.values import result as read_result
+from tengen.web.clock import GameClock, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.settings import GameSettings, Level, Mode
 from tengen.web.view import BoardView
@@ -70,7 +71,7 @@ class GameSession:
         self._dead: dict[int, frozenset[int]] = {}
         self._set_tip()
         if tree is None and settings.clock:
-            for name, text in _times(settings.clock).items():
+            for name, text in time_properties(settings.clock).items():
                 self.tree.root.set_text(name, text)
 
     # Records
@@ -114,16 +115,25 @@ class GameSession:
             self.tree.info = replace(info, result=read_result(self.result))
         return write_tree(self.tree)
 
+    @property
+    def is_analyzed(self) -> bool:
+        """Whether a position was searched for a person, and not for a move of the engine alone."""
+        playing = 0 if self.settings.mode is Mode.ANALYZE else self.settings.level.visits
+        return any(node.analysis is not None and node.analysis.visits > playing for node in self.tree.walk())
+
     def collection(self) -> list[bytes]:
         """The texts of all games of the file that this one came from, this one as it is now."""
         before, after = self.others
         return [*before, self.to_sgf(), *after]
 
     def annotated(self) -> bytes:
-        """The record with the last review in it, as `tengen review` writes it; the game itself stays as it is."""
-        if self.review is None:
-            return self.to_sgf()
-        copy, number, review = read_tree(self.to_sgf()), self.tree.numbered(), self.review
+        """The record with the last review in it, as `tengen review` writes it, or with the evaluations alone.
+
+        The game itself stays as it is.
+        """
+        searched = tuple(node for node in self.tree.walk() if node.analysis is not None)
+        review = self.review or GameReview(self.tree, "", 0, searched, ())
+        copy, number = read_tree(self.to_sgf()), self.tree.numbered()
 
         def copied(node: GameNode) -> GameNode:
             twin = copy.get(number[node.id])
@@ -535,20 +545,6 @@ def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
     return [f"the record does not say where the {stones} handicap stones are: shown without them"]
 
 
-def _times(control: TimeControl) -> dict[str, str]:
-    """A time control as SGF writes it: main time (TM) and overtime (OT)."""
-    match control.overtime:
-        case Overtime.BYOYOMI:
-            overtime = f"{control.count}x{control.period:g} byo-yomi"
-        case Overtime.CANADIAN:
-            overtime = f"{control.count}/{control.period:g} Canadian"
-        case Overtime.FISCHER:
-            overtime = f"{control.increment:g} fischer"
-        case _:
-            overtime = ""
-    return {"TM": f"{control.main:g}", "OT": overtime}
-
-
 def _players(settings: GameSettings) -> SgfInfo:
     """The names of the players for the record, the engine's with its level."""
     black, white = (f"{name} ({settings.level.title})" if name == "Tengen" else name for name in settings.names)
@@ -561,59 +557,3 @@ def new_game(settings: GameSettings) -> Game:
     if settings.handicap:
         game.place_handicap(settings.handicap)
     return game
-
-
-class GameClock:
-    """The clocks of both players; at most one runs. All times `now` are seconds of one steady timer of the caller."""
-
-    def __init__(self, control: TimeControl, left: Sequence[Sequence[float]] = ()) -> None:
-        self._clocks = [control.start(), control.start()]
-        if left:
-            self._clocks = [Clock(control, main, period, int(count)) for main, period, count in left]
-        self._spent = [0.0, 0.0]  # seconds of the move in progress
-        self._running: int | None = None
-        self._since = 0.0
-
-    def start(self, color: int, now: float) -> None:
-        """Start the clock of `color` and stop the other."""
-        if self._running != color:
-            self.stop(now)
-            self._running, self._since = color, now
-
-    def stop(self, now: float) -> None:
-        """Stop both clocks."""
-        self._tick(now)
-        self._running = None
-
-    def moved(self, color: int, now: float) -> None:
-        """`color` has played: its time is spent, the increment added, the byo-yomi period renewed."""
-        self._tick(now)
-        self._clocks[color] = self._clocks[color].spend(self._spent[color])
-        self._spent[color] = 0.0
-        if self._running == color:
-            self._running = None
-
-    def flagged(self, color: int, now: float) -> bool:
-        """Whether the time of `color` has run out."""
-        self._tick(now)
-        return self.seconds(color) <= 0
-
-    def seconds(self, color: int) -> float:
-        """Seconds that `color` may still spend on this move, byo-yomi periods included, as of the last call."""
-        return self.remaining(color).max_seconds
-
-    def text(self, color: int) -> str:
-        """What the clock shows: `12:07`, in byo-yomi `0:24 (3)`, below ten seconds with tenths."""
-        left = self.remaining(color)
-        seconds = left.period if left.in_overtime else max(0.0, left.main)
-        text = f"{seconds:.1f}" if seconds < 10 else f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-        return f"{text} ({left.count})" if left.in_overtime else text
-
-    def remaining(self, color: int) -> Clock:
-        """The clock of `color` during its move, as of the last call."""
-        return self._clocks[color].running(self._spent[color])
-
-    def _tick(self, now: float) -> None:
-        if self._running is not None:
-            self._spent[self._running] += max(0.0, now - self._since)
-            self._since = now
