@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "plugins": {"errors"},
     "disk": set(),
     "machine": set(),
-    "coords": {"errors"},
+    "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},
     "game": {"_native", "coords", "rules", "handicap", "errors"},

@@ -16,7 +16,7 @@ from tengen.gtp.session import GtpSession
 logger = logging.getLogger(__name__)
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
-_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory")
+_WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -77,6 +77,8 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
         raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
     ours = {name: _text(value) for name, value in settings.items() if name in own}
     params = set_params(changes.new_params(engine.asked_params), ours)
+    if session.human is not None and (profile := changes.front.get("humanSLProfile")):
+        session.human.evaluator(profile)
     style, limits = changes.new_style(engine.style), changes.new_limits(session.options.limits)
     if without_effect := [*changes.ignored, *(set(changes.front) - set(session.front))]:
         logger.warning("without effect in Tengen: %s", ", ".join(sorted(without_effect)))

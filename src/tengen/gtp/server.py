@@ -11,6 +11,7 @@ from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import change_settings
@@ -28,6 +29,7 @@ class Settings:
     version: str = "0"
     name: str = "Tengen"
     net: str = "default"
+    human_net: str | None = None
     playouts: str | None = None
     preset: str | None = None
     params: tuple[str, ...] = ()
@@ -71,7 +73,8 @@ def run(settings: Settings) -> None:
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,
     )
-    session = GtpSession(engine, game, lines, options)
+    human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
+    session = GtpSession(engine, game, lines, options, human=human)
     try:
         change_settings(session, dict(_parts(setting) for setting in settings.params if _is_katagos(setting)))
         serve(session, write)
