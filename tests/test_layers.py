@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "disk": {"checksums"},
     "checksums": set(),
     "machine": set(),
-    "coords": {"errors"},
+    "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},
     "game": {"_native", "coords", "rules", "handicap", "errors"},

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
+
 if TYPE_CHECKING:
     from tengen.match.settings import MatchSettings
 
@@ -37,7 +39,7 @@ def command(
     back: Annotated[
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="board size, 2 to 19 [19]")] = None,
+    size: Annotated[int | None, typer.Option(help=f"board size, {MIN_SIZE} to {MAX_SIZE} [19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[
