@@ -103,6 +103,56 @@ def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> 
     assert "Ann" in tab.text() and "Stop review" not in tab.text()
 
 
+def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(tab: Tab) -> None:
+    tab.script("localStorage.clear(); location.reload()")
+    tab.until(lambda: "New here? Begin on 9x9" in tab.text())
+    tab.click("welcome-play")
+    tab.until(lambda: "Level 2" in tab.find("player-white").text)
+    assert not tab.find("welcome").is_displayed()
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    tab.click("resign")
+    tab.until(lambda: "Next opponent: Level 1" in tab.text())
+    tab.click("rematch")
+    tab.until(lambda: "Level 1" in tab.find("player-white").text)
+    kept = tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen')).levels['9']"))
+    assert kept == {"number": 1, "step": 2, "won": False}
+
+
+def test_the_teacher_warns_shows_the_refutation_and_takes_the_move_back(tab: Tab) -> None:
+    """The fake engine holds that every move loses 5 points and that A9 is best, or what is left near it."""
+    assert tab.script("return localStorage.getItem('tengen')?.includes('[true')") is not True
+    tab.click("teach")
+    tab.tap(40)
+    tab.until(lambda: "E5 loses about 5.0 points. A9 was better." in tab.text())
+    assert len(tab.stones()) == 1
+    tab.click("refutation")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-line")) > 1)
+    tab.click("warning-take-back")
+    tab.until(lambda: not tab.stones() and not tab.find("warning").is_displayed())
+    assert not tab.driver.find_elements("css selector", ".tg-line")
+    tab.tap(40)
+    tab.click("keep")
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    tab.click("teach")
+    tab.tap(41)
+    tab.until(lambda: len(tab.stones()) == 4)
+
+
+def test_hint_policy_and_estimate_are_shown_on_demand(tab: Tab) -> None:
+    tab.click("ask-hint")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-hint")) == 1)
+    tab.click("policy")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-policy")) == 81)
+    tab.click("policy")
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-policy"))
+    tab.click("estimate")
+    tab.until(lambda: "White: stones 0 + territory 0 + komi 7.5 = 7.5" in tab.text())
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    assert not tab.driver.find_elements("css selector", ".tg-hint") and "territory" not in tab.text()
+
+
 def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})

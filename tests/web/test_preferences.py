@@ -8,10 +8,11 @@ from dataclasses import asdict
 import pytest
 
 from tengen.web.dialogs import Form
+from tengen.web.opponents import Opponents
 from tengen.web.preferences import Preferences
-from tengen.web.settings import LEVELS, Mode
+from tengen.web.settings import Mode
 
-KNOWN = {level.key: level for level in LEVELS}
+KNOWN = Opponents(lambda size: "zero-9x9").levels(9)
 
 
 def form() -> Form:
@@ -19,18 +20,22 @@ def form() -> Form:
 
 
 def test_what_is_stored_is_read_again() -> None:
-    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()))
+    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()), teach=(True, 5.0))
+    known.levels = {"9": {"number": 4, "step": 1, "won": True}}
     stored = known.script().removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
     assert Preferences.parse(json.loads(stored)) == known
 
 
-@pytest.mark.parametrize("text", [None, 3, "", "{", "[]", '{"dark": "yes", "sound": 1, "game": []}', '"x"'])
+NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2]}'
+
+
+@pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])
 def test_what_makes_no_sense_is_as_for_a_new_browser(text: object) -> None:
     assert Preferences.parse(text) == Preferences()
 
 
 def test_the_last_settings_fill_the_dialog() -> None:
-    last = asdict(Form(Mode.WATCH, 0, 7, 2, "casual", "japanese", 0.5, 2, "quick"))
+    last = asdict(Form(Mode.WATCH, 0, 7, 2, "level-3", "japanese", 0.5, 2, "quick"))
     assert asdict(form().restored(json.loads(json.dumps(last)), KNOWN)) == last
 
 

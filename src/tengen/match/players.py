@@ -280,7 +280,7 @@ class EnginePlayer(_EvaluatorPlayer):
         params = spec.params
         if spec.kind == "policy" and "preset" in self._evaluator.on(game.size).advice:
             params = SearchParams(**params.model_dump())  # the published search would prune moves of the policy
-        engine = Engine(evaluator, params, seed=seed, style=spec.style, threads=spec.threads)
+        engine = Engine(evaluator, params, seed=seed, style=spec.play_style, threads=spec.threads)
         if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
             engine.warm_up(game.size)
             self._warm.add(game.size)

@@ -31,12 +31,14 @@ class Drawing(Element):
 class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
-    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge) and `line` (points of a sequence).
+    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
+    (a point, -1 for none) and `policy` (the probability of each point, or nothing).
     """
 
     def __init__(self, on_point: EventHandler) -> None:
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
+        self.set(hint=-1, policy=[])
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 

@@ -13,7 +13,8 @@ from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
-from tengen.web.settings import LEVELS, RULES, GameSettings, Level, Mode, usual_komi
+from tengen.web.opponents import Opponents
+from tengen.web.settings import RULES, GameSettings, Level, Mode, usual_komi
 
 MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
@@ -82,11 +83,14 @@ class NewGameDialog:
     """Asks for the settings of a new game and calls `on_start` with them."""
 
     def __init__(
-        self, settings: GameSettings, network: Callable[[int], str], on_start: Callable[[GameSettings], Awaitable[None]]
+        self,
+        settings: GameSettings,
+        network: Callable[[int], str],
+        opponents: Opponents,
+        on_start: Callable[[GameSettings], Awaitable[None]],
     ) -> None:
         self._on_start = on_start
-        self._network = network
-        self._levels = {known.key: known for known in (*LEVELS, settings.level)}
+        self._network, self._opponents, self._first = network, opponents, settings.level
         named = settings.size in SIZES
         self.form = Form(
             settings.mode,
@@ -107,7 +111,24 @@ class NewGameDialog:
 
     def open(self) -> None:
         """Show the dialog."""
+        self._show_levels()
         self._dialog.open()
+
+    @property
+    def _levels(self) -> dict[str, Level]:
+        """The levels on the chosen board, that of the first game too."""
+        levels = self._opponents.levels(self.form.board)
+        return levels if self._first.key in levels else {**levels, self._first.key: self._first}
+
+    def _titles(self) -> dict[str, str]:
+        return {key: ("Automatic · " if key == "auto" else "") + known.title for key, known in self._levels.items()}
+
+    def _show_levels(self) -> None:
+        levels = self._levels
+        if self.form.level not in levels:
+            self.form.level = self._first.key
+        self._level.set_options(self._titles())
+        self._about.text = levels[self.form.level].about
 
     def remember(self, values: dict[str, Any]) -> None:
         """Fill the fields as a browser remembers them."""
@@ -138,11 +159,12 @@ class NewGameDialog:
             .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
         ):
             ui.label("Level").classes("tg-heading")
-            titles = {key: known.title for key, known in self._levels.items()}
-            ui.select(titles, value=form.level).bind_value(form, "level").props("outlined dense options-dense").classes(
-                "w-full"
-            ).props("data-testid=level")
-            ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
+            self._level = ui.select(self._titles(), value=form.level).bind_value(form, "level")
+            self._level.props("outlined dense options-dense data-testid=level").classes("w-full")
+            self._about = ui.label().classes("tg-note")
+            self._about.bind_text_from(
+                form, "level", lambda key: found.about if (found := self._levels.get(key)) else ""
+            )
             self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
             names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
@@ -168,6 +190,7 @@ class NewGameDialog:
         self._fit_handicap()
         self._usual_komi()
         self._plays.text = self._network_line()
+        self._show_levels()
 
     def _network_line(self) -> str:
         """The network for the chosen board size."""
@@ -196,9 +219,9 @@ class NewGameDialog:
 class PlayOnDialog:
     """Asks who plays from the shown position on, and calls `on_start` with mode, color of the person, and level."""
 
-    def __init__(self, level: Level, on_start: Callable[[Mode, int, Level], None]) -> None:
+    def __init__(self, on_start: Callable[[Mode, int, Level], None]) -> None:
         self._on_start = on_start
-        self._levels = {known.key: known for known in (*LEVELS, level)}
+        self._levels: dict[str, Level] = {}
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
             ui.label("Play on from here").classes("tg-dialog-title")
             with ui.element("div").classes("tg-field"):
@@ -207,18 +230,17 @@ class PlayOnDialog:
                 self._color.props("no-caps unelevated")
             with ui.element("div").classes("tg-field"):
                 ui.label("Level").classes("tg-heading")
-                titles = {key: known.title for key, known in self._levels.items()}
-                self._level = ui.select(titles, value=level.key).props("outlined dense options-dense")
+                self._level = ui.select({}).props("outlined dense options-dense")
                 self._level.classes("w-full")
             ui.label("The record, its result too, stays; the new moves become a variation.").classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
                 ui.button("Play", on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
 
-    def open(self, color: int, level: Level) -> None:
-        """Show the dialog with the person as `color` and a level."""
-        if level.key in self._levels:
-            self._level.set_value(level.key)
+    def open(self, color: int, level: Level, levels: dict[str, Level]) -> None:
+        """Show the dialog with the person as `color`, a level, and the others to choose from."""
+        self._levels = {level.key: level, **levels}
+        self._level.set_options({key: known.title for key, known in self._levels.items()}, value=level.key)
         self._color.set_value(color)
         self._dialog.open()
 

@@ -20,7 +20,7 @@ from tengen.errors import SgfError, TengenError
 from tengen.sgf.info import raw_text, text_of
 from tengen.web.counting import in_words
 from tengen.web.session import GameSession
-from tengen.web.settings import LEVELS, GameSettings, Level, Mode, level_of_visits
+from tengen.web.settings import GameSettings, Mode, level_of_key
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
@@ -196,7 +196,7 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
             state["handicap"],
             Mode(state["mode"]),
             int(state["human"]),
-            _level(state["level"], int(state["visits"])),
+            level_of_key(str(state["level"]), tree.size, int(state["visits"])),
             TimeControl.parse(state["clock"]) if state["clock"] else None,
         )
         tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
@@ -207,10 +207,6 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
     except (KeyError, TypeError, ValueError, IndexError, TengenError):
         session.seek(0)
-
-
-def _level(key: str, visits: int) -> Level:
-    return next((known for known in LEVELS if known.key == key), None) or level_of_visits(visits)
 
 
 def _changed(path: Path) -> float:

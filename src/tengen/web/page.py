@@ -24,6 +24,7 @@ from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import OpenDialog, when
+from tengen.web.opponents import Opponents
 from tengen.web.panels import (
     KEYS,
     EditPanel,
@@ -38,7 +39,9 @@ from tengen.web.panels import (
 from tengen.web.preferences import Preferences
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Level, Mode
+from tengen.web.settings import GameSettings, Level, Mode, levels_for
+from tengen.web.teaching_panel import TeachingPanel
+from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
 POLL_SECONDS = 0.2
 
@@ -64,6 +67,7 @@ class Page:
         self._editing = False
         self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
+        self._opponents = Opponents(engines.network)
         self._notice = ""
         self._thread = EngineThread(engines)
         self._controller = EngineController(
@@ -83,6 +87,7 @@ class Page:
         self._files.keep(final=True)
         self._editing = False
         self._offer.set_visibility(False)
+        self._welcome.hide()
         self._controller.new_session(session)
         self._keep(session)
         self.refresh()
@@ -116,13 +121,17 @@ class Page:
     async def load_preferences(self) -> None:
         """Ask the browser what it remembers, and do as it says."""
         with self._board, suppress(TimeoutError):
-            self._preferences = known = Preferences.parse(
-                await ui.run_javascript(Preferences.read_script(), timeout=10)
-            )
+            stored = await ui.run_javascript(Preferences.read_script(), timeout=10)
+            self._preferences = known = Preferences.parse(stored)
+            self._opponents.kept = known.levels
             self._new_game.remember(known.game)
+            self._teaching.remember(*known.teach)
             self._dark.set_value(known.dark)
             self._board.set(sound=known.sound, coordinates=known.coordinates)
             self._sound.set_icon("volume_up" if known.sound else "volume_off")
+            if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
+                width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
+                self._welcome.show(stored is None, float(width), self.session.settings.size)
 
     def offer(self, game: KeptGame) -> None:
         """Offer to go on with a game that was left."""
@@ -134,8 +143,8 @@ class Page:
 
     def _build(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._dark = ui.dark_mode(None)
-        self._new_game = NewGameDialog(settings, self._network, self._start)
-        self._play_on = PlayOnDialog(settings.level, self._start_play_on)
+        self._new_game = NewGameDialog(settings, self._network, self._opponents, self._start)
+        self._play_on = PlayOnDialog(self._start_play_on)
         self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._build_top()
         with ui.element("div").classes("tg-main") as self._main:
@@ -156,6 +165,10 @@ class Page:
                     }
                 )
                 self._build_offer()
+                self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
+                self._teaching = TeachingPanel(
+                    self._controller, self._thread, self._board, self._taught, self._take_back, self._notify
+                )
                 self._status = StatusPanel(
                     {
                         "pass": self._pass_turn,
@@ -181,6 +194,7 @@ class Page:
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
                 )
+                self._teaching.build()
                 self._review = ReviewPanel(self._go)
                 self._history = HistoryPanel(self._go, self._commented, self._toggle_edit)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
@@ -223,8 +237,14 @@ class Page:
         self._history.show(session, self._editing)
         self._tools.show(session, self._editing)
         self._show_notice(notice(session))
+        self._teaching.show()
         if session.tip.parent is not None:
             self._offer.set_visibility(False)
+            self._welcome.hide()
+        if following := self._opponents.count(session):
+            self._preferences.levels = self._opponents.kept
+            self._remember()
+            self._notify(following)
         self._poll()
 
     def _show_notice(self, text: str) -> None:
@@ -396,7 +416,8 @@ class Page:
     def _ask_play_on(self) -> None:
         settings = self.session.settings
         color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
-        self._play_on.open(color, settings.level)
+        levels = levels_for(settings.size, self._network(settings.size))
+        self._play_on.open(color, settings.level, levels)
 
     def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
         with self._errors_shown():
@@ -405,7 +426,7 @@ class Page:
             self._changed()
 
     def _rematch(self) -> None:
-        self.adopt(GameSession(self.session.settings))
+        self.adopt(GameSession(self._opponents.again(self.session.settings)))
 
     def _toggle_edit(self) -> None:
         session = self.session
@@ -441,8 +462,16 @@ class Page:
         self._dark.set_value(not dark)
         self._remember()
 
+    def _taught(self) -> None:
+        teacher = self._controller.teacher
+        if self._preferences.teach != (teacher.on, teacher.threshold):
+            self._preferences.teach = teacher.on, teacher.threshold
+            self._remember()
+        self._changed()
+
     def _remember(self) -> None:
-        ui.run_javascript(self._preferences.script())
+        with self._board:
+            ui.run_javascript(self._preferences.script())
 
     # Other games
 

@@ -12,12 +12,18 @@ KEY = "tengen"
 
 @dataclass
 class Preferences:
-    """The preferences of one browser. dark: None follows the system. game: the fields of the dialog of a new game."""
+    """The preferences of one browser.
+
+    dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
+    board size (`automatic.AutomaticLevel`). teach: whether the teacher is on, and from which loss in points it warns.
+    """
 
     dark: bool | None = None
     sound: bool = True
     coordinates: bool = True
     game: dict[str, Any] = field(default_factory=dict)
+    levels: dict[str, Any] = field(default_factory=dict)
+    teach: tuple[bool, float] = False, 3.0
 
     @classmethod
     def parse(cls, text: object) -> Preferences:
@@ -31,8 +37,12 @@ class Preferences:
             for name in ("dark", "sound", "coordinates"):
                 if isinstance(values.get(name), bool):
                     setattr(made, name, values[name])
-            if isinstance(values.get("game"), dict):
-                made.game = values["game"]
+            for name in ("game", "levels"):
+                if isinstance(values.get(name), dict):
+                    setattr(made, name, values[name])
+            teach = values.get("teach")
+            if isinstance(teach, list) and [type(part) for part in teach] in ([bool, int], [bool, float]):
+                made.teach = teach[0], float(teach[1])
         return made
 
     def script(self) -> str:

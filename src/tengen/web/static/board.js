@@ -1,6 +1,6 @@
 // The Go board: wood on a canvas, everything else in one SVG. It draws what its props say and reports taps; it knows no rules.
 const CELL = 100;
-const LETTERS = "ABCDEFGHJKLMNOPQRST";
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const BLACK = 0;
 const SWIPE_PIXELS = 14;
 const HOLD_MS = 220; // a finger that rests so long aims; one that moves before scrolls the page
@@ -130,6 +130,11 @@ export default {
       <circle v-if="s.color" :cx="s.x" :cy="s.y" r="47.5" :fill="'url(#tg-shell' + s.shell + ')'"/>
     </g>
     <rect v-for="p in dimmed" :key="'d' + p" class="tg-dim" :x="px(p) - 50" :y="py(p) - 50" width="100" height="100"/>
+    <g v-for="p in planned" :key="'p' + p.point" class="tg-policy" :data-point="p.point">
+      <rect :x="px(p.point) - 46" :y="py(p.point) - 46" width="92" height="92" rx="10" :opacity="p.opacity"/>
+      <text v-if="p.text" :x="px(p.point)" :y="py(p.point) + 12">{{ p.text }}</text>
+    </g>
+    <circle v-if="hint >= 0 && hint < stones.length" class="tg-hint" :cx="px(hint)" :cy="py(hint)" r="46"/>
     <rect v-for="m in owned" :key="'o' + m.point" class="tg-owned" :class="m.color ? 'tg-fill-white' : 'tg-fill-black'"
           :x="px(m.point) - m.r" :y="py(m.point) - m.r" :width="2 * m.r" :height="2 * m.r" rx="4" :opacity="m.opacity"/>
     <g v-if="ko >= 0 && stones[ko] === '.'" class="tg-ko"><rect :x="px(ko) - 22" :y="py(ko) - 22" width="44" height="44"/></g>
@@ -166,6 +171,7 @@ export default {
     size: Number, stones: String, last: Number, ko: Number, hover: String, coordinates: Boolean,
     candidates: Array, turn: Number, line: Array, ownership: Array, territory: String, dead: Array, branches: Array,
     next: Number, marks: Array, labels: Array, lines: Array, dimmed: Array,
+    hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] },
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
   },
   data: () => ({ aim: null, pressed: null, touch: false, held: false, cell: 40, refusal: null, letters: LETTERS }),
@@ -237,6 +243,13 @@ export default {
       return points.map((point, at) => ({ point, number: at + 1, color: (this.turn + at) % 2, free: free(point, at) })).filter((s) => s.free);
     },
     shownHeat() { return this.candidates.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
+    // The policy's moves from half a percent on, with their percentages.
+    planned() {
+      const top = Math.max(...this.policy.slice(0, this.stones.length));
+      return this.policy.slice(0, this.stones.length).map((share, point) => ({ point, share }))
+        .filter(({ share }) => share >= 0.005)
+        .map(({ point, share }) => ({ point, opacity: 0.15 + 0.75 * Math.sqrt(share / top), text: `${Math.round(100 * share)}` }));
+    },
     owned() {
       const marks = [];
       for (let point = 0; point < this.stones.length; point++) {
