@@ -125,7 +125,7 @@ def licences(wheels: list[Path], cards: list[dict[str, str]]) -> str:
     found = re.findall(r"^(\S+) \((\S+)\),.* (\S+)$", NOTICES.read_text(encoding="utf-8"), re.MULTILINE)
     rows += [(f"{name} (compiled into the module)", licence, url) for name, url, licence in found]
     networks = {card["name"]: card for card in cards}
-    names = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()}
+    names = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
     for file in sorted(map(PurePosixPath, names)):
         if ".dist-info" in file.parts[0] or file.suffix in OWN or file.parts == ("tengen", "nets", "default"):
             continue

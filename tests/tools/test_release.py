@@ -85,7 +85,13 @@ def test_packages_of_one_version_for_many_systems(release: ModuleType, tmp_path:
 
 
 def test_everything_shipped_has_a_licence(release: ModuleType, tmp_path: Path) -> None:
-    files = ["tengen/__init__.py", "tengen/_native.abi3.so", "tengen/nets/small.int8.onnx", "tengen/nets/default"]
+    files = [
+        "tengen/",
+        "tengen/__init__.py",
+        "tengen/_native.abi3.so",
+        "tengen/nets/small.int8.onnx",
+        "tengen/nets/default",
+    ]
     text = release.licences([wheel(tmp_path, *files)], CARDS)
     for row in (
         "| Tengen | MIT | this project |",
