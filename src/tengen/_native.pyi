@@ -7,6 +7,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+MAX_SIZE: int = 19
+
 class Game:
     """A game with its whole history; tengen.game.Game is its friendly face."""
 
@@ -20,7 +22,8 @@ class Game:
     def legality(self, point: int, color: int | None = None) -> str:
         """Why the move is illegal; '' if it is legal."""
 
-    def play(self, point: int, color: int | None = None) -> None: ...
+    def play(self, point: int, color: int | None = None, tolerant: bool = False) -> None:
+        """tolerant: also against ko, superko and the suicide of several stones."""
 
     def play_moves(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str]:
         """

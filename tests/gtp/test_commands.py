@@ -7,6 +7,7 @@ import json
 import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
+from tengen.coords import MAX_SIZE
 from tengen.engine.clock import TimeControl
 from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
@@ -53,7 +54,7 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "7",
         "boardsize",
         "boardsize 1",
-        "boardsize 20",
+        f"boardsize {MAX_SIZE + 1}",
         "boardsize nine",
         "boardsize 9 13",
         "boardsize 9:13",

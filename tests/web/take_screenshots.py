@@ -53,7 +53,7 @@ def main(network: str) -> None:
 def middle_game(network: str) -> bytes:
     """A game of the engine's against itself up to the middle, with a variation, every position analyzed."""
     session = GameSession(GameSettings(mode=Mode.ANALYZE))
-    play_on(session, network, MOVES_19, Limits(visits=32))
+    play_on(session, network, MOVES_19, Limits(visits=8))
     session.seek(BRANCH_AT)
     first = session.game.moves[-1][1]
     session.step(-1)
@@ -65,7 +65,7 @@ def middle_game(network: str) -> bytes:
 def finished_game(network: str) -> bytes:
     """A 13x13 game of the engine's against itself, to the two passes at its end."""
     session = GameSession(GameSettings(size=13, mode=Mode.ANALYZE))
-    play_on(session, network, 400, Limits(visits=32))
+    play_on(session, network, 400, Limits(visits=8))
     return session.to_sgf()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +66,20 @@ def test_the_file_is_a_record_that_others_read(tmp_path: Path) -> None:
     assert STATE.encode() not in again.to_sgf(), "what the page keeps beside the game is not part of the record"
 
 
+def test_a_result_in_a_variation_and_a_handicap_without_stones_stay_as_they_were(tmp_path: Path) -> None:
+    session, _ = GameSession.from_record(b"(;SZ[19]HA[5]KM[0];W[dd];B[pp];W[pd])", fixed_handicap=False)
+    session.seek(1)
+    session.play(300)
+    session.settle("W+R")
+    GameLibrary(tmp_path).keep(session)
+    again = reopened(tmp_path)
+    assert again.phase is Phase.OVER and again.game.moves == session.game.moves
+    assert again.view().stones == session.view().stones
+    again.goto(again.tree.root.id)
+    again.seek(99)
+    assert again.view().stones.count("X") == 1
+
+
 def test_only_changes_are_written_and_an_untouched_board_is_not(tmp_path: Path) -> None:
     library = GameLibrary(tmp_path)
     session = GameSession(GameSettings(size=9))
@@ -81,6 +96,20 @@ def test_only_changes_are_written_and_an_untouched_board_is_not(tmp_path: Path) 
     session.node.comment = "hm"
     library.keep(session)
     assert path.stat().st_mtime > 1 and b"C[hm]" in path.read_bytes()
+
+
+def test_a_large_game_is_not_written_with_every_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("tengen.web.library.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("tengen.web.library.LARGE_NODES", 3)
+    library, session = GameLibrary(tmp_path), played()
+    library.keep(session)
+    (path,) = tmp_path.iterdir()
+    for comment, later, final, is_written in (("a", 1, False, False), ("b", 9, False, True), ("c", 1, True, True)):
+        now[0] += later
+        session.node.comment = comment
+        library.keep(session, final=final)
+        assert (f"C[{comment}]".encode() in path.read_bytes()) == is_written
 
 
 def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_path: Path) -> None:

@@ -237,3 +237,24 @@ def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: P
         assert len(told) == 1 and "cannot be kept" in told[0]
 
     perform(scene, GameSettings(size=9, human=1), library=GameLibrary(tmp_path / "games"))
+
+
+def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        for point in (40, 41):
+            session.play(point)
+        press("edit")
+        assert is_shown("editor") and session.mode is Mode.ANALYZE
+        page._tapped(3)
+        assert session.node is not session.tip and session.view().stones[3] == "X"
+        press("edit")
+        assert session.in_progress and not session.engine_to_move
+        press("return")
+        assert session.may_click and session.node is session.tip
+        press("edit")
+        press("edit-remove")
+        press("edit")
+        assert not session.in_progress, "the position where it went on is gone"
+
+    perform(scene, GameSettings(size=9))

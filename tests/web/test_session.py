@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from web_engine import FakeEngine
 
+from tengen.coords import MAX_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, WHITE, Game
@@ -378,7 +379,7 @@ def test_handicap_gives_white_the_first_move() -> None:
     "wrong",
     [
         {"size": 1},
-        {"size": 20},
+        {"size": MAX_SIZE + 1},
         {"komi": 7.3},
         {"komi": float("nan")},
         {"komi": 1e9},

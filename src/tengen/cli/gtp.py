@@ -56,6 +56,10 @@ def command(
             help="Random seed. Games repeat exactly without time limits; with --net none also use --threads 1.",
         ),
     ] = 0,
+    human_net: Annotated[
+        str | None,
+        typer.Option(help="A human-style network for kata-raw-human-nn, beside the one that plays."),
+    ] = None,
     name: Annotated[
         str, typer.Option(help="Answer to the command name. Some front ends use KataGo's commands for KataGo alone.")
     ] = "Tengen",
@@ -70,6 +74,7 @@ def command(
             version=__version__,
             name=name,
             net=net,
+            human_net=human_net,
             playouts=playouts,
             preset=preset,
             params=tuple(set_ or ()),

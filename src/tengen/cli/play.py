@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.machine import Device
 
 DEFAULT_PORT = 8765
@@ -17,7 +18,7 @@ def command(
     record: Annotated[Path | None, typer.Argument(help="SGF file to open.", show_default=False)] = None,
     net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
     visits: Annotated[int, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game.")] = 100,
-    size: Annotated[int, typer.Option(help="Board size of the first game, 2 to 19.")] = 19,
+    size: Annotated[int, typer.Option(help=f"Board size of the first game, {MIN_SIZE} to {MAX_SIZE}.")] = 19,
     host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")

@@ -21,7 +21,7 @@ WEAKENING = ("mean_loss", "policy_floor")
 """Fields of `Style` that are settings here under their own names; `mean_loss` is empty for none."""
 
 # What KataGo sets at any time too, and what has no effect here once the program runs.
-_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory")
+_WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -82,6 +82,8 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
         raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
     ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
+    if session.human is not None and (profile := changes.front.get("humanSLProfile")):
+        session.human.evaluator(profile)
     style = _weakened(changes.new_style(engine.style), settings)
     limits = changes.new_limits(session.options.limits)
     if without_effect := [*changes.ignored, *(set(changes.front) - set(session.front))]:

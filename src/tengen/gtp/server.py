@@ -12,6 +12,7 @@ from tengen.engine.katago_params import KATAGO_PARAMS
 from tengen.engine.levels import level
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.params import WEAKENING, change_settings
@@ -29,6 +30,7 @@ class Settings:
     version: str = "0"
     name: str = "Tengen"
     net: str = "default"
+    human_net: str | None = None
     playouts: str | None = None
     preset: str | None = None
     params: tuple[str, ...] = ()
@@ -76,7 +78,8 @@ def run(settings: Settings) -> None:
         ponder=settings.ponder,
         level=settings.level,
     )
-    session = GtpSession(engine, game, lines, options)
+    human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
+    session = GtpSession(engine, game, lines, options, human=human)
     try:
         change_settings(session, dict(_parts(setting) for setting in settings.params if _is_for_session(setting)))
         serve(session, write)

@@ -20,6 +20,7 @@ from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.streams import InputQueue
 
@@ -99,6 +100,7 @@ FRONT: dict[str, Any] = {
     "analysisWideRootNoise": 0.04,
     "analysisIgnorePreRootHistory": False,
     "playoutDoublingAdvantagePla": "",
+    "humanSLProfile": "",
 }
 """The defaults of settings of a session, by KataGo's names."""
 
@@ -118,6 +120,7 @@ class GtpSession:
     ponder_next: bool = False
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
+    human: HumanNetwork | None = None
     front: dict[str, Any] = field(default_factory=dict)
     """Settings that can be changed at any time, by KataGo's names: those of FRONT, and `ponderingEnabled`."""
 

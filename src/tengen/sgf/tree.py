@@ -226,9 +226,10 @@ _STAND_IN = "ko=simple,scoring=area,suicide=true,bonus=none"  # forbids the leas
 class GameTree:
     """A game with its variations. `read_tree` reads one from SGF, `GameTree.of_game` makes one from a game.
 
-    size: 2 to 19. rules, komi: of the positions; from the record, or guessed where it names none. Rules that it names
-    but Tengen does not know are a problem, and rules that allow nearly every move stand in for them. charset: the
-    encoding of the raw properties. problems: what could not be read, in words. version: grows with every change.
+    size: 2 to `coords.MAX_SIZE`. rules, komi: of the positions; from the record, or guessed where it names none. Rules
+    that it names but Tengen does not know are a problem, and rules that allow nearly every move stand in for them.
+    charset: the encoding of the raw properties. problems: what could not be read, in words. version: grows with every
+    change.
     handicap_guess: how many handicap stones the record names without their points, when White plays first: `read_tree`
     puts up to four on the corner points.
 
@@ -460,7 +461,7 @@ def read_tree(data: bytes) -> GameTree:
     """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
 
     Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
-    Go on a board from 2x2 to 19x19.
+    Go on a square board of a size that this build plays.
     """
     text = first_tree(data)
     RECORD_LIMITS.check(text)

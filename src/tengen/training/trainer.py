@@ -25,6 +25,7 @@ from lightning_fabric.plugins import MixedPrecision
 from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
+from tengen.checksums import ALTERED, Integrity, sealed
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
@@ -332,8 +333,8 @@ class Trainer(Generic[BatchT]):
     def save(self, path: Path, **extra: Any) -> None:
         """Write `state` and `extra` entries as a checkpoint, under a temporary name first."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        with write_whole(path) as temporary:
-            torch.save({**self.state(), **extra}, temporary)
+        with write_whole(path, checksum=True) as temporary:
+            save_tensors({**self.state(), **extra}, temporary)
         self.call("on_checkpoint", path)
 
     def load(self, path: Path) -> None:
@@ -366,11 +367,19 @@ class DamagedCheckpoint(RecipeError):
     """A checkpoint that cannot be read, or whose checksums are wrong."""
 
 
+def save_tensors(state: Mapping[str, Any], path: Path) -> None:
+    """Write what `load_tensors` reads. Raises OSError where it cannot be written."""
+    with path.open("wb") as file:  # by its name PyTorch writes itself, and raises RuntimeError without a reason
+        torch.save(state, file)
+
+
 def load_tensors(path: Path) -> State:
     """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
     try:
-        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums
-            if wrong := archive.testzip():
+        if (found := sealed(path)) is Integrity.ALTERED:
+            raise DamagedCheckpoint(ALTERED.format(path))
+        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums of its own
+            if found is Integrity.UNKNOWN and (wrong := archive.testzip()):
                 raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
         state: State = torch.load(path, map_location="cpu", weights_only=True)
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, LookupError) as error:

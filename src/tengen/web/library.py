@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 import weakref
@@ -24,7 +25,8 @@ from tengen.web.settings import GameSettings, Mode, level_of_key
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
 MAX_LISTED = 40
-SLOW_SECONDS = 0.1
+LARGE_NODES, LARGE_SECONDS = 2_000, 5.0
+"""A game of more nodes is written once in so many seconds at most: 20,000 nodes take half a second."""
 _STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 
 
@@ -69,19 +71,20 @@ class GameLibrary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
-        self._not_before = 0.0  # by the steady timer: writing takes at most a tenth of the time
+        self._last: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
         self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
 
     def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
         """Write a game if it has changed; one without a move or a comment has no file.
 
-        A game that takes long to write, of thousands of nodes, waits for a later call. With `final` it is written also
+        A large game, which takes long to write, may wait for a later call. With `final` it is written also
         where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
         TengenError where the disk refuses.
         """
         stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
-        begun = time.monotonic()
-        if not final and (self._written.get(session) == stamp or begun < self._not_before):
+        now = time.monotonic()
+        waits = len(session.tree) > LARGE_NODES and now < self._last.get(session, -math.inf) + LARGE_SECONDS
+        if not final and (waits or self._written.get(session) == stamp):
             return
         if session not in self._files and len(session.tree) == 1 and not session.tree.root.comment:
             return
@@ -96,8 +99,7 @@ class GameLibrary:
             raise TengenError(f"the game cannot be kept in {self.folder}: {error.strerror or error}") from error
         self._files[session] = path
         self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
-        took = time.monotonic() - begun
-        self._not_before = begun + 10 * took if took > SLOW_SECONDS else 0.0
+        self._last[session] = now
 
     def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:
         """The games that changed last, the newest first."""
@@ -115,7 +117,7 @@ class GameLibrary:
             data = game.path.read_bytes()
         except OSError as error:
             raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
-        session, _ = GameSession.from_record(_STATE.sub(b"", data, count=1))
+        session, _ = GameSession.from_record(_STATE.sub(b"", data, count=1), fixed_handicap=False)
         _resume(session, _state_in(game.path))
         for other in [other for other, path in self._files.items() if path == game.path]:
             del self._files[other]
@@ -165,6 +167,7 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "left": [(one.main, one.period, one.count) for one in left],
         "live": session.live,
         "tip": number[session.tip.id],
+        "ended": number.get(session.ended_at.id) if session.ended_at else None,
         "shown": number[session.node.id],
         "tab": tab,
     }
@@ -195,6 +198,8 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
             TimeControl.parse(state["clock"]) if state["clock"] else None,
         )
         tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
+        if session.result:
+            session.ended_at = tree.get(state["ended"])
         session.resume(settings, state["live"] is True, tip, shown, state["left"])
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))

@@ -89,10 +89,15 @@ class OpenDialog:
                 going = "unfinished, " if game.unfinished else ""
                 ui.label(f"{going}{game.detail}, {when(game.changed)}").classes("tg-note")
             button.on("click", lambda: self._kept(game), args=[])
-            removal = ui.button(icon="delete_outline", on_click=lambda: self._remove(game, row), color=None)
-            removal.props('flat dense round size=sm aria-label="Delete this game"').tooltip("Delete this game")
+            removal = ui.button(icon="delete_outline", color=None)
+            removal.on_click(lambda: self._remove(game, row, removal))
+            removal.props('flat dense no-caps size=sm aria-label="Delete this game"')
 
-    def _remove(self, game: KeptGame, row: ui.element) -> None:
+    def _remove(self, game: KeptGame, row: ui.element, button: ui.button) -> None:
+        """Delete a kept game at the second tap."""
+        if not button.text:
+            button.set_text("Delete?")
+            return
         assert self._library is not None
         self._library.remove(game)
         row.delete()

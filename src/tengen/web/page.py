@@ -13,6 +13,7 @@ from nicegui import background_tasks, events, ui
 from tengen.engine import SearchResult
 from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.sgf import GameNode
 from tengen.web.analysis import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
@@ -64,6 +65,7 @@ class Page:
         self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, tab)
         self._network = engines.network
         self._editing = False
+        self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network)
         self._notice = ""
@@ -427,9 +429,13 @@ class Page:
         self.adopt(GameSession(self._opponents.again(self.session.settings)))
 
     def _toggle_edit(self) -> None:
+        session = self.session
         self._editing = not self._editing
         if self._editing:
-            self.session.analyze()
+            self._left = session.tip if session.live else None
+            session.analyze()
+        elif session.tip is self._left:
+            session.live = True  # the game goes on where it was
         self._changed()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:

@@ -46,7 +46,8 @@ class GameSession:
     """A game, from `start` (an empty board, or with the handicap of the settings) or from a record's tree.
 
     live: moves go on as the settings say, at the node `tip`; otherwise a person moves both colors, and the clocks stand
-    still. A result ends that, `play_on` begins it at any node. The result stays until a new one is reached.
+    still. A result ends that, `play_on` begins it at any node. The result stays until a new one is reached; it was
+    reached at the node `ended_at`, and `ended_here`, unless the record had it.
 
     Methods raise IllegalMove or TengenError, and then nothing has changed.
     """
@@ -65,8 +66,8 @@ class GameSession:
         self.result = ""
         self.others: tuple[list[bytes], list[bytes]] = [], []
         """The games of the collection before and after this one, as text."""
-        self._ended_at: GameNode | None = None
-        self.ended_here = False  # and not in the record
+        self.ended_at: GameNode | None = None
+        self.ended_here = False
         self._played: set[int] = set()  # nodes of moves that may be taken back; those of a record stay
         self._dead: dict[int, frozenset[int]] = {}
         self._set_tip()
@@ -187,8 +188,8 @@ class GameSession:
         self.settings = replace(self.settings, mode=mode, human=human, level=level)
         if self.result:
             self.clock = None
-        if self._ended_at is self.node:
-            self._ended_at = None
+        if self.ended_at is self.node:
+            self.ended_at = None
         self.live = True
         self._set_tip()
 
@@ -210,7 +211,7 @@ class GameSession:
     @property
     def phase(self) -> Phase:
         """Whether the shown position is being played, counted, or is the one at which the game was settled."""
-        if self.result and self._ended_at is self.node:
+        if self.result and self.ended_at is self.node:
             return Phase.OVER
         return Phase.COUNTING if self.game.is_over else Phase.PLAYING
 
@@ -490,13 +491,13 @@ class GameSession:
 
     def settle(self, result: str, at: GameNode | None = None) -> None:
         """End the game with a result as SGF writes it, at a node or the shown position."""
-        self.result, self._ended_at, self.ended_here, self.live = result, at or self.node, True, False
+        self.result, self.ended_at, self.ended_here, self.live = result, at or self.node, True, False
 
     def _reopen(self) -> None:
         """Continue the game after a result; without clocks where time decided it."""
         if self.result.endswith("+T"):
             self.clock = None
-        self.result, self._ended_at, self.live = "", None, True
+        self.result, self.ended_at, self.live = "", None, True
         self._set_tip()
 
     def _set_tip(self) -> None:

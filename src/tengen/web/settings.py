@@ -14,7 +14,7 @@ from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
-MAX_KOMI = 361.0
+MAX_KOMI = float(MAX_SIZE**2)
 
 
 class Mode(StrEnum):

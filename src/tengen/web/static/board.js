@@ -1,6 +1,6 @@
 // The Go board: wood on a canvas, everything else in one SVG. It draws what its props say and reports taps; it knows no rules.
 const CELL = 100;
-const LETTERS = "ABCDEFGHJKLMNOPQRST";
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const BLACK = 0;
 const SWIPE_PIXELS = 14;
 const HOLD_MS = 220; // a finger that rests so long aims; one that moves before scrolls the page
