@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import ray
 
 from tengen.cluster import Cluster, Place
+from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.evaluators.network_file import find_network
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
@@ -36,7 +38,7 @@ from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.loop import SelfPlayRun
-from tengen.selfplay.play import CyclePlayer
+from tengen.selfplay.play import CyclePlayer, play_games
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.transport import FolderTransport, number_of
 
@@ -139,6 +141,19 @@ def play(config: SelfPlayConfig, cluster: Cluster | None, folder: Path) -> dict[
     }
 
 
+def started() -> None:
+    """Start Ray, which gives up after 30 seconds: on a busy machine several times."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    for attempt in range(10):
+        if not ray.is_initialized():
+            try:
+                ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            except Exception:
+                if attempt == 9:
+                    raise
+                ray.shutdown()
+
+
 class Nothing:
     """Work that only shows that the workers are there."""
 
@@ -157,6 +172,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             found = play(config.model_copy(update={"workers": threads}), None, Path(folder))
         yield {"threads": threads, **found}
+    started()
     for number in (1, 2, 4):
         with Cluster("local", Place(cpus=0.5, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
             while len(cluster.staff(number)[0]) < number:  # the start of workers is not part of the figures
@@ -172,16 +188,11 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Games of uniform probabilities, whose searches spread over more moves than those of a network."""
-    for size, visits, games in ((7, 96, 16), (9, 96, 16), (19, 200, 2)):
+    for size, visits, games in ((7, 96, 16), (9, 96, 16), (19, 100, 2)):
         with tempfile.TemporaryDirectory() as folder:
-            few = recipe(options, size, games_per_cycle=games, device="uniform", search={"visits": visits})
-            run = SelfPlayFolder(Path(folder) / "few")
-            run.network(0).parent.mkdir(parents=True)
-            shutil.copyfile(find_network("zero-7x7"), run.network(0))
-            transport = FolderTransport(run)
-            with ShutdownFlag() as stop:
-                CyclePlayer(few, transport, stop).play(0, CycleConditions.of(few, [], 0), lambda *_: None)
-            records = transport.store_cycle(0)
+            few = recipe(options, size, games_per_cycle=games, search={"visits": visits})
+            played = play_games(few, 0, CycleConditions.of(few, [], 0), [UniformEvaluator()], range(games))
+            records = [record for found, _ in played for record in found]
             renamed = (dataclasses.replace(records[i % games], source=f"0/{i}") for i in range(400))
             wire = [pickle.dumps(([number_of(record)], ([record], 1)), protocol=5) for record in renamed]
             target = FolderTransport(SelfPlayFolder(Path(folder) / "many"))
@@ -204,6 +215,7 @@ def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The rate of the workers is taken from the run of one worker, and that of the learner from each run."""
     learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
+    started()
     rate = 0.0
     for number in (1, 2):
         place = {"cpus": 0.5, "workers": number}
