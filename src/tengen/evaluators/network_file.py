@@ -195,7 +195,7 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
         graph, card = _from_katago(path, profile, name)
     onnx.helper.set_model_props(graph, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target, durable=False) as temporary:
+    with write_whole(target, durable=False, checksum=True) as temporary:
         onnx.save(graph, temporary)
     return card
 
@@ -326,7 +326,7 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
         raise NetworkError(f"{source} cannot be read as an ONNX network: {error}") from error
     onnx.helper.set_model_props(model, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target) as temporary:
+    with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return target
 

@@ -144,6 +144,11 @@ class MatchSettings(BaseModel):
         return any(spec.seconds is not None or spec.time is not None for spec in self.players)
 
     @property
+    def without_search(self) -> bool:
+        """Whether no player searches: many games side by side in one process are then fastest."""
+        return all(spec.kind in ("policy", "raw", "random") for spec in self.players)
+
+    @property
     def threads(self) -> int:
         """Cores that a game needs: the players think in turn."""
         return max(spec.threads for spec in self.players)

@@ -32,7 +32,7 @@ class KomiConfig(Strict):
 class GameConfig(Strict):
     """What is played."""
 
-    sizes: dict[int, float] = key({7: 1.0}, "share of each board size, 2 to 19")
+    sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {MIN_SIZE} to {MAX_SIZE}")
     rules: str = key("tromp-taylor", "rule set")
     komi: KomiConfig = key(KomiConfig(), "")
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)

@@ -174,7 +174,7 @@ class SelfPlayRun:
         cycle, conditions = played.cycle, played.conditions
         # Statistics of the new games, before the network has seen them.
         self.observer.judging(cycle)
-        store = Store.open(self.folder.games).head(cycle + 1)
+        store = self.transport.store().head(cycle + 1)
         figures = self._figures(store, cycle, conditions)
         timings.add("other")
         # Training.
@@ -286,7 +286,9 @@ class SelfPlayRun:
             "search": self.config.card.search,
             "hours": float(f"{hours:.3g}"),
         }
-        card = self.learner.described(read_card(last)).model_copy(update=changes)
+        records = self.config.learn.records
+        stores = [self.folder.games, *([Path(records.store)] if records else [])]
+        card = self.learner.described(read_card(last), stores).model_copy(update=changes)
         relabel(last, path, card.metadata())
         write_report(self.folder.path, self.config)
         return path
