@@ -137,8 +137,8 @@ DEAD_STONE_IN_THE_EYE = Seki(
     19 - 61,
     2 - 30,
 )
-# Two kos, of which each side holds one, and D7 shared: who takes the second ko puts the other side into atari, which then
-# takes back the first. B9 and E9 are in atari, and nobody gains by taking them.
+# Two kos, of which each side holds one, and D7 shared: who takes the second ko puts the other side into atari, which
+# then takes back the first. B9 and E9 are in atari, and nobody gains by taking them.
 DOUBLE_KO = Seki(
     """
     X O . O X . X O .
