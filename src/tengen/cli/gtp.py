@@ -39,6 +39,10 @@ def command(
         float | None,
         typer.Option(min=0.01, help="Play weaker: moves drawn from the policy at this temperature."),
     ] = None,
+    level: Annotated[
+        int | None,
+        typer.Option(min=1, help="Play like this opponent of the ladder of levels, 1 being a beginner; sets visits."),
+    ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
@@ -83,6 +87,7 @@ def command(
             resign=resign,
             temperature=temperature,
             weaken=weaken,
+            level=level,
             device=device,
             threads=threads,
             batch=batch,
