@@ -17,23 +17,25 @@ SOURCE = ROOT / "src" / "tengen"
 NATIVE = ROOT / "native"
 
 # A part of the package, and the parts that it may import besides itself.
-RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk", "machine", "plugins"}
+RULES = {"_native", "game", "coords", "rules", "handicap", "errors", "sgf", "disk", "checksums", "machine", "plugins"}
 ENGINE = RULES | {"engine", "evaluators", "data", "formats"}
 ALLOWED: dict[str, set[str]] = {
     "__init__": RULES | {"engine"},  # the engine on demand only: see the test of `import tengen`
     "_native": set(),
     "errors": set(),
     "plugins": {"errors"},
-    "disk": set(),
+    "disk": {"checksums"},
+    "checksums": set(),
     "machine": set(),
-    "coords": {"errors"},
+    "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},
     "game": {"_native", "coords", "rules", "handicap", "errors"},
     "sgf": RULES,
     "data": RULES,
-    "networks": {"errors", "disk", "plugins"},
+    "networks": {"errors", "disk", "checksums", "plugins"},
     "statistics": set(),
+    "cluster": {"errors"},
     "runs": RULES | {"statistics"},
     "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},
     "formats": RULES,
@@ -44,9 +46,9 @@ ALLOWED: dict[str, set[str]] = {
     "analysis": ENGINE | {"gtp"},
     "review": ENGINE | {"runs", "statistics"},
     "web": ENGINE | {"review"},
-    "match": ENGINE | {"gtp", "runs", "statistics"},
+    "match": ENGINE | {"cluster", "gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
-    "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
+    "selfplay": ENGINE | {"cluster", "match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
 }
 TOP = {"cli", "recipes", "studies", "__main__"}
@@ -60,6 +62,7 @@ HEAVY = {
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),
+    "ray": ("cluster.py",),
     "sgfmill": ("sgf/",),
     "typer": ("cli/",),
 }

@@ -106,33 +106,43 @@ constexpr Multiply kMultiply[] = {nullptr,      multiply<1>,  multiply<2>, multi
                                   multiply<5>,  multiply<6>,  multiply<7>, multiply<8>, multiply<9>,
                                   multiply<10>, multiply<11>, multiply<12>};
 
+/// Copies `height` rows of `here` channels of an image of `channels`, from its channel `c` and row `top` on, into
+/// `strip` [height][width] behind `pad` columns of zeros; so are the rows outside the image.
+void read_strip(const WinogradTiles& tiles, const float* image, int channels, int c, int here, int top, int height,
+                int pad, int width, Vec* strip) {
+    for (int i = 0; i < height * width; ++i) strip[i] = Vec{};
+    const int area = tiles.rows * tiles.columns;
+    for (int y = max(0, -top); y < height && top + y < tiles.rows; ++y) {
+        const int place = (top + y) * tiles.columns;
+        const float* from = image + (tiles.channels_last ? static_cast<Index>(place) * channels + c : c * area + place);
+        Vec* into = strip + y * width + pad;
+        if (tiles.channels_last && here == kLanes) {
+            for (int x = 0; x < tiles.columns; ++x) into[x] = load(from + x * channels);
+        } else if (here == kLanes && tiles.columns >= kLanes) {
+            // The last block of eight points overlaps the one before.
+            for (int x = 0; x < tiles.columns; x += kLanes) {
+                const int at = min(x, tiles.columns - kLanes);
+                Vec block[kLanes];
+                for (int i = 0; i < kLanes; ++i) block[i] = load(from + i * area + at);
+                transpose(block);
+                for (int i = 0; i < kLanes; ++i) into[at + i] = block[i];
+            }
+        } else {
+            for (int x = 0; x < tiles.columns; ++x)
+                for (int i = 0; i < here; ++i) into[x][i] = from[tiles.channels_last ? x * channels + i : i * area + x];
+        }
+    }
+}
+
 /// Transforms a line of tiles of one image into `to` [36][tiles][depth], from its tile `first` on; `Out` results each.
 template <int Out>
-void read_line(const WinogradCall& call, const float* image, int line, float* to, int tiles, int first) {
+void read_line(const WinogradTiles& call, const float* image, int line, float* to, int tiles, int first) {
     constexpr int kPad = (kTile - Out) / 2;
-    const int width = call.across * Out + kTile - Out, top = line * Out - kPad;
-    const int area = call.rows * call.columns;
+    const int width = call.across * Out + kTile - Out;
     Vec* strip = reinterpret_cast<Vec*>(call.strip);  // [6][width] of eight channels, with the padding
     for (int c = 0; c < call.depth; c += kLanes) {
-        for (int i = 0; i < kTile * width; ++i) strip[i] = Vec{};
-        const int here = min(kLanes, call.inputs - c);
-        for (int y = max(0, -top); y < kTile && top + y < call.rows; ++y) {
-            const float* from = image + c * area + (top + y) * call.columns;
-            Vec* into = strip + y * width + kPad;
-            if (here == kLanes && call.columns >= kLanes) {
-                // The last block of eight points overlaps the one before.
-                for (int x = 0; x < call.columns; x += kLanes) {
-                    const int at = min(x, call.columns - kLanes);
-                    Vec block[kLanes];
-                    for (int i = 0; i < kLanes; ++i) block[i] = load(from + i * area + at);
-                    transpose(block);
-                    for (int i = 0; i < kLanes; ++i) into[at + i] = block[i];
-                }
-            } else {
-                for (int x = 0; x < call.columns; ++x)
-                    for (int i = 0; i < here; ++i) into[x][i] = from[i * area + x];
-            }
-        }
+        read_strip(call, image, call.inputs, c, min(kLanes, call.inputs - c), line * Out - kPad, kTile, kPad, width,
+                   strip);
         for (int t = 0; t < call.across; ++t) {
             Vec d[kPoints];
             for (int y = 0; y < kTile; ++y)
@@ -164,7 +174,15 @@ void write_line(const WinogradCall& call, const float* from, int tiles, int firs
     for (int y = 0; y < Out && line * Out + y < call.rows; ++y) {
         const int place = (line * Out + y) * call.columns;
         const Vec* row = strip + y * width;
-        if (channels >= kLanes && call.columns >= kLanes) {
+        if (call.channels_last) {
+            for (int x = 0; x < call.columns; ++x) {
+                const Index at = static_cast<Index>(place + x) * call.outputs;
+                for (int i = 0; i < min(kLanes, channels); ++i) {
+                    const float value = row[x][i] + (residual ? residual[at + i] : 0);
+                    out[at + i] = call.relu && value < 0 ? 0 : value;
+                }
+            }
+        } else if (channels >= kLanes && call.columns >= kLanes) {
             Vec block[kLanes];
             for (int x = 0; x < call.columns; x += kLanes) {
                 const int at = min(x, call.columns - kLanes);
@@ -182,6 +200,93 @@ void write_line(const WinogradCall& call, const float* from, int tiles, int firs
                 for (int x = 0; x < call.columns; ++x) {
                     float value = row[x][i] + (residual ? residual[i * area + place + x] : 0);
                     out[i * area + place + x] = call.relu && value < 0 ? 0 : value;
+                }
+            }
+        }
+    }
+}
+
+/// The reverse of `transform_output`, as gradients go: `Out` results of a line, the first of `from`, to six products.
+template <int Out>
+void transform_gradient(const Vec* from, int from_step, Vec* to, int step) {
+    const Vec y0 = from[0], y1 = from[from_step];
+    Vec even = y0, even2 = y0, odd = y1, odd2 = 2 * y1, last = y1;
+    if constexpr (Out == 4) {
+        const Vec y2 = from[2 * from_step], y3 = from[3 * from_step];
+        even = y0 + y2, even2 = y0 + 4 * y2, odd = y1 + y3, odd2 = 2 * y1 + 8 * y3, last = y3;
+    }
+    to[0] = y0;
+    to[step] = even + odd;
+    to[2 * step] = even - odd;
+    to[3 * step] = even2 + odd2;
+    to[4 * step] = even2 - odd2;
+    to[5 * step] = last;
+}
+
+/// Transforms the gradients of a line of tiles into `gradients`, as `read_line` does with the input.
+template <int Out>
+void read_gradients(const WinogradGradientCall& call, const float* image, int line, int tiles, int first) {
+    const int width = call.across * Out;
+    Vec* strip = reinterpret_cast<Vec*>(call.strip);  // [Out][width] of eight outputs
+    for (int k = 0; k < call.wide; k += kLanes) {
+        const int here = max(0, min(kLanes, call.outputs - k));  // 0 in the padding
+        read_strip(call, image, call.outputs, k, here, line * Out, here ? Out : 0, 0, width, strip);
+        for (int t = 0; t < call.across; ++t) {
+            Vec down[kTile * Out], all[kPoints] = {};
+            if (here) {
+                for (int x = 0; x < Out; ++x) transform_gradient<Out>(strip + t * Out + x, width, down + x, Out);
+                for (int y = 0; y < kTile; ++y) transform_gradient<Out>(down + y * Out, 1, all + y * kTile, 1);
+            }
+            float* into = call.gradients + (first + t) * call.wide + k;
+            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * call.wide, all[i]);
+        }
+    }
+}
+
+/// `to` [Rows][wide] += the transpose of `from` [tiles][depth] * `gradients` [tiles][wide], Rows and 16 columns of
+/// them.
+template <int Rows>
+void add_products(const WinogradGradientCall& call, const float* from, const float* gradients, float* to, int tiles) {
+    Wide sum[Rows][kParts];
+    for (int r = 0; r < Rows; ++r)
+        for (int part = 0; part < kParts; ++part) sum[r][part] = load<Wide>(to + r * call.wide + part * kWidth);
+    for (int t = 0; t < tiles; ++t) {
+        Wide gradient[kParts];
+        for (int part = 0; part < kParts; ++part)
+            gradient[part] = load<Wide>(gradients + t * call.wide + part * kWidth);
+        for (int r = 0; r < Rows; ++r)
+            for (int part = 0; part < kParts; ++part) sum[r][part] += from[t * call.depth + r] * gradient[part];
+    }
+    for (int r = 0; r < Rows; ++r)
+        for (int part = 0; part < kParts; ++part) store(to + r * call.wide + part * kWidth, sum[r][part]);
+}
+
+using AddProducts = void (*)(const WinogradGradientCall&, const float*, const float*, float*, int);
+constexpr AddProducts kAddProducts[] = {nullptr,         add_products<1>, add_products<2>,  add_products<3>,
+                                        add_products<4>, add_products<5>, add_products<6>,  add_products<7>,
+                                        add_products<8>, add_products<9>, add_products<10>, add_products<11>,
+                                        add_products<12>};
+
+template <int Out>
+void run_gradient(const WinogradGradientCall& call) {
+    const int lines = call.batch * call.down, area = call.rows * call.columns;
+    const int parts = (call.depth + kMostRows - 1) / kMostRows;
+    for (int begin = 0; begin < lines; begin += call.together) {
+        const int here = min(call.together, lines - begin), tiles = here * call.across;
+        for (int i = 0; i < here; ++i) {
+            const Index image = (begin + i) / call.down;
+            const int line = (begin + i) % call.down;
+            read_line<Out>(call, call.in + image * call.inputs * area, line, call.transformed, tiles, i * call.across);
+            read_gradients<Out>(call, call.gradient + image * call.outputs * area, line, tiles, i * call.across);
+        }
+        for (int i = 0; i < kPoints; ++i) {
+            const float* input = call.transformed + static_cast<Index>(i) * tiles * call.depth;
+            const float* gradient = call.gradients + static_cast<Index>(i) * tiles * call.wide;
+            float* sums = call.sums + static_cast<Index>(i) * call.depth * call.wide;
+            for (int k = 0; k < call.wide; k += kColumns) {
+                for (int part = 0; part < parts; ++part) {
+                    const int c = part * call.depth / parts, next = (part + 1) * call.depth / parts;
+                    kAddProducts[next - c](call, input + c, gradient + k, sums + c * call.wide + k, tiles);
                 }
             }
         }
@@ -212,7 +317,8 @@ void run(const WinogradCall& call) {
             }
             for (int half = 0; half < kColumns && k + half < call.outputs; half += kLanes) {
                 for (int i = 0; i < here; ++i) {
-                    const Index image = (begin + i) / call.down, place = (image * call.outputs + k + half) * area;
+                    const Index image = (begin + i) / call.down, channel = k + half;
+                    const Index place = image * call.outputs * area + (call.channels_last ? channel : channel * area);
                     write_line<Out>(call, call.products + half, tiles, i * call.across, (begin + i) % call.down,
                                     call.bias + k + half, call.residual ? call.residual + place : nullptr,
                                     call.out + place, call.outputs - k - half);
@@ -225,5 +331,9 @@ void run(const WinogradCall& call) {
 }  // namespace
 
 void run_winograd(const WinogradCall& call) { call.kernel == 3 ? run<4>(call) : run<2>(call); }
+
+void run_winograd_gradient(const WinogradGradientCall& call) {
+    call.kernel == 3 ? run_gradient<4>(call) : run_gradient<2>(call);
+}
 
 }  // namespace tengen::TENGEN_INSTRUCTIONS

@@ -13,24 +13,42 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
+from tengen.checksums import seal
+
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 PARTIAL = ".partial"
 """End of the name of a file that is being written."""
 
 
 @contextmanager
-def write_whole(path: Path, *, durable: bool = True) -> Iterator[Path]:
+def on_disk(path: Path) -> Iterator[None]:
+    """Name `path`, which the block writes, in the OSError of a full disk: a write has no name, or a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
+
+
+@contextmanager
+def write_whole(path: Path, *, durable: bool = True, checksum: bool = False) -> Iterator[Path]:
     """Give the temporary path to write; it takes the name `path` once the block has ended.
 
     Whatever interrupts it, `path` holds what it held before. An error removes what was written. What is `durable` is on
     the disk by then and survives a loss of power too; what is not costs less, and survives the end of the process.
+    With `checksum` a network file or checkpoint ends with its own, see `checksums.seal`. Where the disk is full the
+    error names `path`.
     """
     temporary = path.with_name(path.name + PARTIAL)
     try:
-        yield temporary
-        if durable:
-            _sync(temporary)
-        temporary.replace(path)
+        with on_disk(path):
+            yield temporary
+            if checksum:
+                seal(temporary)
+            if durable:
+                _sync(temporary)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

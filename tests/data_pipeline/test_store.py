@@ -7,6 +7,8 @@ import errno
 import json
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +166,48 @@ def test_a_finished_store_is_replaced_only_when_told(store: Store) -> None:
         writer.add(a_record(5))
     assert len(Store.open(store.path)) == 1
     assert_same(store.row(99), a_record(99))  # the old one stays readable for those who have it open
+
+
+def test_a_kill_between_the_two_renames_loses_no_store(store: Store) -> None:
+    """The old store was left under a hidden name, which nothing told."""
+    script = f"""
+import os, pathlib
+from tengen.data.store import StoreWriter
+rename = pathlib.Path.rename
+def killed(path, target):
+    rename(path, target)
+    if str(target).endswith(".old"):
+        os.kill(os.getpid(), 9)
+pathlib.Path.rename = killed
+with StoreWriter({str(store.path)!r}, overwrite=True):
+    pass
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
+    assert not store.path.exists()
+    with pytest.raises(StoreError, match=r"The old store is .*\.games\.old: rename it to games"):
+        Store.open(store.path)
+    with pytest.raises(StoreError, match="pass --force to replace it"), StoreWriter(store.path):
+        pass
+    assert len(Store.open(store.path)) == 100, "the writer puts it back before anything else"
+    StoreWriter(store.path, overwrite=True).__enter__().__exit__(None, None, None)
+    assert len(Store.open(store.path)) == 0
+    assert [entry.name for entry in store.path.parent.iterdir()] == ["games"]
+
+
+def test_an_error_between_the_two_renames_puts_the_old_store_back(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if path.name.endswith(".partial"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(StoreError, match="Permission denied"), StoreWriter(store.path, overwrite=True):
+        pass
+    assert len(Store.open(store.path)) == 100
 
 
 def test_no_other_folder_is_ever_replaced(tmp_path: Path) -> None:

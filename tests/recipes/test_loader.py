@@ -218,8 +218,12 @@ def test_the_search_of_a_card_is_checked_with_the_recipe(path: Path) -> None:
     assert run.card.search == {"preset": "bakago", "playouts": 5}
     with pytest.raises(RecipeError, match=r"card\.search: unknown search preset 'bakag'; did you mean bakago"):
         load_recipe(str(path), ["card.search={preset: bakag}"])
-    with pytest.raises(RecipeError, match=r"card\.search: .*did you mean c_puct"):
-        load_recipe(str(path), ["card.search={c_punct: 1}"])
+    for setting in ("card.search={c_punct: 1}", "card.search.c_punct=1"):
+        with pytest.raises(RecipeError, match=r"^--set card\.search.*: card\.search: .*did you mean c_puct"):
+            load_recipe(str(path), [setting])
+    path.write_text(path.read_text() + "card: {search: {c_punct: 1}}\n")
+    with pytest.raises(RecipeError, match=rf"^{path}: card\.search: .*did you mean c_puct"):
+        load_recipe(str(path))
 
 
 def groups(model: type[BaseModel]) -> Iterator[type[BaseModel]]:

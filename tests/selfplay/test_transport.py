@@ -10,17 +10,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tengen.data import store as store_module
 from tengen.data.record import GameRecord, pack_moves
 from tengen.errors import StoreError
 from tengen.evaluators import devices
 from tengen.evaluators.network_file import find_network
 from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay import play
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -305,7 +308,7 @@ def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pyt
     transport.cycle_games(0).begin()
     with ShutdownFlag() as stop:
         player = CyclePlayer(config, transport, stop)
-        assert {type(evaluator).__name__ for evaluator in player._evaluators(0)} == {kind}
+        assert {type(evaluator).__name__ for evaluator in play.open_evaluators(config, player.network(0))} == {kind}
         conditions = CycleConditions.of(config, RecentGames(transport).before(0), 0)
         assert player.play(0, conditions, lambda *_: None).games == 2
 
@@ -320,3 +323,36 @@ def test_a_stored_cycle_is_stored_once(tmp_path: Path) -> None:
         assert [number_of(record) for record in transport.store_cycle(0)] == [0, 1]
         assert transport.cycles_stored() == 1
         assert not games.is_open()
+
+
+def test_a_cycle_opens_one_shard_however_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All shards were opened again in every cycle, and twice by the statistics: quadratic in the cycles."""
+    opened = []
+
+    class Counted(store_module.Shard):
+        def __init__(self, path: Path, *args: Any) -> None:
+            opened.append(path.name)
+            super().__init__(path, *args)
+
+    monkeypatch.setattr(store_module, "Shard", Counted)
+    leader, helper = (FolderTransport(SelfPlayFolder(tmp_path)) for _ in range(2))
+    recent = RecentGames(helper)
+    for cycle in range(30):
+        games = leader.cycle_games(cycle)
+        games.begin()
+        games.add([replace(game(number), source=f"{cycle:05d}/{number:05d}") for number in range(2)])
+        games.flush()
+        leader.store_cycle(cycle)
+        store = leader.store().head(cycle + 1)
+        assert [row.source for row in store][-1] == f"{cycle:05d}/00001"
+        assert len(recent.before(cycle + 1)) == 2 * min(4, cycle + 1)
+        assert leader.store() is leader.store()
+    assert opened == [f"shard-{cycle:05d}.arrow" for cycle in range(30) for _ in ("leader", "helper")]
+
+
+def test_a_store_that_was_written_anew_is_opened_anew(tmp_path: Path) -> None:
+    transport = FolderTransport(SelfPlayFolder(tmp_path))
+    for number in (0, 1):
+        with store_module.StoreWriter(tmp_path / "games", overwrite=True) as writer:
+            writer.add(game(number))
+        assert transport.store().row(0).source == f"00004/{number:05d}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import web_browser
 from starlette.types import Message, Receive, Scope, Send
 
-from tengen.web.guard import Guard, new_token
+from tengen.web.guard import EVENTS, OPENED, REQUESTS, Guard, Limit, new_token
 from tengen.web.server import address
 
 
@@ -20,7 +21,9 @@ async def page(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": kind, "status": 200, "headers": []})
 
 
-def ask(guard: Guard, kind: str = "http", query: str = "", **headers: str) -> Message:
+def ask(
+    guard: Guard, kind: str = "http", query: str = "", path: str = "/", client: str = "127.0.0.1", **headers: str
+) -> Message:
     """The first answer to a request."""
     sent: list[Message] = []
 
@@ -31,7 +34,8 @@ def ask(guard: Guard, kind: str = "http", query: str = "", **headers: str) -> Me
         sent.append(message)
 
     fields = [(name.encode(), value.encode()) for name, value in headers.items()]
-    scope: dict[str, Any] = {"type": kind, "method": "GET", "path": "/", "headers": fields}
+    scope: dict[str, Any] = {"type": kind, "method": "GET", "path": path, "headers": fields}
+    scope["client"] = (client, 50_000)
     scope["query_string"] = query.encode()
     asyncio.run(guard(scope, receive, send))
     return sent[0]
@@ -83,6 +87,64 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     headers = dict(answer["headers"])
     assert answer["status"] == 303 and headers[b"location"] == b"/?a=1"
     assert b"tengen-8765=secret" in headers[b"set-cookie"] and b"HttpOnly" in headers[b"set-cookie"]
+
+
+def statuses(guard: Guard, count: int, **more: str) -> Counter[int]:
+    return Counter(ask(guard, host="127.0.0.1:1", **more)["status"] for _ in range(count))
+
+
+@pytest.mark.parametrize(("path", "limit"), [("/", OPENED), ("/_nicegui/vue.js", REQUESTS)])
+def test_a_client_that_asks_too_often_is_refused_and_the_others_are_not(path: str, limit: Limit) -> None:
+    now = [0.0]
+    guard, burst = Guard(page, now=lambda: now[0]), int(limit.burst)
+    assert statuses(guard, burst + 50, path=path) == {200: burst, 429: 50}
+    answer = ask(guard, host="127.0.0.1:1", path=path)
+    assert (b"retry-after", b"1") in answer["headers"]
+    assert is_let_in(ask(guard, "websocket", host="127.0.0.1:1")) == (path != "/")
+    assert statuses(guard, burst, path=path, client="192.168.1.7") == {200: burst}
+    now[0] = 10
+    assert statuses(guard, burst, path=path)[200] == 10 * limit.rate
+    now[0] = 1e6
+    assert statuses(guard, burst + 1, path=path) == {200: burst, 429: 1}
+
+
+def test_events_beyond_the_limit_wait_and_none_is_lost() -> None:
+    """They wait in the connection of that client alone."""
+    now, slept, got = [0.0], [], []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            got.append(message["text"])
+
+    burst = int(EVENTS.burst)
+    waiting = [{"type": "websocket.receive", "text": str(i)} for i in range(burst + 120)]
+
+    async def receive() -> Message:
+        return waiting.pop(0) if waiting else {"type": "websocket.disconnect"}
+
+    async def send(message: Message) -> None:
+        pass
+
+    guard = Guard(app, now=lambda: now[0], sleep=sleep)
+    scope = {"type": "websocket", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    asyncio.run(guard({**scope, "client": ("10.0.0.1", 1)}, receive, send))
+    assert got == [str(i) for i in range(burst + 120)]
+    assert len(slept) == 120 and now[0] == pytest.approx(120 / EVENTS.rate)
+    got.clear()
+    waiting.extend({"type": "websocket.receive", "text": "other"} for _ in range(burst))
+    asyncio.run(guard({**scope, "client": ("10.0.0.2", 1)}, receive, send))
+    assert len(got) == burst and len(slept) == 120
+
+
+def test_the_guard_remembers_a_bounded_number_of_clients() -> None:
+    guard = Guard(page, now=lambda: 0.0)
+    for number in range(5000):
+        ask(guard, host="127.0.0.1:1", client=f"10.0.{number // 256}.{number % 256}")
+    assert len(guard._uses) == 3000
 
 
 def test_a_server_for_this_computer_alone_needs_no_token() -> None:

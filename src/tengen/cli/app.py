@@ -50,6 +50,7 @@ VERBS = {
     "nets": Verb("tengen.cli.nets", "list, describe and add networks, and print what one says of a position"),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
     "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
+    "verify": Verb("tengen.cli.verify", "compare stores, runs, matches and networks with their checksums"),
     "bench": Verb("tengen.cli.bench", "measure the speed of this machine and estimate the time of a recipe"),
 }
 

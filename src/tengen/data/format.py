@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,15 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tengen.checksums import content_digest
 from tengen.data.record import GameRecord, pack_ownership
-from tengen.disk import json_text, write_whole
+from tengen.disk import json_text, write_text
 from tengen.errors import StoreError
 
 MANIFEST = "manifest.json"
+AGAIN = "import the games again, or take a copy of the store (tengen verify says what is damaged)"
 FORMAT = "tengen-games"
-FORMAT_VERSION = 3
-READABLE_VERSIONS = (1, 2, 3)
-"""Version 2 added the column `surprises`, version 3 `root_scores` and `root_ownership`."""
+FORMAT_VERSION = 4
+READABLE_VERSIONS = (1, 2, 3, 4)
+"""Version 2 added the column `surprises`, version 3 `root_scores` and `root_ownership`, version 4 checksums."""
+_CHECKSUMS = 4
 
 _TOTALS = {"games": "rows", "moves": "moves", "bytes": "bytes"}
 
@@ -123,16 +127,26 @@ def _ends(lengths: list[int]) -> npt.NDArray[np.int32]:
     return np.cumsum([0, *lengths]).astype(np.int32)
 
 
+def old_place(folder: Path) -> Path:
+    """Where the store in `folder` waits while a new one takes its place."""
+    return folder.with_name(f".{folder.name}.old")
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read and check the manifest of the store in `folder`. Raises StoreError where there is none that can be read."""
     path = folder / MANIFEST
     if not path.is_file():
+        if (old_place(folder) / MANIFEST).is_file() and not folder.exists():
+            raise StoreError(
+                f"{folder} is not there: an import that replaced it was killed. The old store is "
+                f"{old_place(folder)}: rename it to {folder.name}, or import again with --force"
+            )
         known = "there is no such folder" if not folder.is_dir() else f"the folder has no {MANIFEST}"
         raise StoreError(f"{folder} is no game store: {known}; make one with 'tengen import PATH... --out {folder}'")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read ({error}); import the games again") from error
+        raise StoreError(f"{path} cannot be read ({error}); {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StoreError(f"{path} is not the manifest of a game store")
     version = manifest.get("version")
@@ -142,6 +156,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{READABLE_VERSIONS[0]} to {READABLE_VERSIONS[-1]}: import the games again, or use the program that "
             "wrote it"
         )
+    if ("sha256" in manifest or version >= _CHECKSUMS) and manifest.get("sha256") != content_digest(manifest):
+        raise StoreError(f"{path} is altered: it does not have the SHA-256 that it was written with; {AGAIN}")
     return manifest
 
 
@@ -152,8 +168,18 @@ def write_manifest(folder: Path, shards: list[dict[str, Any]], facts: Mapping[st
     """
     own = {"format": FORMAT, "version": FORMAT_VERSION, **totals(shards)}
     manifest = {**own, **facts, **own, "shards": shards}
-    with write_whole(folder / MANIFEST) as path:
-        path.write_text(json_text(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    manifest = json.loads(json_text(manifest))
+    manifest["sha256"] = content_digest(manifest)
+    write_text(folder / MANIFEST, json_text(manifest, indent=1, ensure_ascii=False) + "\n")
+
+
+def games_digest(manifest: Mapping[str, Any]) -> str | None:
+    """SHA-256 of the SHA-256 of all shards, one after the other in hexadecimal; None where a shard has none.
+
+    Stores of the same games in the same shards have the same, whenever they were written.
+    """
+    digests = [shard.get("sha256") for shard in manifest["shards"]]
+    return None if None in digests else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def totals(shards: list[dict[str, Any]]) -> dict[str, int]:

@@ -49,11 +49,7 @@ def _check_share(name: str, share: float) -> None:
 
 def recorded_positions(store: Store) -> Ints:
     """Number of positions with recorded visits in every game, int64 [games]. Self-play trains on these."""
-    parts = []
-    for shard in store.shards:
-        before = np.cumsum([0, *(np.diff(shard.visit_offsets) > 0)], dtype=np.int64)
-        parts.append(np.diff(before[shard.visit_rows]))
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return np.concatenate([shard.recorded for shard in store.shards]) if store.shards else np.empty(0, np.int64)
 
 
 class LabelSampler:

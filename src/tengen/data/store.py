@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bisect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tengen.data.format import ROWS, current, read_manifest
+from tengen.checksums import file_digest
+from tengen.data.format import AGAIN, ROWS, current, read_manifest
 from tengen.data.record import GameRecord, unpack_ownership
 from tengen.data.writer import StoreWriter
 from tengen.errors import StoreError
@@ -32,20 +33,24 @@ class Shard:
     `winner`, `NO_DATE` in `date`, and an empty list in `ownership` (packed bytes, see `unpack_ownership`) and in the
     columns of self-play.
 
-    Raises StoreError for a file that is missing, damaged or has another number of rows.
+    Raises StoreError for a file that is missing, damaged, has another number of rows, or another SHA-256 than `digest`
+    where that is given.
     """
 
-    def __init__(self, path: Path, rows: int) -> None:
+    def __init__(self, path: Path, rows: int, digest: str | None = None) -> None:
         try:
+            altered = digest is not None and file_digest(path) != digest
             with pa.memory_map(str(path)) as file:
                 reader = pa.ipc.open_file(file)
                 batch = current(reader.get_batch(0)) if reader.num_record_batches == 1 else None
             if batch is not None:
                 batch.validate(full=True)  # numpy does not check offsets that point outside the file
         except (OSError, ValueError, pa.ArrowException) as error:
-            raise StoreError(f"{path}: damaged or missing shard ({error}); import the games again") from error
+            raise StoreError(f"{path}: damaged or missing shard ({error}); {AGAIN}") from error
+        if altered:
+            raise StoreError(f"{path}: altered shard, which does not have the SHA-256 in the manifest; {AGAIN}")
         if batch is None or batch.num_rows != rows:
-            raise StoreError(f"{path}: not the {rows} games that the manifest names; import the games again")
+            raise StoreError(f"{path}: not the {rows} games that the manifest names; {AGAIN}")
         self.batch: pa.RecordBatch = batch
 
     def __len__(self) -> int:
@@ -101,6 +106,12 @@ class Shard:
     def visit_rows(self) -> npt.NDArray[np.int32]:
         """Start of every game in the lists, int32 [rows + 1]; a game has a list a move or none."""
         return self._offsets("visits")
+
+    @cached_property
+    def recorded(self) -> npt.NDArray[np.int64]:
+        """Positions with visits in every game, int64 [rows]."""
+        before = np.concatenate([[0], np.cumsum(np.diff(self.visit_offsets) > 0)])
+        return np.diff(before[self.visit_rows])
 
     @cached_property
     def root_values(self) -> npt.NDArray[np.float32]:
@@ -233,14 +244,18 @@ class Store:
     """A game store, read-only and memory-mapped. `Store.open` opens one; `tengen import` and `StoreWriter` make one.
 
     `len(store)` is the number of games, `store.row(i)` the game i as a `GameRecord`, and iteration gives all games in
-    order. `column` joins a column of all shards. A store that grows holds the games that were there when it was opened.
-    Pickling keeps the path and the manifest only.
+    order. `column` joins a column of all shards. A store that grows holds the games that were there when it was opened;
+    `refreshed` gives the rest. Pickling keeps the path and the manifest only.
+
+    `shards` are those that are open already, the first ones of the manifest. The others are opened and their checksums
+    compared, where the manifest has them: 0.8 s a GB, so that a store which opens is the one that was written.
     """
 
-    def __init__(self, path: Path, manifest: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, manifest: Mapping[str, Any], shards: Sequence[Shard] = ()) -> None:
         self.path = path
         self.manifest = manifest
-        self.shards = tuple(Shard(path / s["file"], s["rows"]) for s in manifest["shards"])
+        further = manifest["shards"][len(shards) :]
+        self.shards = (*shards, *(Shard(path / s["file"], s["rows"], s.get("sha256")) for s in further))
         self.starts = np.cumsum([0, *(len(s) for s in self.shards)])
         """Index of the first game of every shard, followed by the number of games."""
 
@@ -254,7 +269,15 @@ class Store:
 
     def head(self, shards: int) -> Store:
         """The same store with its first `shards` files only."""
-        return Store(self.path, {**self.manifest, "shards": self.manifest["shards"][:shards]})
+        manifest = {**self.manifest, "shards": self.manifest["shards"][:shards]}
+        return Store(self.path, manifest, self.shards[:shards])
+
+    def refreshed(self) -> Store:
+        """The store as it is on the disk now. Shards that both have are not opened again. Raises as `open`."""
+        manifest = read_manifest(self.path)
+        pairs = zip(self.manifest["shards"], manifest["shards"], strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return Store(self.path, manifest, self.shards[:same])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Store, (self.path, self.manifest)

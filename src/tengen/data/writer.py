@@ -14,7 +14,18 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from tengen.data.format import MANIFEST, ROWS, SHARD, read_manifest, rows_to_batch, to_shard, totals, write_manifest
+from tengen.checksums import file_digest
+from tengen.data.format import (
+    MANIFEST,
+    ROWS,
+    SHARD,
+    old_place,
+    read_manifest,
+    rows_to_batch,
+    to_shard,
+    totals,
+    write_manifest,
+)
 from tengen.data.record import GameRecord
 from tengen.disk import DISK_FULL, PARTIAL, try_lock, write_whole
 from tengen.errors import StoreError
@@ -28,8 +39,8 @@ class StoreWriter:
 
     The shards, of `rows_a_shard` games each, are written to a hidden folder beside `path`. It is renamed to `path` when
     the block ends without an error. After an interruption `path` is the complete new store, the store that was there
-    before, or nothing. The next writer removes a folder that a killed process left. `facts` may be filled until the
-    block ends. They are written into the manifest.
+    before, or nothing. The next writer removes a folder that a killed process left, and puts an old store back that one
+    had moved away (`old_place`). `facts` may be filled until the block ends. They are written into the manifest.
 
     Raises StoreError when `path` exists already (unless `overwrite` is set and it is a store), when another process
     writes the same store, and when the disk is full.
@@ -52,8 +63,15 @@ class StoreWriter:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = StoreLock(self.path)
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir()
+            try:
+                if (old_place(self.path) / MANIFEST).is_file() and not self.path.exists():
+                    old_place(self.path).rename(self.path)
+                    check_free(self.path, self._overwrite)
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self.folder.mkdir()
+            except BaseException:
+                self._lock.release()
+                raise
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
         return self
@@ -114,12 +132,17 @@ class StoreWriter:
     def _finish(self) -> None:
         self.flush()
         write_manifest(self.folder, self._shards, {"created": now(), **self.facts})
-        old = self.path.with_name(f".{self.path.name}.old")
+        old = old_place(self.path)
         shutil.rmtree(old, ignore_errors=True)
         check_free(self.path, self._overwrite)
         if self.path.exists():
             self.path.rename(old)
-        self.folder.rename(self.path)
+        try:
+            self.folder.rename(self.path)
+        except BaseException:
+            with suppress(OSError):
+                old.rename(self.path)
+            raise
         shutil.rmtree(old, ignore_errors=True)
 
     def _error(self, error: OSError) -> StoreError:
@@ -133,8 +156,8 @@ def write_shard(folder: Path, number: int, rows: pa.Table) -> dict[str, Any]:
     path = folder / f"shard-{number:05d}.arrow"
     with write_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file, pa.ipc.new_file(file, SHARD) as out:
         out.write_batch(shard)
-    moves = int(np.asarray(shard.column("moves").offsets)[-1])
-    return {"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": path.stat().st_size}
+    moves, size = int(np.asarray(shard.column("moves").offsets)[-1]), path.stat().st_size
+    return {"file": path.name, "rows": shard.num_rows, "moves": moves, "bytes": size, "sha256": file_digest(path)}
 
 
 def now() -> str:

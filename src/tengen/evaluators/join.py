@@ -59,7 +59,7 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     helper.set_model_props(model, card.metadata())
     onnx.checker.check_model(model)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target) as temporary:
+    with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return card
 

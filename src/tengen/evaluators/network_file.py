@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -127,6 +128,29 @@ def find_network(name_or_path: str | Path) -> Path:
     return find_embedded(text, SUFFIX, "network")
 
 
+@dataclass(frozen=True)
+class PortableNetwork:
+    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
+    the int8 file after the network.
+    """
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, path: Path) -> "PortableNetwork":
+        """The network of this name, whose file here is `path`."""
+        paths = [] if path.parent == EMBEDDED else [path, int8_path(path)]
+        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
+
+    def unpack(self, folder: Path) -> str:
+        """What loads the network; its files, if there are some, are written into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (folder / name).write_bytes(data)
+        return str(folder / next(iter(self.files))) if self.files else self.name
+
+
 def is_foreign(path: str | Path) -> bool:
     """Whether the name ends like that of a network of KataGo or Leela Zero."""
     return is_katago_file(path) or str(path).lower().endswith(".gz")
@@ -171,7 +195,7 @@ def convert(path: Path, target: Path, profile: str = "", name: str = "") -> Card
         graph, card = _from_katago(path, profile, name)
     onnx.helper.set_model_props(graph, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target, durable=False) as temporary:
+    with write_whole(target, durable=False, checksum=True) as temporary:
         onnx.save(graph, temporary)
     return card
 
@@ -302,7 +326,7 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
         raise NetworkError(f"{source} cannot be read as an ONNX network: {error}") from error
     onnx.helper.set_model_props(model, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(target) as temporary:
+    with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return target
 

@@ -153,7 +153,7 @@ def _write(model: onnx.ModelProto, card: Card, target: Path, cost: Cost | None =
     metrics = card.metrics | ({"int8": asdict(cost) | {"fine": cost.fine}} if cost else {})
     del model.metadata_props[:]
     onnx.helper.set_model_props(model, card.model_copy(update={"metrics": metrics}).metadata())
-    with write_whole(target, durable=False) as temporary:
+    with write_whole(target, durable=False, checksum=True) as temporary:
         onnx.save(model, temporary)
 
 

@@ -1,7 +1,7 @@
 """The folder of a match: its settings, a line of JSON a finished game, and every game as SGF.
 
 An interrupted match continues where it stopped: a game counts once its line is complete, and its SGF is written before
-the line.
+the line. The line ends with the SHA-256 of itself and the SGF.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 from filelock import BaseFileLock
 
-from tengen.disk import json_text, try_lock, write_whole
+from tengen.checksums import with_digest
+from tengen.disk import json_text, on_disk, try_lock, write_whole
 from tengen.errors import TengenError
 from tengen.match.game import Outcome
 from tengen.runs.folder import difference
@@ -127,9 +128,9 @@ class MatchFolder:
         lines = []
         for outcome, sgf in played:
             _write(self.folder / "games" / f"{outcome.index:05d}.sgf", sgf)
-            lines.append(json_text(asdict(outcome)).encode() + b"\n")
+            lines.append(with_digest(json_text(asdict(outcome)).encode(), sgf) + b"\n")
             self.outcomes[outcome.index] = outcome
-        with self._lines.open("ab") as file:
+        with on_disk(self._lines), self._lines.open("ab") as file:
             file.write(b"".join(lines))
 
     def finish(self, figures: dict[str, Any]) -> None:
@@ -157,6 +158,7 @@ def _read_lines(path: Path) -> dict[int, Outcome]:
     for number, line in enumerate(text[: text.rfind(b"\n") + 1].splitlines(), 1):
         try:
             row = json.loads(line)
+            row.pop("sha256", None)
             row |= {"reason": _RENAMED.get(row["reason"], row["reason"]), "last_words": tuple(row["last_words"])}
             outcomes[row["index"]] = Outcome(**row)
         except (ValueError, KeyError, TypeError) as error:

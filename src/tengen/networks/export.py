@@ -26,7 +26,7 @@ def export(module: nn.Module, planes: int, scalars: int, path: Path, metadata: M
     are not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(path) as temporary:
+    with write_whole(path, checksum=True) as temporary:
         network = plain(module)
         if not all(bool(weights.isfinite().all()) for weights in network.state_dict().values()):
             raise NetworkError(f"{path} is not written: the network has weights that are infinite or no numbers")
@@ -42,7 +42,7 @@ def relabel(source: Path, target: Path, metadata: Mapping[str, str]) -> None:
     """Write the network file `source` as `target` with other properties."""
     model = onnx.load(source)
     onnx.helper.set_model_props(model, dict(metadata))
-    with write_whole(target) as temporary:
+    with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
 
 

@@ -10,6 +10,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
+from tengen.checksums import ALTERED, Integrity, sealed
 from tengen.errors import NetworkError
 from tengen.networks.blocks import ScaledConv2d
 from tengen.networks.export import export, plain
@@ -28,7 +29,11 @@ def load_module(path: str | Path) -> nn.Module:
     """
     path = Path(path)
     try:
+        if sealed(path) is Integrity.ALTERED:
+            raise NetworkError(ALTERED.format(path))
         model = onnx.load(path)
+    except NetworkError:
+        raise
     except OSError as error:
         raise NetworkError(f"{path} cannot be read: {error.strerror}") from error
     except Exception as error:

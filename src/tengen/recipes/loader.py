@@ -74,7 +74,8 @@ def load_recipe(name_or_path: str, settings: Sequence[str] = (), *, model: type[
         try:
             SearchParams().advised(advice)
         except RecipeError as error:
-            raise RecipeError(f"{path}: card.search: {error}") from error
+            source = _source("card.search.", settings, f"{path}: ")
+            raise RecipeError(f"{source}card.search: {error}") from error
     return config
 
 
@@ -94,11 +95,15 @@ def settled(data: dict[str, Any], settings: Sequence[str], model: type[Config], 
     except ValidationError as error:
         # A misspelled key first: it is why another one is missing.
         found = sorted(error.errors(), key=lambda each: each["type"] == "missing")
-        # The file is not to blame for what the command line changes.
-        place = ".".join(map(str, found[0]["loc"])) + "."
-        given = [setting for setting in settings if place.startswith(setting.partition("=")[0] + ".")]
-        source = f"--set {given[-1]}: " if given else where
+        source = _source(".".join(map(str, found[0]["loc"])) + ".", settings, where)
         raise RecipeError(f"{source}{_explain(found[0], model=model)}") from error
+
+
+def _source(place: str, settings: Sequence[str], where: str) -> str:
+    """What the value at `place` comes from: the file is not to blame for what the command line changes."""
+    keys = [(setting, setting.partition("=")[0] + ".") for setting in settings]
+    given = [setting for setting, key in keys if place.startswith(key) or key.startswith(place)]
+    return f"--set {given[-1]}: " if given else where
 
 
 def network_fields(network: Mapping[str, Any]) -> "NetConfig":

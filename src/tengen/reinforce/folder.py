@@ -15,13 +15,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from tengen.disk import write_whole
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.runs.folder import RunFolder
 from tengen.training.config import RATE_SETTINGS
-from tengen.training.trainer import DamagedCheckpoint, load_tensors
+from tengen.training.trainer import DamagedCheckpoint, load_tensors, save_tensors
 
 _MAY_CHANGE = (
     *("description", "paper", "hours", "evaluation", "recipe"),
@@ -61,8 +59,8 @@ class PolicyGradientFolder(RunFolder):
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the checkpoint; the one before stays beside it."""
-        with write_whole(self._checkpoint) as temporary:
-            torch.save(state, temporary)
+        with write_whole(self._checkpoint, checksum=True) as temporary:
+            save_tensors(state, temporary)
             if self._checkpoint.exists():
                 self._checkpoint.replace(self._before)
 

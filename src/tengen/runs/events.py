@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tengen.disk import json_text, write_text
+from tengen.disk import json_text, on_disk, write_text
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -74,10 +74,11 @@ class EventLog:
         With `durable` the event survives a power failure once this returns.
         """
         entry = {"event": event, "step": step, "time": round(time.time(), 3), **values}
-        self._file.write(json_text(entry) + "\n")
-        self._file.flush()
-        if durable:
-            os.fsync(self._file.fileno())
+        with on_disk(self.path):
+            self._file.write(json_text(entry) + "\n")
+            self._file.flush()
+            if durable:
+                os.fsync(self._file.fileno())
         if self._scalars is not None:
             for name, number in _numbers(event, values):
                 self._scalars.add_scalar(name, number, step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -235,15 +236,15 @@ class Learner:
         )
         return self.described(card)
 
-    def described(self, card: Card) -> Card:
-        """A card with what the recipe says by now of the run's games and machine."""
+    def described(self, card: Card, stores: Sequence[Path] = ()) -> Card:
+        """A card with what the recipe says by now of the run's games and machine, and with the digests of `stores`."""
         cores, learner = core_count(), card.hardware.partition("; ")[0]
         return card.model_copy(
             update={
                 "data": self.config.card.data or _origin(self.config, card.games),
                 "hardware": f"{learner}; {cores} CPU {'core plays' if cores == 1 else 'cores play'}",
                 "reproduce": f"tengen zero {self.config.recipe or self.config.name}",
-                "provenance": provenance(self.config.model_dump(mode="json"), self.config.seed),
+                "provenance": provenance(self.config.model_dump(mode="json"), self.config.seed, stores=stores),
             }
         )
 

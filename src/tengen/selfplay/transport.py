@@ -17,7 +17,7 @@ from typing import Protocol
 import pyarrow as pa
 from filelock import BaseFileLock
 
-from tengen.data.format import MANIFEST, SHARD, read_manifest, rows_to_batch, to_shard
+from tengen.data.format import MANIFEST, SHARD, rows_to_batch, to_shard
 from tengen.data.record import GameRecord
 from tengen.data.store import Shard, Store
 from tengen.data.writer import StoreAppender
@@ -85,10 +85,16 @@ class Transport(Protocol):
 
 
 class FolderTransport:
-    """The run folder on a disk that all processes share."""
+    """The run folder on a disk that all processes share. Safe between threads.
+
+    The store stays open and grows with its manifest, so that a cycle costs the same however many are behind it.
+    """
 
     def __init__(self, folder: SelfPlayFolder) -> None:
         self._folder = folder
+        self._lock = threading.Lock()
+        self._store: Store | None = None
+        self._seen: tuple[int, int] | None = None  # of the manifest that `_store` has
 
     def network(self, number: int) -> Path | None:
         path = self._folder.network(number)
@@ -100,10 +106,24 @@ class FolderTransport:
     def cycles_stored(self) -> int:
         if not (self._folder.games / MANIFEST).exists():
             return 0
-        return len(read_manifest(self._folder.games)["shards"])  # one shard a cycle
+        return len(self.store().shards)  # one shard a cycle
+
+    def store(self) -> Store:
+        """The games of all stored cycles. Raises StoreError where there are none."""
+        with self._lock:
+            try:
+                status = (self._folder.games / MANIFEST).stat()
+                seen = status.st_ino, status.st_mtime_ns
+            except OSError:
+                seen = None
+            if self._store is None or seen is None or seen != self._seen:
+                opened = self._store
+                self._store = opened.refreshed() if opened is not None else Store.open(self._folder.games)
+                self._seen = seen
+            return self._store
 
     def stored_games(self, cycle: int) -> list[GameRecord]:
-        shard = Store.open(self._folder.games).shards[cycle]
+        shard = self.store().shards[cycle]
         return [shard.row(i) for i in range(len(shard))]
 
     def store_cycle(self, cycle: int) -> list[GameRecord]:

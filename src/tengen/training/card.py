@@ -4,9 +4,10 @@ import base64
 import math
 import platform
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata, util
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 import tengen
 from tengen.data.batch import Ints
+from tengen.data.format import games_digest, read_manifest
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
 from tengen.machine import processor_name, source_commit
@@ -65,32 +67,37 @@ def board_sizes(store: Store, rows: Ints) -> list[int]:
     return [int(size) for size in np.unique(store.column("size")[rows])]
 
 
-def provenance(recipe: Mapping[str, Any], seed: int, games: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What a network is made of: recipe as it was carried out, seed, commit of the code, versions, processor, games.
+def provenance(
+    recipe: Mapping[str, Any], seed: int, games: Mapping[str, Any] | None = None, stores: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """What a network is made of: recipe as it was carried out, seed, version and commit of the code, versions of the
+    libraries, processor, games.
 
-    `games` as of `games_learnt`.
+    `games` as of `games_learnt`; of `stores` there is the `games_digest`.
     """
     return {
         "recipe": dict(recipe),
         "seed": seed,
+        "version": tengen.__version__,
         "commit": source_commit(),
         "libraries": {name: metadata.version(name) for name in _LIBRARIES if util.find_spec(name)},
         "python": platform.python_version(),
         "processor": processor_name(),
         **({"games": dict(games)} if games else {}),
+        **({"stores": {path.name: games_digest(read_manifest(path)) for path in stores}} if stores else {}),
     }
 
 
 def games_learnt(store: Store, rows: Ints, validation_fraction: float | None) -> dict[str, Any]:
-    """Games `rows` of `store`, for a card: their key, the share that validated (None: no game of the store), the
-    SHA-256 of the shards where the manifest has it, and a sample of the hashes, the smallest ones, by which another
-    store's games are recognised."""
+    """Games `rows` of `store`, for a card: their key, the share that validated (None: no game of the store),
+    the store's `games_digest`, and a sample of the hashes, the smallest ones, by which another store's games are
+    recognised."""
     hashes = np.unique(store.hashes[rows])[:_SAMPLE].astype("<u8")
     return {
         "store": store.path.name,
         "key": games_key(store, rows),
         "validation_fraction": validation_fraction,
-        "sha256": [shard["sha256"] for shard in store.manifest["shards"] if "sha256" in shard],
+        "sha256": games_digest(store.manifest),
         "complete": len(hashes) < _SAMPLE,
         "sample": base64.b64encode(hashes.tobytes()).decode(),
     }

@@ -25,6 +25,7 @@ from lightning_fabric.plugins import MixedPrecision
 from lightning_utilities.core.apply_func import apply_to_collection
 from torch import Tensor, nn
 
+from tengen.checksums import ALTERED, Integrity, sealed
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
@@ -32,6 +33,7 @@ from tengen.machine import core_count
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
+from tengen.training.convolution import accelerate, pays
 from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, FOREVER, Environment, Rank, ddp
@@ -125,6 +127,8 @@ class Trainer(Generic[BatchT]):
         self._control = None if alone else torch.distributed.new_group(backend="gloo", timeout=FOREVER)
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
+        if self.device.type == "cpu" and not in_bf16(config.precision, config.device) and not config.compile and pays():
+            accelerate(self.network)
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
         self.schedule = Schedule(config.schedule)
@@ -329,8 +333,8 @@ class Trainer(Generic[BatchT]):
     def save(self, path: Path, **extra: Any) -> None:
         """Write `state` and `extra` entries as a checkpoint, under a temporary name first."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        with write_whole(path) as temporary:
-            torch.save({**self.state(), **extra}, temporary)
+        with write_whole(path, checksum=True) as temporary:
+            save_tensors({**self.state(), **extra}, temporary)
         self.call("on_checkpoint", path)
 
     def load(self, path: Path) -> None:
@@ -363,11 +367,19 @@ class DamagedCheckpoint(RecipeError):
     """A checkpoint that cannot be read, or whose checksums are wrong."""
 
 
+def save_tensors(state: Mapping[str, Any], path: Path) -> None:
+    """Write what `load_tensors` reads. Raises OSError where it cannot be written."""
+    with path.open("wb") as file:  # by its name PyTorch writes itself, and raises RuntimeError without a reason
+        torch.save(state, file)
+
+
 def load_tensors(path: Path) -> State:
     """What `torch.save` wrote, on the CPU, without code of the file being run. Raises DamagedCheckpoint."""
     try:
-        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums
-            if wrong := archive.testzip():
+        if (found := sealed(path)) is Integrity.ALTERED:
+            raise DamagedCheckpoint(ALTERED.format(path))
+        with zipfile.ZipFile(path) as archive:  # PyTorch does not compare the checksums of its own
+            if found is Integrity.UNKNOWN and (wrong := archive.testzip()):
                 raise DamagedCheckpoint(f"{path} is damaged: {wrong} has another checksum")
         state: State = torch.load(path, map_location="cpu", weights_only=True)
     except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, RuntimeError, LookupError) as error:

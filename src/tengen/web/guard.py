@@ -1,19 +1,57 @@
-"""Who may use the page: the check of Host, Origin and token of every request and websocket."""
+"""Who may use the page and how often: the check of Host, Origin, token and rate of every request and websocket."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
+import math
 import secrets
 import socket
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, RedirectResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_MAX_CLIENTS = 1000  # whose use is remembered
+
+
+class Limit(NamedTuple):
+    """So many a second on average, `burst` at once."""
+
+    rate: float
+    burst: float
+
+
+OPENED = Limit(2, 60)
+"""Pages and websockets that a client opens. Each page has an engine, which lives a minute without its websocket."""
+REQUESTS = Limit(100, 1000)
+"""Further requests of a client; a page loads some 40 files."""
+EVENTS = Limit(60, 300)
+"""Events (clicks, keys) of a client, through all its websockets."""
+
+
+class _Use:
+    """What a client, an address, has left of a limit."""
+
+    def __init__(self, limit: Limit, now: float) -> None:
+        self._limit, self._left, self._when = limit, limit.burst, now
+
+    def wait(self, now: float, take: bool) -> float:
+        """Seconds until one more is within the limit; it is taken where that is 0, with `take` in any case."""
+        self._left = min(self._limit.burst, self._left + (now - self._when) * self._limit.rate)
+        self._when = now
+        wait = max(0.0, (1 - self._left) / self._limit.rate)
+        if take or not wait:
+            self._left -= 1
+        return wait
 
 
 class Guard:
@@ -23,10 +61,24 @@ class Guard:
     this computer (DNS rebinding) is refused. Its Origin, if there is one, must be the page itself: other sites cannot
     open its websocket with the cookies of the user. With a `token` the first request gives `?token=...`, which becomes
     a cookie; all others are refused. Refusals have status 403.
+
+    A client that opens too many pages or sends too many requests gets status 429, and one that sends too many events
+    is read more slowly, so that it cannot keep the others waiting. The limits are far above what people do. `now` and
+    `sleep` are seconds.
     """
 
-    def __init__(self, app: ASGIApp, token: str = "", port: int = 0) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str = "",
+        port: int = 0,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self.app = app
+        self._now, self._sleep = now, sleep
+        self._uses: OrderedDict[tuple[str, Limit], _Use] = OrderedDict()
         self._token = token
         self._cookie = f"tengen-{port}"  # cookies do not distinguish ports
 
@@ -37,10 +89,14 @@ class Guard:
             return
         headers = Headers(scope=scope)
         given = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"))).get("token", "")
+        client = str((scope.get("client") or [""])[0])
+        opens = scope["type"] == "websocket" or scope["path"] == "/"
         if problem := self._problem(headers):
             await self._refuse(problem, scope, receive, send)
+        elif wait := self._wait(client, OPENED if opens else REQUESTS):
+            await self._refuse("too many requests of one computer", scope, receive, send, math.ceil(wait))
         elif not self._token or self._is_token(_cookie(headers, self._cookie)):
-            await self.app(scope, receive, send)
+            await self.app(scope, self._slowed(client, receive), send)
         elif scope["type"] == "http" and self._is_token(given):
             await self._welcome(scope, receive, send)
         else:
@@ -66,12 +122,33 @@ class Guard:
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="lax")
         await answer(scope, receive, send)
 
-    async def _refuse(self, reason: str, scope: Scope, receive: Receive, send: Send) -> None:
+    def _wait(self, client: str, limit: Limit, take: bool = False) -> float:
+        now, key = self._now(), (client, limit)
+        use = self._uses.setdefault(key, _Use(limit, now))
+        self._uses.move_to_end(key)
+        if len(self._uses) > 3 * _MAX_CLIENTS:
+            self._uses.popitem(last=False)
+        return use.wait(now, take)
+
+    def _slowed(self, client: str, receive: Receive) -> Receive:
+        """`receive` with the events of a websocket as they are within the limit."""
+
+        async def slowed() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and (wait := self._wait(client, EVENTS, take=True)):
+                await self._sleep(wait)
+            return message
+
+        return slowed
+
+    async def _refuse(self, reason: str, scope: Scope, receive: Receive, send: Send, again: int | None = None) -> None:
+        """With status 403, or 429 where the client may try `again` in so many seconds."""
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before it is accepted: status 403
         else:
-            await PlainTextResponse(f"refused: {reason}\n", 403)(scope, receive, send)
+            status, headers = (403, None) if again is None else (429, {"Retry-After": str(again)})
+            await PlainTextResponse(f"refused: {reason}\n", status, headers)(scope, receive, send)
 
 
 def new_token(host: str) -> str:
