@@ -1,10 +1,12 @@
 """How fast a small network learns from games of its own: positions drawn a second, positions trained a second.
 
-    python benchmarks/learning.py [--size b4c32] [--board 7] [--batch 128] [--steps 60] [--threads 1 2]
+    python benchmarks/learning.py [--size b4c32] [--board 7] [--batch 128] [--steps 60] [--threads 1 2] \
+        [--precision f32 bf16]
 
 One line of JSON a measurement. The training steps are those of a run: sampler, network, losses, optimiser and moving
-average through `Trainer`; the first ten are not counted. `seconds` are of the clock, `cpu` of processor time of all
-threads (medians of a step), so that other work on the machine can be told. Needs the extra [train].
+average through `Trainer`, in f32 with PyTorch's convolutions and with Winograd's; the first ten are not counted.
+`seconds` are of the clock, `cpu` of processor time of all threads (medians of a step), so that other work on the
+machine can be told. Needs the extra [train].
 """
 
 import argparse
@@ -24,6 +26,7 @@ import torch
 from tengen.data import GameRecord, LabelSampler, Store, StoreAppender
 from tengen.data.record import pack_moves
 from tengen.game import Game
+from tengen.training import trainer
 from tengen.training.batches import BatchStream
 from tengen.training.config import RunConfig
 from tengen.training.supervised import make_trainer
@@ -81,7 +84,9 @@ def drawing(sampler: LabelSampler, steps: int) -> dict[str, object]:
     return {"benchmark": "self-play batches", "positions_per_second": round(sampler.batch_size / seconds)}
 
 
-def training(sampler: LabelSampler, size: str, precision: str, threads: int, steps: int) -> dict[str, object]:
+def training(
+    sampler: LabelSampler, size: str, precision: str, threads: int, steps: int, winograd: bool
+) -> dict[str, object]:
     run = RunConfig.model_validate({
         "name": "measured",
         "data": {"store": str(sampler.store.path)},
@@ -92,6 +97,7 @@ def training(sampler: LabelSampler, size: str, precision: str, threads: int, ste
         },
     })  # fmt: skip
     torch.set_num_threads(threads)
+    trainer.pays = lambda: winograd
     watch = Watch()
     make_trainer(run, sampler.plane_set, [watch]).fit(BatchStream(sampler, 0))
     clock, cpu = (np.diff(times)[SKIPPED - 1 :] for times in (watch.clock, watch.cpu))
@@ -99,6 +105,7 @@ def training(sampler: LabelSampler, size: str, precision: str, threads: int, ste
         "benchmark": "training",
         "network": size,
         "precision": precision,
+        "convolutions": "winograd" if winograd and precision == "f32" else "pytorch",
         "threads": threads,
         "positions_per_second": round(sampler.batch_size / float(np.median(clock))),
         "positions_per_second_of_best_tenth": round(sampler.batch_size / float(np.quantile(clock, 0.1))),
@@ -121,7 +128,9 @@ def main() -> None:
         print(json.dumps(drawing(sampler, 4 * chosen.steps)))
         for precision in chosen.precision:
             for threads in chosen.threads:
-                print(json.dumps(training(sampler, chosen.size, precision, threads, chosen.steps)), flush=True)
+                for winograd in (False, True) if precision == "f32" else (False,):
+                    found = training(sampler, chosen.size, precision, threads, chosen.steps, winograd)
+                    print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

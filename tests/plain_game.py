@@ -106,12 +106,17 @@ class PlainGame:
 
     @property
     def handicap(self) -> int:
-        """Black's stones before White's first, if two or more and White has none from the start."""
+        """Black's stones before White's first, if two or more and White has none from the start.
+
+        Moves do not count where White then moves twice: a position was set up one color after the other.
+        """
         if 1 in self.start:
             return 0
         firsts = 0
         while firsts < len(self.moves) and self.moves[firsts][0] == 0 and self.moves[firsts][1] != self.passing:
             firsts += 1
+        if [color for color, _ in self.moves[firsts : firsts + 2]] == [1, 1]:
+            firsts = 0
         stones = self.start.count(0) + firsts
         return stones if stones >= 2 else 0
 

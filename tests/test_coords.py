@@ -17,6 +17,8 @@ from tengen.errors import IllegalMove, SgfError
         (19, 18, (0, 18), "T19", "sa"),
         (19, 342, (18, 0), "A1", "as"),
         (19, 60, (3, 3), "D16", "dd"),
+        (25, 24, (0, 24), "Z25", "ya"),
+        (25, 600, (24, 0), "A1", "ay"),
         (9, 8, (0, 8), "J9", "ia"),
         (9, 81, None, "pass", ""),
     ],
@@ -27,17 +29,17 @@ def test_known_points(size: int, point: int, rc: tuple[int, int] | None, gtp: st
     assert coords.to_sgf(point, size) == sgf
 
 
-@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("size", range(2, 26))
 def test_round_trips(size: int) -> None:
     for point in range(size * size + 1):
         assert coords.from_rc(coords.to_rc(point, size), size) == point
         assert coords.from_gtp(coords.to_gtp(point, size), size) == point
         assert coords.from_gtp(coords.to_gtp(point, size).lower(), size) == point
         assert coords.from_sgf(coords.to_sgf(point, size), size) == point
-    assert coords.from_sgf("tt", size) == size * size
+    assert coords.from_sgf("tt", size) == (size * size if size <= 19 else 20 * size - size + 19)
 
 
-@given(st.text(max_size=4), st.integers(2, 19))
+@given(st.text(max_size=4), st.integers(2, 25))
 def test_any_text_is_a_point_or_an_error(text: str, size: int) -> None:
     for read, error in ((coords.from_gtp, IllegalMove), (coords.from_sgf, SgfError)):
         try:

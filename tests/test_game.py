@@ -10,6 +10,7 @@ import pytest
 
 import tengen
 from tengen import BLACK, WHITE, Game, _native
+from tengen.coords import MAX_SIZE
 from tengen.errors import IllegalMove, RecipeError
 
 SIMPLE, POSITIONAL, SITUATIONAL = "chinese", "chinese,ko=positional", "chinese,ko=situational"
@@ -124,7 +125,7 @@ def test_points_off_the_board(point: int | str) -> None:
     assert game.moves == []
 
 
-@pytest.mark.parametrize("arguments", [{"size": 1}, {"size": 20}, {"rules": "chess"}, {"komi": float("nan")}])
+@pytest.mark.parametrize("arguments", [{"size": 1}, {"size": MAX_SIZE + 1}, {"rules": "chess"}, {"komi": float("nan")}])
 def test_settings_out_of_range(arguments: dict[str, object]) -> None:
     with pytest.raises(RecipeError):
         Game(**arguments)  # type: ignore[arg-type]
@@ -248,6 +249,9 @@ def test_handicap_bonus(rules: str, bonus: int) -> None:
         points = 81 if game.rules.scoring == "area" else 81 - 3
         assert game.score() == points - 0.5 - bonus
     assert Game(9, rules).play("C3").handicap == 0
+    assert played.play("C7").handicap == 3
+    assert played.copy().play("E5").handicap == 3
+    assert played.play("E5", color=WHITE).handicap == 0, "a position set up one color after the other"
 
 
 def test_diagram_round_trip() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.coords import to_gtp
+from tengen.coords import MAX_SIZE, to_gtp
 from tengen.errors import IllegalMove
 from tengen.game import Game
 from tengen.handicap import fixed_handicap, free_handicap, max_fixed_handicap
@@ -35,11 +35,14 @@ def test_fixed_points_of_gtp(size: int, stones: int, vertices: str) -> None:
 LINES = {7: "C3 C5 E3 E5", 8: "C3 C6 F3 F6", 9: "C3 C7 G3 G7", 10: "C3 C8 H3 H8", 11: "C3 C9 J3 J9"}
 LINES |= {12: "C3 C10 K3 K10", 13: "D4 D10 K4 K10", 14: "D4 D11 L4 L11", 15: "D4 D12 M4 M12", 16: "D4 D13 N4 N13"}
 LINES |= {17: "D4 D14 O4 O14", 18: "D4 D15 P4 P15", 19: "D4 D16 Q4 Q16"}
+LINES |= {20: "D4 D17 R4 R17", 21: "D4 D18 S4 S18", 22: "D4 D19 T4 T19", 23: "D4 D20 U4 U20"}
+LINES |= {24: "D4 D21 V4 V21", 25: "D4 D22 W4 W22"}
 SIDES = {9: "C5 G5 E3 E7 E5", 11: "C6 J6 F3 F9 F6", 13: "D7 K7 G4 G10 G7", 15: "D8 M8 H4 H12 H8"}
 SIDES |= {17: "D9 O9 J4 J14 J9", 19: "D10 Q10 K4 K16 K10"}
+SIDES |= {21: "D11 S11 L4 L18 L11", 23: "D12 U12 M4 M20 M12", 25: "D13 W13 N4 N22 N13"}
 
 
-@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("size", range(2, MAX_SIZE + 1))
 def test_fixed_points_of_every_size(size: int) -> None:
     """Two corners, a third, all four; then the sides, left and right first; odd numbers from five have the middle."""
     if size not in LINES:
@@ -60,7 +63,7 @@ def test_fixed_points_of_every_size(size: int) -> None:
         assert {to_gtp(p, size) for p in fixed_handicap(size, stones)} == set(vertices)
 
 
-@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("size", range(2, MAX_SIZE + 1))
 def test_limits_and_free_placement(size: int) -> None:
     most = max_fixed_handicap(size)
     assert most == (0 if size < 7 else 9 if size >= 9 and size % 2 else 4)

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "disk": {"checksums"},
     "checksums": set(),
     "machine": set(),
-    "coords": {"errors"},
+    "coords": {"_native", "errors"},
     "rules": {"errors", "_native"},
     "handicap": {"coords", "errors"},
     "game": {"_native", "coords", "rules", "handicap", "errors"},
@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "data": RULES,
     "networks": {"errors", "disk", "checksums", "plugins"},
     "statistics": set(),
+    "cluster": {"errors"},
     "runs": RULES | {"statistics"},
     "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},
     "formats": RULES,
@@ -45,9 +46,9 @@ ALLOWED: dict[str, set[str]] = {
     "analysis": ENGINE | {"gtp"},
     "review": ENGINE | {"runs", "statistics"},
     "web": ENGINE | {"review"},
-    "match": ENGINE | {"gtp", "runs", "statistics"},
+    "match": ENGINE | {"cluster", "gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
-    "selfplay": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
+    "selfplay": ENGINE | {"cluster", "match", "networks", "ratings", "runs", "statistics", "training"},
     "reinforce": ENGINE | {"match", "networks", "ratings", "runs", "statistics", "training"},
 }
 TOP = {"cli", "recipes", "studies", "__main__"}
@@ -61,6 +62,7 @@ HEAVY = {
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),
+    "ray": ("cluster.py",),
     "sgfmill": ("sgf/",),
     "typer": ("cli/",),
 }

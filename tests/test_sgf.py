@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sgfmill import sgf as sgfmill_sgf
 
+from tengen.coords import MAX_SIZE
 from tengen.errors import SgfError
 from tengen.game import Game
 from tengen.sgf import GameTree, Result, SgfInfo, read_game, read_tree, split_trees, write_game, write_tree
@@ -133,10 +134,10 @@ def test_an_illegal_move_is_named() -> None:
         (b"hello", "no game tree"),
         (b"(;GM[40];B[aa])", "not a game of Go"),
         (b"(;SZ[19:13];B[aa])", "not square"),
-        (b"(;SZ[1];B[aa])", "2 to 19"),
-        (b"(;SZ[20];B[aa])", "2 to 19"),
-        (b"(;SZ[x];B[aa])", "2 to 19"),
-        (b"(;SZ[00000001900000];B[aa])", "2 to 19"),
+        (b"(;SZ[1];B[aa])", f"2 to {MAX_SIZE}"),
+        (b"(;SZ[26];B[aa])", f"2 to {MAX_SIZE}"),
+        (b"(;SZ[x];B[aa])", f"2 to {MAX_SIZE}"),
+        (b"(;SZ[00000001900000];B[aa])", f"2 to {MAX_SIZE}"),
         (b"(;SZ[9];B[zz])", "off the board"),
         (b"(;SZ[9];B[aa]W[bb])", "two moves"),
         (b"(;SZ[9];B[aa];AB[cc];W[bb])", "mid-game"),

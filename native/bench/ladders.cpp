@@ -24,7 +24,7 @@ std::vector<std::pair<std::size_t, std::size_t>> places(const std::vector<Record
     for (int round = 0; round <= kLast - kFirst; ++round)
         for (std::size_t i = 0; i < records.size() && chosen.size() < kMax; ++i) {
             const std::size_t ply = kFirst + (i * 37 + static_cast<std::size_t>(round) * 29) % (kLast - kFirst + 1);
-            if (records[i].size == kMaxSize && ply <= records[i].moves.size()) chosen.push_back({i, ply});
+            if (records[i].size == 19 && ply <= records[i].moves.size()) chosen.push_back({i, ply});
         }
     return chosen;
 }

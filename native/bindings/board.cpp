@@ -36,10 +36,17 @@ std::string legality(const Game& game, int point, std::optional<int> color) {
     return std::string(reason(game.legality(point, color_or_turn(game, color))));
 }
 
-void play(Game& game, int point, std::optional<int> color) {
+// What a player of a game under other rules may have played: every move but a stone on a stone or a single one that
+// dies.
+bool is_tolerable(const Game& game, int point, Color color, Legality legal) {
+    if (legal == Legality::suicide) return game.board().chain_size_after(static_cast<Point>(point), color) > 1;
+    return legal == Legality::legal || legal == Legality::ko || legal == Legality::superko;
+}
+
+void play(Game& game, int point, std::optional<int> color, bool tolerant) {
     const Color player = color_or_turn(game, color);
     const Legality legal = game.legality(point, player);
-    if (legal != Legality::legal)
+    if (tolerant ? !is_tolerable(game, point, player, legal) : legal != Legality::legal)
         throw nb::value_error(("illegal move " + std::to_string(point) + ": " + std::string(reason(legal))).c_str());
     game.play(static_cast<Point>(point), player);
 }
@@ -219,7 +226,8 @@ void bind_history(nb::class_<Game>& game) {
         .def(
             "set_to_play", [](Game& g, int color) { g.set_to_play(to_color(color)); }, "color"_a)
         .def("legality", legality, "point"_a, "color"_a = nb::none(), "Why the move is illegal; '' if it is legal.")
-        .def("play", play, "point"_a, "color"_a = nb::none())
+        .def("play", play, "point"_a, "color"_a = nb::none(), "tolerant"_a = false,
+             "tolerant: also against ko, superko and the suicide of several stones.")
         .def("play_moves", play_moves, "codes"_a,
              "Plays uint16 codes (the point, bit 15 for White) up to the first illegal one: (moves played, reason or "
              "'').")
@@ -391,6 +399,7 @@ void bind_end(nb::module_& m) {
 void register_board(nb::module_& m) {
     using namespace tengen::bindings;
     using tengen::Game, tengen::Rules;
+    m.attr("MAX_SIZE") = tengen::kMaxSize;
     auto game = nb::class_<Game>(m, "Game", "A game with its whole history; tengen.game.Game is its friendly face.");
     game.def(
         "__init__",

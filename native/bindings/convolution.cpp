@@ -27,19 +27,49 @@ void make(Winograd* self, const Images<const float>& weights, const Bias& bias) 
                         static_cast<int>(weights.shape(1)), static_cast<int>(kernel));
 }
 
+/// The dimensions of images [N, channels, rows, columns], or [N, rows, columns, channels] with channels last.
+struct Shape {
+    int batch, channels, rows, columns;
+
+    template <class T>
+    Shape(const Images<T>& array, bool channels_last)
+        : batch(static_cast<int>(array.shape(0))),
+          channels(static_cast<int>(array.shape(channels_last ? 3 : 1))),
+          rows(static_cast<int>(array.shape(channels_last ? 1 : 2))),
+          columns(static_cast<int>(array.shape(channels_last ? 2 : 3))) {}
+
+    Shape with(int others) const {
+        Shape shape = *this;
+        shape.channels = others;
+        return shape;
+    }
+    bool operator==(const Shape&) const = default;
+};
+
 void run(const Winograd& self, const Images<const float>& in, const Images<float>& out,
-         const std::optional<Images<const float>>& residual, bool relu) {
-    const auto fits = [&](const auto& array, int channels) {
-        return array.shape(0) == in.shape(0) && static_cast<int>(array.shape(1)) == channels &&
-               array.shape(2) == in.shape(2) && array.shape(3) == in.shape(3);
-    };
-    if (!fits(in, self.inputs()) || !fits(out, self.outputs()) || (residual && !fits(*residual, self.outputs())))
+         const std::optional<Images<const float>>& residual, bool relu, bool channels_last) {
+    const Shape given(in, channels_last), made = given.with(self.outputs());
+    if (given.channels != self.inputs() || Shape(out, channels_last) != made ||
+        (residual && Shape(*residual, channels_last) != made))
         throw nb::value_error(("the arrays must have " + std::to_string(self.inputs()) + " inputs and " +
                                std::to_string(self.outputs()) + " outputs of one batch and size")
                                   .c_str());
     const nb::gil_scoped_release release;
-    self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), static_cast<int>(in.shape(0)),
-             static_cast<int>(in.shape(2)), static_cast<int>(in.shape(3)));
+    self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
+             channels_last);
+}
+
+void weight_gradient(const Images<const float>& in, const Images<const float>& gradient, const Images<float>& weights,
+                     bool channels_last) {
+    const Shape given(in, channels_last), made(gradient, channels_last);
+    const auto kernel = static_cast<int>(weights.shape(2));
+    if ((kernel != 3 && kernel != 5) || static_cast<int>(weights.shape(3)) != kernel ||
+        static_cast<int>(weights.shape(0)) != made.channels || static_cast<int>(weights.shape(1)) != given.channels ||
+        made != given.with(made.channels))
+        throw nb::value_error("the weights must be [outputs, inputs, 3, 3] or 5x5, of images of one batch and size");
+    const nb::gil_scoped_release release;
+    winograd_weight_gradient(in.data(), gradient.data(), weights.data(), made.channels, given.channels, kernel,
+                             given.batch, given.rows, given.columns, channels_last);
 }
 
 }  // namespace
@@ -52,8 +82,15 @@ void register_convolution(nb::module_& m) {
         .def("__init__", &bindings::make, "weights"_a, "bias"_a,
              "Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.")
         .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
-        .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a,
+        .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a, "channels_last"_a = false,
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "
-             "residual, which may be output itself, and no less than 0 with relu. Runs on the calling thread, without "
-             "the GIL. Raises ValueError for arrays of other shapes.");
+             "residual, which may be output itself, and no less than 0 with relu. With channels_last the arrays are "
+             "[N, rows, columns, channels]. Runs on the calling thread, without the GIL. Raises ValueError for arrays "
+             "of other shapes.");
+    m.def("winograd_weight_gradient", &bindings::weight_gradient, "input"_a, "gradient"_a, "weights"_a,
+          "channels_last"_a = false,
+          "Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, "
+          "rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, "
+          "channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of "
+          "other shapes.");
 }

@@ -14,8 +14,10 @@ namespace {
 constexpr auto kZobrist = [] {
     std::array<std::array<std::uint64_t, kMaxPoints>, 2> keys{};
     SplitMix64 random(20161109);  // any constant: hashes must be the same in every run
-    for (auto& color : keys)
-        for (auto& key : color) key = random.next();
+    // The points of 19x19 come first, so that their keys are the same in every build.
+    for (auto [from, to] : {std::pair{0, 361}, {361, kMaxPoints}})
+        for (auto& color : keys)
+            for (int p = from; p < to; ++p) color[p] = random.next();
     return keys;
 }();
 

@@ -7,7 +7,7 @@ namespace tengen {
 
 namespace {
 
-constexpr std::string_view kLetters = "ABCDEFGHJKLMNOPQRST";
+constexpr std::string_view kLetters = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 
 std::string letters(int size) {
     std::string line = "   ";

@@ -205,10 +205,15 @@ int Game::handicap() const {
         if (stone.color == Color::white) return 0;
         ++stones;
     }
-    for (const auto& move : moves_) {
-        if (move.color != Color::black || move.point == board_.pass()) break;
-        ++stones;
-    }
+    int moves = 0;
+    while (moves < static_cast<int>(moves_.size()) && moves_[moves].color == Color::black &&
+           moves_[moves].point != board_.pass())
+        ++moves;
+    // Two moves of White in a row after them: a front end has set up a position by moves, one color after the other.
+    const auto white = [this](int at) {
+        return at < static_cast<int>(moves_.size()) && moves_[at].color == Color::white;
+    };
+    if (!(white(moves) && white(moves + 1))) stones += moves;
     return stones >= 2 ? stones : 0;
 }
 

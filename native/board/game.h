@@ -96,7 +96,7 @@ class Game {
 
     int captures(Color by) const { return captures_[index(by)]; }  // stones of the other side; suicides count for it
     // Stones that Black has before White's first, setup and moves in a row, if two or more and White has no setup
-    // stone.
+    // stone. Moves in a row count unless White then also moves twice in a row.
     int handicap() const;
     float white_bonus() const;  // points that the rules give White: for the handicap, and half of one for the button
     // Komi, bonus, and a button that is left, which at the end goes to the side to play.

@@ -10,7 +10,8 @@ namespace tengen {
 using Point = std::int16_t;  // row * size + column from the top-left corner; size * size is pass
 
 inline constexpr int kMinSize = 2;
-inline constexpr int kMaxSize = 19;
+inline constexpr int kMaxSize = TENGEN_MAX_SIZE;  // CMake's variable, 19 by default: larger boards cost all sizes speed
+static_assert(19 <= kMaxSize && kMaxSize <= 25);
 inline constexpr int kMaxPoints = kMaxSize * kMaxSize;
 inline constexpr Point kNoPoint = -1;
 
@@ -21,7 +22,8 @@ constexpr Color opponent(Color color) { return color == Color::empty ? color : C
 
 constexpr int index(Color color) { return static_cast<int>(color); }
 
-// A set of board points as 384 bits. Points must lie in [0, 384); the set does not know the size of its board.
+// A set of board points as one bit each, 384 for boards to 19x19. Points must lie in [0, kMaxPoints]; the set does not
+// know the size of its board.
 class PointSet {
   public:
     constexpr void add(Point p) { words_[word(p)] |= bit(p); }
@@ -93,7 +95,7 @@ class PointSet {
     friend constexpr bool operator==(const PointSet&, const PointSet&) = default;
 
   private:
-    static constexpr int kWords = 6;
+    static constexpr int kWords = kMaxPoints / 64 + 1;
     static constexpr int word(Point p) { return static_cast<unsigned>(p) >> 6; }
     static constexpr std::uint64_t bit(Point p) { return std::uint64_t{1} << (static_cast<unsigned>(p) & 63); }
 

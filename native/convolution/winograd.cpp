@@ -92,48 +92,157 @@ constexpr Multiply kMultiply[] = {nullptr,     multiply<1>, multiply<2>, multipl
 
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
-/// Where the tiles of an image lie, `out` x `out` results each, and the lines of tiles that are done together.
+/// Where the tiles of an image lie, `out` x `out` results each, and how its numbers lie in memory.
 struct Plan {
-    int rows, columns, out, pad, across, down, depth;
+    int rows, columns, out, pad, across, down;
+    int stride;  // of the points of an image with channels last; 0 with channels first
+
+    Plan(int rows, int columns, int kernel, int stride)
+        : rows(rows),
+          columns(columns),
+          out(kTile + 1 - kernel),
+          pad(kernel / 2),
+          across((columns + out - 1) / out),
+          down((rows + out - 1) / out),
+          stride(stride) {}
+
+    template <class T>
+    T* channel(T* image, int c) const {
+        return image + (stride ? c : c * rows * columns);
+    }
 };
 
-/// Transforms a line of tiles of one image into `to` [36][tiles][depth], from its tile `first` on.
-void read_line(const Plan& plan, const float* image, int channels, int line, float* to, int tiles, int first) {
-    const int width = plan.across * plan.out + kTile - plan.out, top = line * plan.out - plan.pad;
+/// Copies `height` rows of eight channels of an image, from row `top` on, into `strip` [height][width] behind `pad`
+/// columns of zeros; so are the rows outside the image. `from` is the first of the channels, of which there are `here`.
+void read_strip(const Plan& plan, const float* from, int here, int top, int height, int pad, int width, Vec* strip) {
+    std::fill(strip, strip + height * width, Vec{});
     const int area = plan.rows * plan.columns;
+    for (int y = std::max(0, -top); y < height && top + y < plan.rows; ++y) {
+        const int place = (top + y) * plan.columns;
+        Vec* into = strip + y * width + pad;
+        if (plan.stride) {  // channels last
+            const float* point = from + static_cast<size_t>(place) * plan.stride;
+            for (int x = 0; x < plan.columns; ++x, point += plan.stride) {
+                if (here == kLanes)
+                    into[x] = load(point);
+                else
+                    std::copy_n(point, here, reinterpret_cast<float*>(into + x));
+            }
+        } else if (here == kLanes && plan.columns >= kLanes) {
+            // The last block of eight points overlaps the one before.
+            for (int x = 0; x < plan.columns; x += kLanes) {
+                const int at = std::min(x, plan.columns - kLanes);
+                std::array<Vec, kLanes> block;
+                for (int i = 0; i < kLanes; ++i) block[i] = load(from + i * area + place + at);
+                transpose(block);
+                std::copy(block.begin(), block.end(), into + at);
+            }
+        } else {
+            for (int x = 0; x < plan.columns; ++x)
+                for (int i = 0; i < here; ++i) into[x][i] = from[i * area + place + x];
+        }
+    }
+}
+
+/// Transforms a line of tiles of one image into `to` [36][tiles][depth], from its tile `first` on.
+void read_line(const Plan& plan, const float* image, int channels, int line, float* to, int tiles, int first,
+               int depth) {
+    const int width = plan.across * plan.out + kTile - plan.out, top = line * plan.out - plan.pad;
     static thread_local std::vector<Vec> strip;  // [6][width] of eight channels, with the padding
     strip.resize(kTile * width);
-    for (int c = 0; c < plan.depth; c += kLanes) {
-        std::fill(strip.begin(), strip.end(), Vec{});
-        const int here = std::min(kLanes, channels - c);
-        for (int y = std::max(0, -top); y < kTile && top + y < plan.rows; ++y) {
-            const float* from = image + c * area + (top + y) * plan.columns;
-            Vec* into = strip.data() + y * width + plan.pad;
-            if (here == kLanes && plan.columns >= kLanes) {
-                // The last block of eight points overlaps the one before.
-                for (int x = 0; x < plan.columns; x += kLanes) {
-                    const int at = std::min(x, plan.columns - kLanes);
-                    std::array<Vec, kLanes> block;
-                    for (int i = 0; i < kLanes; ++i) block[i] = load(from + i * area + at);
-                    transpose(block);
-                    std::copy(block.begin(), block.end(), into + at);
-                }
-            } else {
-                for (int x = 0; x < plan.columns; ++x)
-                    for (int i = 0; i < here; ++i) into[x][i] = from[i * area + x];
-            }
-        }
+    for (int c = 0; c < depth; c += kLanes) {
+        read_strip(plan, plan.channel(image, c), std::min(kLanes, channels - c), top, kTile, plan.pad, width,
+                   strip.data());
         for (int t = 0; t < plan.across; ++t) {
             Vec d[kPoints];
             for (int y = 0; y < kTile; ++y)
                 for (int x = 0; x < kTile; ++x) d[y * kTile + x] = strip[y * width + t * plan.out + x];
             for (int x = 0; x < kTile; ++x) transform_input(d + x, kTile);
             for (int y = 0; y < kTile; ++y) transform_input(d + y * kTile, 1);
-            float* into = to + (first + t) * plan.depth + c;
-            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * plan.depth, d[i]);
+            float* into = to + (first + t) * depth + c;
+            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * depth, d[i]);
         }
     }
 }
+
+/// The reverse of `transform_output`, as gradients go: `Out` results of a line, the first of `from`, to six products.
+template <int Out>
+void transform_gradient(const Vec* from, int from_step, Vec* to, int step) {
+    const Vec y0 = from[0], y1 = from[from_step];
+    Vec even = y0, even2 = y0, odd = y1, odd2 = 2 * y1, last = y1;
+    if constexpr (Out == 4) {
+        const Vec y2 = from[2 * from_step], y3 = from[3 * from_step];
+        even = y0 + y2, even2 = y0 + 4 * y2, odd = y1 + y3, odd2 = 2 * y1 + 8 * y3, last = y3;
+    }
+    to[0] = y0;
+    to[step] = even + odd;
+    to[2 * step] = even - odd;
+    to[3 * step] = even2 + odd2;
+    to[4 * step] = even2 - odd2;
+    to[5 * step] = last;
+}
+
+/// Transforms the gradients of a line of tiles into `to` [36][tiles][depth], as `read_line` does with the input.
+template <int Out>
+void read_gradients(const Plan& plan, const float* image, int channels, int line, float* to, int tiles, int first,
+                    int depth) {
+    const int width = plan.across * Out;
+    static thread_local std::vector<Vec> strip;  // [Out][width] of eight channels
+    strip.resize(Out * width);
+    for (int c = 0; c < depth; c += kLanes) {
+        const int here = std::clamp(channels - c, 0, kLanes);
+        read_strip(plan, plan.channel(image, c), here, line * Out, here ? Out : 0, 0, width, strip.data());
+        for (int t = 0; t < plan.across; ++t) {
+            Vec down[kTile * Out], all[kPoints];
+            for (int x = 0; x < Out; ++x) transform_gradient<Out>(strip.data() + t * Out + x, width, down + x, Out);
+            for (int y = 0; y < kTile; ++y) transform_gradient<Out>(down + y * Out, 1, all + y * kTile, 1);
+            float* into = to + (first + t) * depth + c;
+            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * depth, here ? all[i] : Vec{});
+        }
+    }
+}
+
+/// `to` [Rows][wide] += the transpose of `from` [tiles][depth] * `gradients` [tiles][wide], Rows and 16 columns of
+/// them.
+template <int Rows>
+void add_products(const float* from, const float* gradients, float* to, int tiles, int depth, int wide) {
+    Vec sum[Rows][2];
+    for (int r = 0; r < Rows; ++r) {
+        sum[r][0] = load(to + r * wide);
+        sum[r][1] = load(to + r * wide + kLanes);
+    }
+    for (int t = 0; t < tiles; ++t) {
+        const Vec left = load(gradients + t * wide), right = load(gradients + t * wide + kLanes);
+        for (int r = 0; r < Rows; ++r) {
+            const float value = from[t * depth + r];
+            sum[r][0] += value * left;
+            sum[r][1] += value * right;
+        }
+    }
+    for (int r = 0; r < Rows; ++r) {
+        store(to + r * wide, sum[r][0]);
+        store(to + r * wide + kLanes, sum[r][1]);
+    }
+}
+
+using AddProducts = void (*)(const float*, const float*, float*, int, int, int);
+constexpr AddProducts kAddProducts[] = {nullptr,         add_products<1>, add_products<2>, add_products<3>,
+                                        add_products<4>, add_products<5>, add_products<6>};
+
+/// The transform of weights [6][kernel]: powers of the interpolation points, over the product of their distances; the
+/// last one is infinity.
+struct WeightTransform {
+    double g[kTile][5] = {};
+
+    explicit WeightTransform(int kernel) {
+        constexpr double kPoint[] = {0, 1, -1, 2, -2}, kScale[] = {0.25, -1.0 / 6, -1.0 / 6, 1.0 / 24, 1.0 / 24};
+        for (int i = 0; i < kTile - 1; ++i) {
+            double power = kScale[i];
+            for (int j = 0; j < kernel; ++j, power *= kPoint[i]) g[i][j] = power;
+        }
+        g[kTile - 1][kernel - 1] = 1;
+    }
+};
 
 /// Results of a line of tiles for eight outputs, from `from` [36][tiles][16]: bias, residual and ReLU applied.
 template <int Out>
@@ -155,7 +264,17 @@ void write_line(const Plan& plan, const float* from, int tiles, int first, int l
     for (int y = 0; y < Out && line * Out + y < plan.rows; ++y) {
         const int place = (line * Out + y) * plan.columns;
         const Vec* row = strip.data() + y * width;
-        if (channels >= kLanes && plan.columns >= kLanes) {
+        if (plan.stride) {
+            const size_t begin = static_cast<size_t>(place) * plan.stride;
+            const int here = std::min(kLanes, channels);
+            for (int x = 0; x < plan.columns; ++x) {
+                const size_t at = begin + static_cast<size_t>(x) * plan.stride;
+                for (int i = 0; i < here; ++i) {
+                    const float value = row[x][i] + (residual ? residual[at + i] : 0);
+                    out[at + i] = relu ? std::max(value, 0.0f) : value;
+                }
+            }
+        } else if (channels >= kLanes && plan.columns >= kLanes) {
             std::array<Vec, kLanes> block;
             for (int x = 0; x < plan.columns; x += kLanes) {
                 const int at = std::min(x, plan.columns - kLanes);
@@ -187,21 +306,17 @@ Winograd::Winograd(const float* weights, const float* bias, int outputs, int inp
     weights_.assign(static_cast<size_t>(wide) * kPoints * depth, 0);
     bias_.assign(wide, 0);
     if (bias) std::copy_n(bias, outputs, bias_.begin());
-    // Powers of the interpolation points, over the product of their distances; the last one is infinity.
-    constexpr double kPoint[] = {0, 1, -1, 2, -2}, kScale[] = {0.25, -1.0 / 6, -1.0 / 6, 1.0 / 24, 1.0 / 24};
-    double g[kTile][5] = {};
-    for (int i = 0; i < kTile - 1; ++i) {
-        double power = kScale[i];
-        for (int j = 0; j < kernel; ++j, power *= kPoint[i]) g[i][j] = power;
-    }
-    g[kTile - 1][kernel - 1] = 1;
+    const auto& g = WeightTransform(kernel).g;
     for (int k = 0; k < outputs; ++k) {
         for (int c = 0; c < inputs; ++c) {
             const float* from = weights + (static_cast<size_t>(k) * inputs + c) * kernel * kernel;
+            double down[kTile][5] = {};
+            for (int i = 0; i < kTile; ++i)
+                for (int y = 0; y < kernel; ++y)
+                    for (int x = 0; x < kernel; ++x) down[i][x] += g[i][y] * from[y * kernel + x];
             for (int i = 0; i < kPoints; ++i) {
                 double sum = 0;
-                for (int y = 0; y < kernel; ++y)
-                    for (int x = 0; x < kernel; ++x) sum += g[i / kTile][y] * g[i % kTile][x] * from[y * kernel + x];
+                for (int x = 0; x < kernel; ++x) sum += g[i % kTile][x] * down[i / kTile][x];
                 const size_t block = static_cast<size_t>(k / kColumns) * kPoints + i;
                 weights_[(block * depth + c) * kColumns + k % kColumns] = static_cast<float>(sum);
             }
@@ -209,10 +324,11 @@ Winograd::Winograd(const float* weights, const float* bias, int outputs, int inp
     }
 }
 
-void Winograd::run(const float* in, const float* residual, bool relu, float* out, int batch, int rows,
-                   int columns) const {
-    const int step = kTile + 1 - kernel_, depth = rounded_up(inputs_, kLanes), area = rows * columns;
-    const Plan plan{rows, columns, step, kernel_ / 2, (columns + step - 1) / step, (rows + step - 1) / step, depth};
+void Winograd::run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
+                   bool channels_last) const {
+    const int depth = rounded_up(inputs_, kLanes), area = rows * columns;
+    const Plan plan(rows, columns, kernel_, channels_last ? inputs_ : 0);
+    const Plan written(rows, columns, kernel_, channels_last ? outputs_ : 0);
     const int lines = batch * plan.down;
     const int together = std::clamp(kSpace / (kPoints * depth * plan.across), 1, lines);
     static thread_local std::vector<float> transformed, products;
@@ -223,7 +339,7 @@ void Winograd::run(const float* in, const float* residual, bool relu, float* out
         for (int i = 0; i < here; ++i) {
             const int image = (begin + i) / plan.down, line = (begin + i) % plan.down;
             read_line(plan, in + static_cast<size_t>(image) * inputs_ * area, inputs_, line, transformed.data(), tiles,
-                      i * plan.across);
+                      i * plan.across, depth);
         }
         const int parts = (tiles + kMostRows - 1) / kMostRows;
         for (int k = 0; k < outputs_; k += kColumns) {
@@ -241,10 +357,66 @@ void Winograd::run(const float* in, const float* residual, bool relu, float* out
             for (int half = 0; half < kColumns && k + half < outputs_; half += kLanes) {
                 for (int i = 0; i < here; ++i) {
                     const int image = (begin + i) / plan.down, line = (begin + i) % plan.down;
-                    const size_t place = (static_cast<size_t>(image) * outputs_ + k + half) * area;
-                    const auto write = step == 4 ? write_line<4> : write_line<2>;
-                    write(plan, products.data() + half, tiles, i * plan.across, line, bias_.data() + k + half,
+                    const size_t place =
+                        written.channel(out, k + half) - out + static_cast<size_t>(image) * outputs_ * area;
+                    const auto write = plan.out == 4 ? write_line<4> : write_line<2>;
+                    write(written, products.data() + half, tiles, i * plan.across, line, bias_.data() + k + half,
                           residual ? residual + place : nullptr, relu, out + place, outputs_ - k - half);
+                }
+            }
+        }
+    }
+}
+
+void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
+                              int kernel, int batch, int rows, int columns, bool channels_last) {
+    const int depth = rounded_up(inputs, kLanes), wide = rounded_up(outputs, kColumns), area = rows * columns;
+    const Plan read(rows, columns, kernel, channels_last ? inputs : 0);
+    const Plan given(rows, columns, kernel, channels_last ? outputs : 0);
+    const int lines = batch * read.down;
+    const int together = std::clamp(2 * kSpace / (kPoints * (depth + wide) * read.across), 1, lines);
+    static thread_local std::vector<float> transformed, gradients, sums;
+    transformed.resize(static_cast<size_t>(kPoints) * together * read.across * depth);
+    gradients.resize(static_cast<size_t>(kPoints) * together * read.across * wide);
+    sums.assign(static_cast<size_t>(kPoints) * depth * wide, 0);
+    for (int begin = 0; begin < lines; begin += together) {
+        const int here = std::min(together, lines - begin), tiles = here * read.across;
+        for (int i = 0; i < here; ++i) {
+            const size_t image = (begin + i) / read.down;
+            const int line = (begin + i) % read.down, first = i * read.across;
+            const float* from = gradient + image * outputs * area;
+            read_line(read, in + image * inputs * area, inputs, line, transformed.data(), tiles, first, depth);
+            const auto read_gradient = read.out == 4 ? read_gradients<4> : read_gradients<2>;
+            read_gradient(given, from, outputs, line, gradients.data(), tiles, first, wide);
+        }
+        const int parts = (depth + kMostRows - 1) / kMostRows;
+        for (int i = 0; i < kPoints; ++i) {
+            const float* input = transformed.data() + static_cast<size_t>(i) * tiles * depth;
+            const float* output = gradients.data() + static_cast<size_t>(i) * tiles * wide;
+            float* sum = sums.data() + static_cast<size_t>(i) * depth * wide;
+            for (int k = 0; k < wide; k += kColumns) {
+                for (int part = 0; part < parts; ++part) {
+                    const int c = part * depth / parts, next = (part + 1) * depth / parts;
+                    kAddProducts[next - c](input + c, output + k, sum + c * wide + k, tiles, depth, wide);
+                }
+            }
+        }
+    }
+    // The reverse of the transform of weights.
+    const auto& g = WeightTransform(kernel).g;
+    for (int k = 0; k < outputs; ++k) {
+        for (int c = 0; c < inputs; ++c) {
+            double across[kTile][5] = {};
+            for (int i = 0; i < kPoints; ++i) {
+                const double sum = sums[(static_cast<size_t>(i) * depth + c) * wide + k];
+                for (int x = 0; x < kernel; ++x) across[i / kTile][x] += g[i % kTile][x] * sum;
+            }
+            float* to = weights + (static_cast<size_t>(k) * inputs + c) * kernel * kernel;
+            for (int y = 0; y < kernel; ++y) {
+                for (int x = 0; x < kernel; ++x) {
+                    double sum = 0;
+                    for (int i = 0; i < kTile; ++i) sum += g[i][y] * across[i][x];
+                    to[y * kernel + x] = static_cast<float>(sum);
                 }
             }
         }

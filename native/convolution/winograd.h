@@ -12,8 +12,10 @@ class Winograd {
     Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel);
 
     /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns], plus `residual` of the shape of
-    /// `out` unless that is null; with `relu` no value is below 0. Runs on the calling thread.
-    void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns) const;
+    /// `out` unless that is null; with `relu` no value is below 0. With `channels_last` the channels of all three are
+    /// their last dimension. Runs on the calling thread.
+    void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
+             bool channels_last = false) const;
 
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
@@ -23,5 +25,10 @@ class Winograd {
     std::vector<float> weights_;  // [outputs / 16][36][inputs, padded][16]
     std::vector<float> bias_;     // [outputs, padded]
 };
+
+/// `weights` [outputs][inputs][kernel][kernel], the gradient of a convolution's weights, of its input and the
+/// `gradient` of its output, laid out as in `Winograd::run`. Runs on the calling thread.
+void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
+                              int kernel, int batch, int rows, int columns, bool channels_last);
 
 }  // namespace tengen

@@ -167,7 +167,7 @@ void encode_position(const Game& game, Bytes& in) {
 }
 
 void fuzz_game(Bytes& in) {
-    const int size = in.byte() % 24;
+    const int size = in.byte() % (kMaxSize + 5);
     const Rules rules = rules_of(in.byte());
     const float komi = in.byte() == 255 ? std::numeric_limits<float>::quiet_NaN() : (in.byte() - 128) / 2.0f;
     auto made = unless_refused([&] { return Game(size, rules, komi); });
@@ -233,7 +233,7 @@ void fuzz_row(Bytes& in) {
         for (auto& value : values) value = number();
         return values;
     };
-    const std::uint8_t size = static_cast<std::uint8_t>(in.byte() % 24),
+    const std::uint8_t size = static_cast<std::uint8_t>(in.byte() % (kMaxSize + 5)),
                        first = static_cast<std::uint8_t>(in.byte() % 4);
     const std::int16_t rules = static_cast<std::int16_t>(in.byte() % 4 - 1);
     const std::int8_t winner = static_cast<std::int8_t>(in.byte() % 5 - 1);

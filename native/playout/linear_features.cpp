@@ -105,7 +105,7 @@ void add_nakade(const Board& board, Color side, Point last, LocalFeatures& found
 std::span<const FeatureGroup> feature_groups() { return kGroups; }
 
 int offset_index(int rows, int columns) {
-    const int larger = std::max(rows, columns), smaller = std::min(rows, columns);
+    const int larger = std::min(18, std::max(rows, columns)), smaller = std::min(18, std::min(rows, columns));
     return larger * (larger + 1) / 2 + smaller;
 }
 

@@ -46,7 +46,7 @@ inline constexpr Feature kFeatures = kTactic.first + kTactic.count;
 std::span<const FeatureGroup> feature_groups();
 
 // The index among kOffsets of how far two points are apart on a board of `size`, and among kPlaces of where one lies.
-int offset_index(int rows, int columns);  // distances 0 to 18
+int offset_index(int rows, int columns);  // distances; above 18 they count as 18
 int place_index(Point p, int size);
 int stage(const Board& board);
 

@@ -103,7 +103,7 @@ void LinearMoves::weigh(const Board& board, Color side) {
     refresh(board, side);
     const Situation now(board, side, last_, before_);
     if (board.size() > 16)
-        multiply<24>(board, side, now);
+        multiply<kStride>(board, side, now);
     else if (board.size() > 8)
         multiply<16>(board, side, now);
     else

@@ -25,7 +25,7 @@ class LinearMoves {
     float weight(Point p) const { return product_[cell(p)]; }
 
   private:
-    static constexpr int kStride = 24;  // of a row: 19 points and zeros, a whole number of vectors
+    static constexpr int kStride = kMaxSize <= 24 ? 24 : 32;  // of a row: points and zeros, a whole number of vectors
     static constexpr std::int16_t kNever = INT16_MIN;
 
     int cell(Point p) const { return cells_[p]; }
@@ -42,8 +42,8 @@ class LinearMoves {
     std::array<std::int16_t, kMaxPoints> cells_;
     std::array<std::uint8_t, kMaxPoints> places_;
     std::array<std::array<std::int16_t, kMaxPoints>, 2> pattern_steps_;  // kNever where not playable
-    std::array<std::array<float, 19 * kStride>, 2> standing_{};          // patterns and places, by cell
-    std::array<float, 19 * kStride> product_{};
+    std::array<std::array<float, kMaxSize * kStride>, 2> standing_{};    // patterns and places, by cell
+    std::array<float, kMaxSize * kStride> product_{};
 };
 
 }  // namespace tengen

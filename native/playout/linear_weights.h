@@ -28,8 +28,8 @@ class LinearWeights {
 
     // Factors of the points by how they lie from another, as rows of kRowStride: that for `rows` and `columns` away is
     // row(rows)[kMiddle + columns], both signs of columns.
-    static constexpr int kMiddle = 18, kRowStride = 48;
-    using Lattice = std::array<float, 19 * kRowStride>;
+    static constexpr int kMiddle = kMaxSize - 1, kRowStride = kMaxSize <= 24 ? 48 : 56;
+    using Lattice = std::array<float, kMaxSize * kRowStride>;
     const Lattice& reply(int situation) const { return replies_[situation]; }
     const Lattice& follow(int situation) const { return follows_[situation]; }
 

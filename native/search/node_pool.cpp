@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <new>
 
+#include "board/types.h"
+
 namespace tengen {
 
 namespace {
 
 constexpr std::size_t kGranule = 32;
 constexpr std::size_t kMinChunk = std::size_t{32} << 10, kMaxChunk = std::size_t{1} << 20;
-constexpr std::size_t kLargestClass = 512;  // in granules: 16 KB, more than any node or list of edges
+constexpr std::size_t kLargestClass = kMaxSize <= 19 ? 512 : 1024;  // in granules: more than a node or list of edges
 
 std::size_t granules(std::size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string vertex(Point p, int size) {
     if (p == size * size) return "pass";
-    return "ABCDEFGHJKLMNOPQRST"[p % size] + std::to_string(size - p / size);
+    return "ABCDEFGHJKLMNOPQRSTUVWXYZ"[p % size] + std::to_string(size - p / size);
 }
 
 void write(std::string& out, const Node& node, int size, int level, int depth, std::uint32_t min_visits) {

@@ -86,7 +86,7 @@ bool play_random(Board& board, Color color, std::mt19937& random, Board::Undo& r
 
 TEST(board_random_games_stay_consistent_and_undo_restores) {
     std::mt19937 random(7);
-    for (const int size : {5, 6, 9, 13, 19}) {
+    for (const int size : {5, 6, 9, 13, kMaxSize}) {
         for (int game = 0; game < (size < 13 ? 20 : 4); ++game) {
             Board board(size);
             std::vector<Board> before;
@@ -147,7 +147,7 @@ TEST(board_setup_stones_come_and_go) {
 
 TEST(board_sizes_out_of_range_are_refused) {
     CHECK_THROWS(Board(1));
-    CHECK_THROWS(Board(20));
+    CHECK_THROWS(Board(kMaxSize + 1));
     CHECK_EQ(Board(5).points(), 25);
     CHECK_EQ(Board(19).empty_points().count(), 361);
 }

@@ -76,7 +76,7 @@ TEST(linear_weights_kept_equal_weights_found_anew) {
 
 TEST(linear_weights_are_the_softmax_of_the_features) {
     const LinearWeights weights = random_weights(2);
-    for (const int size : {5, 9, 13, 19}) {
+    for (const int size : {5, 9, 13, kMaxSize}) {
         int seen = 0;
         random_game(size, 100 + size, [&](const Board& board, const std::vector<Move>& moves, Color side) {
             if (++seen % 7) return;
@@ -128,7 +128,7 @@ TEST(linear_weights_turn_with_the_board) {
 TEST(linear_draws_follow_the_weights_to_a_power) {
     const LinearWeights weights = random_weights(4);
     constexpr int kDraws = 40000;
-    for (const auto& [size, power] : {std::pair{9, 1.0f}, {19, 1.0f}, {9, 2.0f}, {19, 8.0f}, {19, 0.7f}}) {
+    for (const auto& [size, power] : {std::pair{9, 1.0f}, {kMaxSize, 1.0f}, {9, 2.0f}, {kMaxSize, 8.0f}, {19, 0.7f}}) {
         Board board(size);
         std::vector<Move> moves;
         random_game(size, 300 + size, [&](const Board& now, const std::vector<Move>& before, Color) {

@@ -7,6 +7,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+MAX_SIZE: int = 19
+
 class Game:
     """A game with its whole history; tengen.game.Game is its friendly face."""
 
@@ -20,7 +22,8 @@ class Game:
     def legality(self, point: int, color: int | None = None) -> str:
         """Why the move is illegal; '' if it is legal."""
 
-    def play(self, point: int, color: int | None = None) -> None: ...
+    def play(self, point: int, color: int | None = None, tolerant: bool = False) -> None:
+        """tolerant: also against ko, superko and the suicide of several stones."""
 
     def play_moves(self, codes: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, str]:
         """
@@ -246,10 +249,15 @@ class Winograd:
     def outputs(self) -> int:
         """Number of output channels."""
 
-    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool) -> None:
+    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool, channels_last: bool = False) -> None:
         """
-        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual, which may be output itself, and no less than 0 with relu. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual, which may be output itself, and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
         """
+
+def winograd_weight_gradient(input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], channels_last: bool = False) -> None:
+    """
+    Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+    """
 
 def plane_set_names() -> list[str]:
     """Names of the plane sets."""

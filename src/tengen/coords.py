@@ -5,15 +5,16 @@
 | point | 0 is the top-left corner, then row by row | 60 | `size * size` |
 | (row, column) | (0, 0) is the top-left corner | (3, 3) | None |
 | GTP | A1 is the bottom-left corner, no column I | D16 | pass |
-| SGF | aa is the top-left corner | dd | empty, or tt up to 19x19 |
+| SGF | aa is the top-left corner | dd | empty; tt too up to 19x19 |
 """
 
+from tengen import _native
 from tengen.errors import IllegalMove, SgfError
 
-MIN_SIZE, MAX_SIZE = 2, 19
-"""The board sizes. Boards are square."""
-GTP_COLUMNS = "ABCDEFGHJKLMNOPQRST"
-SGF_LETTERS = "abcdefghijklmnopqrs"
+MIN_SIZE, MAX_SIZE = 2, _native.MAX_SIZE
+"""The board sizes. Boards are square; the largest is 19 unless the native core was built for more (25 at most)."""
+GTP_COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+SGF_LETTERS = "abcdefghijklmnopqrstuvwxy"
 
 
 def to_rc(point: int, size: int) -> tuple[int, int] | None:
@@ -58,8 +59,8 @@ def to_sgf(point: int, size: int) -> str:
 
 
 def from_sgf(text: str, size: int) -> int:
-    """The point of an SGF move value; empty and `tt` are pass. Raises SgfError for any other text."""
-    if text in ("", "tt"):
+    """The point of an SGF move value; empty is pass, and `tt` up to 19x19. Raises SgfError for any other text."""
+    if text == "" or (text == "tt" and size <= 19):
         return size * size
     if len(text) == 2:
         column, row = (SGF_LETTERS.find(letter) for letter in text)

@@ -39,7 +39,7 @@ class Game:
     """A game: board, rules, komi, the side to play and the whole history.
 
     Args:
-        size: Board size, 2 to 19.
+        size: Board size, 2 to `coords.MAX_SIZE` (19, unless built for more).
         rules: A `Rules` object, a name such as "chinese", or parts such as "ko=simple,scoring=area".
         komi: Points for White, a whole or half number.
 
@@ -77,7 +77,7 @@ class Game:
 
     @property
     def size(self) -> int:
-        """Board size, 2 to 19."""
+        """Board size, 2 to `coords.MAX_SIZE`."""
         return self._native.size
 
     @property
@@ -209,17 +209,20 @@ class Game:
 
     # Changes.
 
-    def play(self, point: Vertex, color: int | None = None) -> "Game":
+    def play(self, point: Vertex, color: int | None = None, *, tolerant: bool = False) -> "Game":
         """Play a move for `color` (default: the side to play) and return this game.
 
+        `tolerant` accepts moves against ko and superko and suicides of several stones, of a game under other rules.
         Raises IllegalMove with the reason: occupied, ko, superko, suicide or off the board. The game is then unchanged.
         """
         place = self.point(point)
         color = self.to_play if color is None else color
-        if reason := self._native.legality(place, color):
+        reason = self._native.legality(place, color)
+        try:
+            self._native.play(place, color, tolerant)
+        except ValueError:
             move = f"{COLOR_NAMES[color]} {coords.to_gtp(place, self.size)}"
-            raise IllegalMove(f"move {len(self.moves) + 1}, {move}, is illegal: {reason}")
-        self._native.play(place, color)
+            raise IllegalMove(f"move {len(self.moves) + 1}, {move}, is illegal: {reason}") from None
         return self
 
     def undo(self) -> bool:

@@ -14,6 +14,7 @@ from checksum import Checksum
 from tengen.analysis.config import AnalysisSettings
 from tengen.analysis.server import AnalysisServer
 from tengen.evaluators import Evaluator
+from tengen.evaluators.human import HumanNetwork
 
 Fields = dict[str, Any]
 PLAIN: Fields = {"id": "q", "moves": [], "rules": "tromp-taylor", "boardXSize": 5, "boardYSize": 5, "maxVisits": 20}
@@ -22,13 +23,21 @@ PLAIN: Fields = {"id": "q", "moves": [], "rules": "tromp-taylor", "boardXSize": 
 class Talk:
     """Sends queries and keeps the answers in their order; `at_once` positions are searched side by side."""
 
-    def __init__(self, evaluator: Evaluator | None = None, *, at_once: int = 16, cache: int = 0, **settings: object):
+    def __init__(
+        self,
+        evaluator: Evaluator | None = None,
+        *,
+        at_once: int = 16,
+        cache: int = 0,
+        human: HumanNetwork | None = None,
+        **settings: object,
+    ):
         self.answers: list[Fields] = []
         self._arrived = threading.Condition()
         changed, unknown = AnalysisSettings.default().changed(settings)
         assert not unknown
         changed = replace(changed, at_once=at_once)
-        self.server = AnalysisServer(evaluator or Checksum(), changed, self._write, cache=cache)
+        self.server = AnalysisServer(evaluator or Checksum(), changed, self._write, cache=cache, human=human)
 
     def _write(self, text: str) -> None:
         assert text.endswith("\n") and text.count("\n") == 1

@@ -6,12 +6,14 @@ import json
 import threading
 import time
 
+import katago_twin
 import numpy as np
 import pytest
 from checksum import Checksum
 from talk import PLAIN, Talk
 
 from tengen.evaluators import Evaluation, InputBatch
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
 
 MOVES = [["B", "C3"], ["W", "B2"], ["B", "D4"], ["W", "B4"], ["B", "D2"]]
@@ -235,3 +237,48 @@ def test_reports_are_for_the_player_that_is_asked_for() -> None:
                 assert value == theirs[name], name
     assert black["ownership"] == [-value for value in white["ownership"]]
     assert black["rootInfo"]["scoreLead"] != 0
+
+
+# A human-style network.
+
+
+@pytest.fixture(scope="module")
+def human(tmp_path_factory: pytest.TempPathFactory) -> HumanNetwork:
+    path = katago_twin.written(tmp_path_factory.mktemp("human") / "human.txt", metadata=True)
+    return HumanNetwork(path, "onnxruntime")
+
+
+def test_a_profile_adds_what_people_would_play(human: HumanNetwork) -> None:
+    """KaTrain's players of a rank read `humanPolicy`."""
+    wanted = {"humanSLProfile": "rank_5k", "reportAnalysisWinratesAs": "BLACK"}
+    with Talk(human=human) as talk:
+        moves = [["B", "C3"]]
+        (answer,) = talk.ask(moves=moves, overrideSettings=wanted, includePolicy=True)
+        (other,) = talk.ask(moves=moves, overrideSettings={**wanted, "humanSLProfile": "rank_9d"})
+        (without,) = talk.ask(moves=moves)
+        talk.act("query_models")
+    game = Game(5, "tromp-taylor").play("C3")
+    (raw,) = human.outputs(game, "rank_5k")
+    assert len(answer["humanPolicy"]) == 26 and answer["humanPolicy"][12] == -1
+    assert sum(p for p in answer["humanPolicy"] if p > 0) == pytest.approx(1, abs=1e-6)
+    for info in answer["moveInfos"]:
+        assert info["humanPrior"] == pytest.approx(answer["humanPolicy"][game.point(info["move"])])
+    root = answer["rootInfo"]
+    assert root["humanWinrate"] == pytest.approx((1 - raw.white_win + raw.white_loss) / 2, abs=1e-6)
+    assert root["humanScoreMean"] == pytest.approx(-raw.white_score, abs=1e-6)
+    assert root["humanScoreStdev"] > 0 and root["humanStWrError"] == pytest.approx(raw.value_error / 2, abs=1e-6)
+    assert root["humanStScoreError"] == pytest.approx(raw.score_error, abs=1e-6)
+    assert "humanPolicy" not in other and other["rootInfo"]["humanWinrate"] != root["humanWinrate"]
+    assert "human" not in json.dumps(without)
+    assert [model["usesHumanSLProfile"] for model in talk.answers[-1]["models"]] == [False, True]
+
+
+def test_profiles_that_cannot_be_used(human: HumanNetwork) -> None:
+    with Talk(human=human) as talk:
+        (error,) = talk.ask(overrideSettings={"humanSLProfile": "rank_40k"})
+        assert error["field"] == "overrideSettings" and "no profile 'rank_40k'" in error["error"]
+        assert len(talk.ask()) == 1
+    with Talk() as talk:
+        warning, answer = talk.ask(overrideSettings={"humanSLProfile": "rank_5k"})
+        assert warning["field"] == "overrideSettings" and "-human-model" in warning["warning"]
+        assert answer["moveInfos"]

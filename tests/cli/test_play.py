@@ -81,6 +81,8 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
     [
         (("--net", "no-such-net"), "no-such-net"),
         (("--net", "none", "--size", "1"), "size 1"),
+        (("no-such.sgf", "--net", "none"), "no-such.sgf"),
+        ((__file__, "--net", "none"), "no game"),
         (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
         (("--net", "none", "--port", "99999"), "--port"),
     ],

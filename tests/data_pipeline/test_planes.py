@@ -10,12 +10,13 @@ from agreement import Pair
 from plain_go import Board, liberties, play
 from plain_reading import slow_ladders, slow_pass_alive
 
+from tengen.coords import MAX_SIZE
 from tengen.data.planes import encode_game, plane_set, plane_set_names
 from tengen.errors import NetworkError
 from tengen.game import Game
 from tengen.rules import Rules
 
-SIZES = (5, 9, 13, 19)
+SIZES = (5, 9, 13, MAX_SIZE)
 RULES = ("chinese", "tromp-taylor", "japanese", "aga")
 
 

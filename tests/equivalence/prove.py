@@ -26,9 +26,11 @@ from played_games import random_game, read_real_games, real_game  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 
+from tengen.coords import MAX_SIZE  # noqa: E402
+
 ARCHIVE = ROOT.parent / "shared" / "data" / "tygem-9d-2016-07-validation.sgf.xz"
 SAMPLE = ROOT / "tests" / "data" / "tygem-300.sgf.xz"
-SIZES = range(2, 20)
+SIZES = range(2, MAX_SIZE + 1)
 CHUNK = 25
 
 

@@ -22,7 +22,7 @@ from played_games import random_game, read_real_games, real_game
 from sgfmill import boards
 
 from tengen import _native
-from tengen.coords import from_gtp, to_rc
+from tengen.coords import MAX_SIZE, from_gtp, to_rc
 from tengen.game import Game
 from tengen.rules import Rules
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 RECORDS = HERE.parent / "data" / "tygem-300.sgf.xz"
 
 
-@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("size", range(2, MAX_SIZE + 1))
 def test_random_games(size: int) -> None:
     rng = random.Random(size)
     games, plies = (120, 60) if size == 5 else (14, 100) if size < 10 else (5, 150)
@@ -45,7 +45,7 @@ def test_random_games(size: int) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(
-    size=st.integers(2, 19),
+    size=st.integers(2, MAX_SIZE),
     rules=st.sampled_from(ALL_RULES),
     komi=st.integers(-800, 800).map(lambda n: n / 2),
     moves=st.lists(st.tuples(st.sampled_from([True, True, True, False]), st.integers(0, 19 * 19)), max_size=60),

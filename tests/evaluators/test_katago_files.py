@@ -18,13 +18,7 @@ from tengen.game import Game
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
-    return written(tmp_path / "plain.txt", metadata=False)
-
-
-def written(path: Path, metadata: bool) -> Path:
-    maker = katago_twin.Maker(15, 3, "mish")
-    path.write_bytes(katago_twin.text(maker.model((maker.ordinary(),), metadata=metadata), binary=False))
-    return path
+    return katago_twin.written(tmp_path / "plain.txt", metadata=False)
 
 
 def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +38,7 @@ def test_callers_at_a_time_convert_once(plain: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_profile_follows_the_name(tmp_path: Path) -> None:
-    human = written(tmp_path / "human.txt", metadata=True)
+    human = katago_twin.written(tmp_path / "human.txt", metadata=True)
     game = Game(9).play("D4")
     policies = {}
     for profile in ("", "@rank_9d", "@rank_20k", "@proyear_1850"):
@@ -61,7 +55,7 @@ def test_a_profile_follows_the_name(tmp_path: Path) -> None:
 )
 def test_unknown_profiles(profile: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(NetworkError, match=message):
-        find_network(f"{written(tmp_path / 'human.txt', metadata=True)}@{profile}")
+        find_network(f"{katago_twin.written(tmp_path / 'human.txt', metadata=True)}@{profile}")
 
 
 def test_unknown_files(plain: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -385,3 +386,10 @@ def pool(x: Any, on: Any, maximum: bool) -> Any:
 
 def softplus(x: Any) -> Any:
     return np.log1p(np.exp(x))
+
+
+def written(path: Path, *, metadata: bool) -> Path:
+    """A file of format 15 with one block; with `metadata` of a human-style network."""
+    maker = Maker(15, 3, "mish")
+    path.write_bytes(text(maker.model((maker.ordinary(),), metadata=metadata), binary=False))
+    return path

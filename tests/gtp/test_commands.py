@@ -7,7 +7,9 @@ import json
 import pytest
 from gtp_fakes import FakeEngine, ask, played, raw_fields, session_of, talk
 
+from tengen.coords import MAX_SIZE
 from tengen.engine.clock import TimeControl
+from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.style import Style
 from tengen.gtp.commands import COMMANDS
@@ -52,7 +54,7 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "7",
         "boardsize",
         "boardsize 1",
-        "boardsize 20",
+        f"boardsize {MAX_SIZE + 1}",
         "boardsize nine",
         "boardsize 9 13",
         "boardsize 9:13",
@@ -130,6 +132,9 @@ def test_all_commands_of_gtp_2_are_known() -> None:
         "kata-set-param maxVisits 0",
         "kata-set-param maxVisit 10",
         "kata-set-param komi 6.5",
+        "kata-set-param mean_loss much",
+        "kata-set-param mean_loss -1",
+        "kata-set-param policy_floor 2",
         "kata-set-params",
         "kata-set-params [1]",
         "kata-set-params {]",
@@ -280,3 +285,22 @@ def test_a_bad_setting_is_an_error_and_changes_nothing(words: str, reason: str) 
     answer = ask(session, f"kata-set-param {words}")
     assert answer.startswith("? ") and reason in answer and answer.count("found") <= 1
     assert session.engine.params == SearchParams()
+
+
+def test_the_loss_that_a_move_gives_away_is_a_setting() -> None:
+    session = session_of()
+    ask(session, "kata-set-param mean_loss 2.5")
+    ask(session, 'kata-set-params {"policy_floor": 0.05}')
+    assert session.engine.style == Style(mean_loss=2.5, policy_floor=0.05)
+    assert ask(session, "kata-get-param mean_loss") == "2.5"
+    ask(session, "kata-set-param mean_loss")
+    assert session.engine.style == Style(policy_floor=0.05)
+
+
+def test_a_level_sets_style_and_visits_on_every_board_size() -> None:
+    session = session_of(level=11)
+    for size in (9, 19):
+        ask(session, f"boardsize {size}")
+        expected = levels_on(size)[10]
+        assert session.engine.style == expected.style
+        assert session.limits_for(0).visits == expected.visits

@@ -8,21 +8,25 @@ import re
 from pathlib import Path
 from typing import Any
 
+import katago_twin
 import pytest
 from gtp_fakes import FakeEngine, ask, raw_fields, session_of, talk
 
 from tengen.engine import Engine, Limits
 from tengen.evaluators import Evaluator
+from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.load import load_evaluator
+from tengen.game import WHITE, Game
 from tengen.gtp.streams import InputQueue
 
 NETS = Path(__file__).parents[3] / "shared" / "nets"
 NETWORK, GOLDEN = NETS / "g170-b6c96-s175395328-d26788732.bin.gz", NETS / "golden" / "g170-b6c96.jsonl.xz"
-pytestmark = pytest.mark.skipif(not NETWORK.exists(), reason="needs the networks of ../shared/nets")
 
 
 @pytest.fixture(scope="module")
 def evaluator() -> Evaluator:
+    if not NETWORK.exists():
+        pytest.skip("needs the networks of ../shared/nets")
     return load_evaluator(str(NETWORK), "onnxruntime", threads=1)
 
 
@@ -78,3 +82,24 @@ def test_an_analysis_has_all_fields_of_katago(evaluator: Evaluator) -> None:
     assert session.engine.params.wide_root_noise == 0
     talk(session, "kata-analyze b 10")  # the end of the input ends it after its first batch
     assert session.engine.params.wide_root_noise == pytest.approx(0.04)
+
+
+def test_the_raw_outputs_of_a_human_style_network(tmp_path: Path) -> None:
+    session = session_of(size=5)
+    refused = "? Cannot run kata-raw-human-nn, "
+    assert ask(session, "kata-raw-human-nn 0") == refused + "-human-model was not provided"
+    session.human = HumanNetwork(katago_twin.written(tmp_path / "human.txt", metadata=True), "onnxruntime")
+    assert ask(session, "kata-raw-human-nn 0") == refused + "humanSLProfile parameter was not set"
+    assert ask(session, "kata-set-param humanSLProfile rank_40k").startswith("? no profile 'rank_40k'")
+    assert ask(session, "kata-set-param humanSLProfile rank_5k") == ""
+    assert ask(session, "kata-get-param humanSLProfile") == "rank_5k"
+    answer = ask(session, "kata-raw-human-nn w 3")
+    names = "symmetry whiteWin whiteLoss noResult whiteScore whiteScoreSq shorttermWinlossError shorttermScoreError"
+    assert re.findall(r"^([a-z]\w+)", answer, re.M) == [*names.split(), "policy", "policyPass", "whiteOwnership"]
+    (raw,) = session.human.outputs(Game(5).setup(to_play=WHITE), "rank_5k", [3])
+    found = raw_fields(answer)
+    assert float(found["whiteWin"][0]) == pytest.approx(raw.white_win, abs=1e-6)
+    assert float(found["whiteScore"][0]) == pytest.approx(raw.white_score, abs=1e-3)
+    assert ask(session, "kata-raw-human-nn all").count("symmetry") == 8
+    assert ask(session, "kata-raw-human-nn 1 0.5") == "? syntax error: [COLOR] SYMMETRY expected"
+    assert [model["usesHumanSLProfile"] for model in json.loads(ask(session, "kata-get-models"))] == [False, True]

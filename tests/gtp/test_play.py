@@ -10,7 +10,7 @@ from tengen.engine import Engine
 from tengen.engine.clock import Overtime, TimeControl
 from tengen.engine.limits import Limits
 from tengen.evaluators import UniformEvaluator
-from tengen.game import BLACK, WHITE, Game
+from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.commands import COMMANDS
 from tengen.gtp.parse import parse_line
 from tengen.gtp.session import GtpEngine, GtpSession
@@ -28,11 +28,26 @@ O O X . X O . . .
 """
 
 
-@pytest.mark.parametrize(("line", "reason"), [("play w D8", "occupied"), ("play b A9", "suicide"), ("play b E8", "ko")])
+@pytest.mark.parametrize(("line", "reason"), [("play w D8", "occupied"), ("play b A9", "suicide")])
 def test_an_illegal_move_is_refused_with_its_reason(line: str, reason: str) -> None:
     session = session_of()
     session.game = Game.from_diagram(CORNER, to_play=WHITE).play("D8")
     assert ask(session, line) == f"? illegal move: {reason}"
+
+
+def test_moves_of_a_game_under_other_rules_are_accepted() -> None:
+    """KataGo accepts them too: ko, superko, suicide of two stones. The next search, and undo, go on from there."""
+    session = session_of()
+    session.game = Game.from_diagram(CORNER, to_play=WHITE).play("D8")
+    assert not session.game.is_legal("E8") and ask(session, "play b E8") == ""
+    assert session.game.board[1, 4] == BLACK and session.game.board[1, 3] == EMPTY
+    assert ask(session, "play w D8") == "" and ask(session, "undo") == "" and session.game.board[1, 4] == BLACK
+    session.game = Game.from_diagram(CORNER, "tromp-taylor", to_play=WHITE).play("D8")
+    moves = ["play b A1", "play w A2", "play b E8", "play w D8", "kata-set-rules chinese-ogs", "play b E8"]
+    assert [ask(session, line) for line in moves] == [""] * 6
+    session.game = Game.from_diagram(". X O .\nX X O .\nO O O .\n. . . .", "chinese", to_play=BLACK)
+    assert not session.game.is_legal("A4") and ask(session, "play b A4") == ""
+    assert (session.game.board[:2, :2] == EMPTY).all() and session.game.captures == (0, 4)
 
 
 def test_moves_in_any_case_and_passes() -> None:
@@ -201,13 +216,14 @@ def test_dead_stones_are_captured_under_rules_without_dead_stones(rules: str) ->
     assert session.game.score() > 0 and session.game.board[6, 3] != WHITE
 
 
-@pytest.mark.parametrize(("rules", "answer"), [("tromp-taylor", "? illegal move: superko"), ("chinese", "")])
-def test_a_ko_taken_back_into_an_earlier_position_is_refused_under_superko(rules: str, answer: str) -> None:
+@pytest.mark.parametrize(("rules", "legal"), [("tromp-taylor", False), ("chinese", True)])
+def test_a_ko_taken_back_into_an_earlier_position_is_accepted_under_superko(rules: str, legal: bool) -> None:
     session = session_of()
     session.game = Game.from_diagram(TRIPLE_KO, rules)
     for color, vertex in zip("bwbwb", TRIPLE_KO_CYCLE, strict=False):
         assert ask(session, f"play {color} {vertex}") == ""
-    assert ask(session, f"play w {TRIPLE_KO_CYCLE[5]}") == answer
+    assert session.game.is_legal(TRIPLE_KO_CYCLE[5]) == legal
+    assert ask(session, f"play w {TRIPLE_KO_CYCLE[5]}") == "" and len(session.game.moves) == 6
 
 
 # Black's B9 and White's D9 stand in seki with one eye each; J1 is a dead white stone.

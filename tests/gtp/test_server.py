@@ -239,6 +239,8 @@ def test_a_wrong_setting_is_one_line_and_status_2(args: tuple[str, str], words: 
         (Settings(playouts="local"), "--playouts needs --net none"),
         (Settings(net="none", preset="gumbel"), "--preset needs a network"),
         (Settings(net="none", weaken=1.0), "--weaken 1 needs a network; with --net none"),
+        (Settings(net="zero-9x9", level=3), "--level 3 needs the network default"),
+        (Settings(level=99), "level 99 is out of range: there are levels 1 to 12 on 19x19"),
         (Settings(net="none", device="onnxruntime"), "--device onnxruntime needs a network; --net none has none"),
         (Settings(net="none", batch=16), "--batch 16 needs a network"),
         (Settings(preset="leela"), "unknown search preset 'leela'; did you mean leela-zero"),

@@ -153,6 +153,30 @@ def test_a_network_for_another_size_is_named_before_the_first_move() -> None:
         player.start_game(0, Game(19), 1)
 
 
+def test_a_raw_policy_evaluates_its_games_as_one_batch() -> None:
+    rows: list[int] = []
+
+    class Counting(Fixed):
+        def infer(self, batch: InputBatch) -> Evaluation:
+            rows.append(len(batch))
+            return super().infer(batch)
+
+    games = [Game(9).play(point) for point in range(6)]
+
+    def moves(at_once: int) -> list[int]:
+        player = EnginePlayer(PlayerSpec(player="policy:default"), Counting())
+        turns = [Turn(id, game) for id, game in enumerate(games)]
+        for turn in turns:
+            player.start_game(turn.id, turn.game, seed=1)
+        replies = [reply for i in range(0, len(turns), at_once) for reply in player.choose(turns[i : i + at_once])]
+        player.close()
+        return [reply.point for reply in replies if isinstance(reply, Choice)]
+
+    together = moves(len(games))
+    assert rows == [6]
+    assert together == moves(1) and rows == [6] + [1] * 6
+
+
 def test_a_missing_network_is_named() -> None:
     with pytest.raises(TengenError, match="no-such-network"):
         open_player(PlayerSpec(player="no-such-network"))

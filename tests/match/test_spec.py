@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tengen.engine.clock import TimeControl
+from tengen.engine.style import Style
 from tengen.errors import RecipeError
 from tengen.match.spec import PlayerSpec, distinct
 
@@ -165,3 +166,26 @@ def test_names_are_made_distinct_or_refused() -> None:
     assert [spec.name for spec in distinct(chosen)] == ["random (2)", "random", "random (3)"]
     with pytest.raises(RecipeError, match="two players are called 'x'"):
         distinct([PlayerSpec.parse("x=random"), PlayerSpec.parse("x=default")])
+
+
+def test_a_style_is_that_of_the_engine() -> None:
+    style = {"mean_loss": 3, "policy_floor": 0.02}
+    spec = PlayerSpec.of({"player": "policy:default", "temperature": 2, "style": style})
+    assert spec.play_style == Style(policy_temperature=2.0, mean_loss=3, policy_floor=0.02)
+    assert spec.name == "default, policy, temperature 2, mean loss 3, policy floor 0.02"
+    assert PlayerSpec.of({"player": "default", "style": {"resign": False}}).play_style == Style(resign=False)
+    assert PlayerSpec.parse("default").play_style == Style()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"player": "policy:default", "style": {"mean_los": 3}}, "mean_los.*did you mean mean_loss"),
+        ({"player": "policy:default", "style": {"mean_loss": -3}}, "mean_loss must lie between"),
+        ({"player": "playouts", "style": {"mean_loss": 3}}, "playouts does not take style"),
+        ({"player": "default", "pass_policy": "free", "style": {"mean_loss": 3}}, "style needs pass_policy = engine"),
+    ],
+)
+def test_bad_styles(line: dict[str, Any], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        PlayerSpec.of(line)

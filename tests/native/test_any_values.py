@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 from native_calls import Call, Caller
 
 from tengen import _native
+from tengen.coords import MAX_SIZE
 
 STUB = Path(_native.__file__).with_name("_native.pyi")
 CLEAR = {"TypeError", "ValueError", "IndexError", "MemoryError", "RuntimeError"}
@@ -28,7 +29,7 @@ WORK = {"playouts", "simulations", "seconds", "slots"}
 POINTS = range(0, 19 * 19 + 1)  # pass included
 # What the numbers of these names may be; anything else must be refused.
 RANGES: dict[str, range] = {
-    "size": range(2, 20),
+    "size": range(2, MAX_SIZE + 1),
     "color": range(3),
     "symmetry": range(8),
     "playouts": range(1, 1 << 31),

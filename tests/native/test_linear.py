@@ -12,6 +12,7 @@ import pytest
 
 import tengen
 from tengen import _native
+from tengen.coords import MAX_SIZE
 from tengen.game import Game
 
 GAMES = Path(__file__).parent.parent / "data" / "tygem-300.sgf.xz"
@@ -277,7 +278,7 @@ def test_what_is_no_game_is_refused() -> None:
     with pytest.raises(ValueError, match="a stone on point 81"):
         trainer.learn(9, np.array([81], np.uint16), NONE, move, 0.1)
     with pytest.raises(ValueError, match="board size"):
-        trainer.learn(20, NONE, NONE, move, 0.1)
+        trainer.learn(MAX_SIZE + 1, NONE, NONE, move, 0.1)
     with pytest.raises(ValueError, match="no move 2 in 2"):
         trainer.judge(9, NONE, NONE, move, 2)
     with pytest.raises(ValueError, match=str(_native.LINEAR_FEATURES)):

@@ -75,7 +75,7 @@ def test_a_fresh_network_with_many_equal_numbers_is_whole(tmp_path: Path) -> Non
             torch.testing.assert_close(now, was, atol=2e-5, rtol=2e-5)
 
 
-@pytest.mark.parametrize("name", [path.stem for path in sorted(EMBEDDED.glob("*.onnx"))])
+@pytest.mark.parametrize("name", [path.stem for path in sorted(EMBEDDED.glob("*.onnx")) if "int8" not in path.name])
 def test_embedded_networks_compute_what_their_files_do(name: str) -> None:
     path = find_network(name)
     loaded, session = load_module(path), OnnxRuntimeEvaluator(path)._session

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tengen.coords import MAX_SIZE
 from tengen.errors import NetworkError, RecipeError
 from tengen.selfplay import check as check_module
 from tengen.selfplay.check import check
@@ -95,7 +96,7 @@ def test_simulations_to_the_end_of_the_game_take_more_memory(monkeypatch: pytest
         check(SelfPlayConfig.model_validate(config))
 
 
-@pytest.mark.parametrize("sizes", [{}, {1: 1}, {20: 1}, {9: 0}])
+@pytest.mark.parametrize("sizes", [{}, {1: 1}, {MAX_SIZE + 1: 1}, {9: 0}])
 def test_impossible_boards(sizes: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="size"):
         SelfPlayConfig.model_validate({**BASE, "game": {"sizes": sizes}})

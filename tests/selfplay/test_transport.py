@@ -23,6 +23,7 @@ from tengen.errors import StoreError
 from tengen.evaluators import devices
 from tengen.evaluators.network_file import find_network
 from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay import play
 from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -307,7 +308,7 @@ def test_the_recipe_says_what_evaluates(device: str, kind: str, monkeypatch: pyt
     transport.cycle_games(0).begin()
     with ShutdownFlag() as stop:
         player = CyclePlayer(config, transport, stop)
-        assert {type(evaluator).__name__ for evaluator in player._evaluators(0)} == {kind}
+        assert {type(evaluator).__name__ for evaluator in play.open_evaluators(config, player.network(0))} == {kind}
         conditions = CycleConditions.of(config, RecentGames(transport).before(0), 0)
         assert player.play(0, conditions, lambda *_: None).games == 2
 

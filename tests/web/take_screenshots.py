@@ -53,7 +53,7 @@ def main(network: str) -> None:
 def middle_game(network: str) -> bytes:
     """A game of the engine's against itself up to the middle, with a variation, every position analyzed."""
     session = GameSession(GameSettings(mode=Mode.ANALYZE))
-    play_on(session, network, MOVES_19, Limits(visits=32))
+    play_on(session, network, MOVES_19, Limits(visits=8))
     session.seek(BRANCH_AT)
     first = session.game.moves[-1][1]
     session.step(-1)
@@ -65,7 +65,7 @@ def middle_game(network: str) -> bytes:
 def finished_game(network: str) -> bytes:
     """A 13x13 game of the engine's against itself, to the two passes at its end."""
     session = GameSession(GameSettings(size=13, mode=Mode.ANALYZE))
-    play_on(session, network, 400, Limits(visits=32))
+    play_on(session, network, 400, Limits(visits=8))
     return session.to_sgf()
 
 
@@ -97,11 +97,23 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "dark")
     tab.click("dark")
     tab.click("analysis")
+    edit(tab)
     upload(tab, folder / "end.sgf", None)
     tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
     snap(tab, "count")
     tab.click("new-game")
     snap(tab, "new-game")
+
+
+def edit(tab: Tab) -> None:
+    """The picture of the editor, with some marks."""
+    tab.click("edit")
+    for tool, points in (("letter", (72, 74, 110)), ("triangle", (288,)), ("square", (300,)), ("circle", (180,))):
+        tab.click(f"tool-{tool}")
+        for point in points:
+            tab.tap(point, 19)
+    snap(tab, "edit")
+    tab.click("edit")
 
 
 def narrow(tab: Tab, url: str, folder: Path) -> None:
@@ -116,7 +128,7 @@ def review(tab: Tab) -> None:
     """Review the whole game, then analyze the shown position for a while."""
     tab.click("review")
     pause(1)
-    tab.until(lambda: "reviewing" not in tab.text(), 600)
+    tab.until(lambda: "in the top five" in tab.text(), 600)
     pause(SECONDS)
 
 

@@ -39,7 +39,7 @@ def perform(
         )
         task = asyncio.create_task(controller.run())
         try:
-            await asyncio.wait_for(scene(controller, played_by, messages), 10)
+            await asyncio.wait_for(scene(controller, played_by, messages), 60)
         finally:
             task.cancel()
             thread.close()
@@ -72,6 +72,25 @@ def test_the_engine_opens_when_it_has_black() -> None:
         assert len(controller.session.game.moves) == 1
 
     perform(scene, GameSettings(size=9, human=WHITE))
+
+
+def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session, _ = GameSession.from_record(b"(;SZ[9]RE[B+R];B[ee];W[cc];B[gg])")
+        controller.new_session(session)
+        session.seek(1)
+        controller.wake()
+        await asyncio.sleep(0.05)
+        assert engine.searches == []
+        session.play_on(Mode.PLAY, BLACK, level_of_visits(5))
+        controller.wake()
+        await until(lambda: session.place == 2)
+        assert session.game.moves == [(BLACK, 40), (WHITE, 7)] and len(session.tree) == 5 and session.result == "B+R"
+        session.play_on(Mode.WATCH, BLACK, level_of_visits(5))
+        controller.wake()
+        await until(lambda: session.place > 4)
+
+    perform(scene, GameSettings(size=9), FakeEngine(script=[7]))
 
 
 def test_a_lost_game_is_resigned() -> None:

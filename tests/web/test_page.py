@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from web_browser import Tab, missing, open_browser, server
+from web_browser import Tab, finger, missing, open_browser, server
 
 HERE = Path(__file__).parent
 WHY_NOT = missing()
@@ -56,8 +56,8 @@ def upload(tab: Tab, path: Path) -> None:
     tab.css("input[type=file]").send_keys(str(path))
 
 
-def analyze(tab: Tab) -> None:
-    """Start a 9x9 game in which both colors are a person's."""
+def analyze(tab: Tab, leaving: bool = False) -> None:
+    """Start a 9x9 game in which both colors are a person's, perhaps `leaving` one with the engine."""
     # By script: the dialog still moves in, and a mouse that misses it closes it.
     press = """
     const dialog = document.querySelector("[data-testid=new-game-dialog]");
@@ -69,6 +69,8 @@ def analyze(tab: Tab) -> None:
     tab.until(lambda: tab.script(press, "Analyze"))
     tab.script(press, "Start")
     tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
+    if leaving:
+        tab.click("ask-leave-leave")
 
 
 def test_a_refused_tap_is_crossed_out_once(tab: Tab) -> None:
@@ -101,6 +103,56 @@ def test_a_loaded_record_is_reviewed_by_one_button(tab: Tab, tmp_path: Path) -> 
     assert "Ann" in tab.text() and "Stop review" not in tab.text()
 
 
+def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(tab: Tab) -> None:
+    tab.script("localStorage.clear(); location.reload()")
+    tab.until(lambda: "New here? Begin on 9x9" in tab.text())
+    tab.click("welcome-play")
+    tab.until(lambda: "Level 2" in tab.find("player-white").text)
+    assert not tab.find("welcome").is_displayed()
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    tab.click("resign")
+    tab.until(lambda: "Next opponent: Level 1" in tab.text())
+    tab.click("rematch")
+    tab.until(lambda: "Level 1" in tab.find("player-white").text)
+    kept = tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen')).levels['9']"))
+    assert kept == {"number": 1, "step": 2, "won": False}
+
+
+def test_the_teacher_warns_shows_the_refutation_and_takes_the_move_back(tab: Tab) -> None:
+    """The fake engine holds that every move loses 5 points and that A9 is best, or what is left near it."""
+    assert tab.script("return localStorage.getItem('tengen')?.includes('[true')") is not True
+    tab.click("teach")
+    tab.tap(40)
+    tab.until(lambda: "E5 loses about 5.0 points. A9 was better." in tab.text())
+    assert len(tab.stones()) == 1
+    tab.click("refutation")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-line")) > 1)
+    tab.click("warning-take-back")
+    tab.until(lambda: not tab.stones() and not tab.find("warning").is_displayed())
+    assert not tab.driver.find_elements("css selector", ".tg-line")
+    tab.tap(40)
+    tab.click("keep")
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    tab.click("teach")
+    tab.tap(41)
+    tab.until(lambda: len(tab.stones()) == 4)
+
+
+def test_hint_policy_and_estimate_are_shown_on_demand(tab: Tab) -> None:
+    tab.click("ask-hint")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-hint")) == 1)
+    tab.click("policy")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-policy")) == 81)
+    tab.click("policy")
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-policy"))
+    tab.click("estimate")
+    tab.until(lambda: "White: stones 0 + territory 0 + komi 7.5 = 7.5" in tab.text())
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    assert not tab.driver.find_elements("css selector", ".tg-hint") and "territory" not in tab.text()
+
+
 def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder: Path) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
@@ -119,11 +171,12 @@ def test_a_game_is_played_taken_back_analyzed_saved_and_loaded(tab: Tab, folder:
     tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-candidate"))
 
     tab.click("save")
+    tab.click("ask-save-game")  # it says that the analysis is not in the record
     saved = tab.until(lambda: next(folder.glob("20??-??-?? * - *.sgf"), None))
     text = saved.read_text(encoding="utf-8")
     assert "B[ee]" in text and "W[aa]" in text and "SZ[9]" in text
 
-    analyze(tab)
+    analyze(tab, leaving=True)
     tab.until(lambda: tab.stones() == {})
     upload(tab, saved)
     tab.until(lambda: "move 0 / 2" in tab.text())
@@ -251,14 +304,100 @@ def test_a_file_that_is_too_large_is_refused(tab: Tab, tmp_path: Path) -> None:
     tab.until(lambda: "up to 2 MB" in tab.text())
 
 
-def test_on_a_phone_the_board_is_as_wide_as_the_glass(site: tuple[str, Path], tmp_path: Path) -> None:
+def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp_path: Path) -> None:
+    bottom = "return document.querySelector('[data-testid=pass]').getBoundingClientRect().bottom"
     with open_browser(tmp_path, 390, 844, phone=True) as tab:
         tab.open(site[0])
         assert tab.script("return document.querySelector('.tg-board').clientWidth") == 390
         assert tab.script("return document.documentElement.scrollWidth") == 390
-        assert tab.script("return document.querySelector('[data-testid=pass]').getBoundingClientRect().bottom") < 844
-        tab.tap(40)
-        tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+        assert tab.script(bottom) < 844
+        finger(tab, [(200, 420), (200, 360), (200, 300)])  # scrolls
+        finger(tab, [(100, 300), (160, 300), (260, 300)])  # to the side
+        finger(tab, [(195, 330)])
+        tab.until(lambda: len(tab.stones()) == 2)
+        finger(tab, [(60, 300), (60, 300), (160, 250)], rest=1.5)  # rests, then slides to the crossing
+        tab.until(lambda: len(tab.stones()) == 4)
+    with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
+        tab.open(site[0])
+        edges = "return ['board', 'pass', 'new-game'].map((name) => document.querySelector(`[data-testid=${name}]`)"
+        board, passing, new = tab.script(edges + ".getBoundingClientRect()).map((box) => box.bottom)")  # type: ignore[misc]
+        assert board <= 390 and passing < 390 and new < 60
+        assert tab.script("return document.documentElement.scrollWidth") == 844
+
+
+def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
+    tab.tap(40)
+    tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+    tab.click("resign")
+    tab.until(lambda: tab.find("notice").text == "Black resigns" and "Rematch" in tab.text())
+    for point, count in ((41, 3), (42, 4)):
+        tab.tap(point)
+        tab.until(lambda count=count: len(tab.stones()) == count)
+    tab.click("edit")
+    for name in ("tool-triangle", "tool-letter", "tool-white"):
+        tab.click(name)
+        tab.tap(60)
+    tab.until(lambda: tab.stones().get(60) == "W")
+    tab.click("edit-undo")
+    tab.until(lambda: 60 not in tab.stones() and "A" in tab.css(".tg-markup").text)
+    tab.click("edit")
+    tab.click("play-on")
+    tab.click("start-play-on")
+    tab.until(lambda: "Analyze this game" in tab.text() and tab.status() == "Black to play")
+    tab.tap(50)
+    tab.until(lambda: len(tab.stones()) == 6)
+
+
+def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path: Path) -> None:
+    """Also under another ending, and the look of the page is remembered."""
+    tab.click("dark")
+    tab.until(lambda: "body--dark" in tab.css("body").get_attribute("class"))
+    tab.driver.refresh()
+    tab.until(lambda: tab.status() and "body--dark" in tab.css("body").get_attribute("class"))
+    tab.click("dark")
+    tab.click("open")
+    tab.find("paste").send_keys("(;SZ[9]PB[Pasted];B[ee])")
+    tab.click("open-text")
+    tab.until(lambda: "Pasted" in tab.text() and "move 0 / 1" in tab.text())
+    drop = """
+    const files = new DataTransfer();
+    files.items.add(new File([arguments[0]], "game.sgf.txt"));
+    window.dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
+    """
+    tab.script(drop, "(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea]HA[3];W[bb];B[cc])")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", "[data-testid=game]")) == 2)
+    tab.driver.find_elements("css selector", "[data-testid=game]")[1].click()
+    tab.click("ask-handicap-fixed")
+    tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
+
+
+def test_a_game_outlives_its_tab_and_its_server(tmp_path: Path) -> None:
+    program, port = str(HERE / "web_server.py"), 0
+    with open_browser(tmp_path / "browser") as tab:
+        with server(program, log=tmp_path / "log.txt") as (process, url):
+            tab.open(url)
+            tab.tap(40)
+            tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
+            process.kill()
+            port = int(url.rpartition(":")[2])
+            box = "return document.querySelector('{}').getBoundingClientRect().{}"
+            lost = "return document.querySelector('#popup').ariaHidden === 'false'"
+            tab.until(lambda: tab.script(lost))
+            assert tab.script(box.format("#popup", "left")) > tab.script(box.format(".tg-board", "right"))  # type: ignore[operator]
+        with server(program, log=tmp_path / "log.txt", port=port) as (_, url):
+            tab.until(lambda: tab.script("return window.socket?.connected") and tab.stones() == {40: "B", 0: "W"}, 60)
+            tab.tap(41)
+            tab.until(lambda: tab.stones() == {40: "B", 0: "W", 41: "B", 1: "W"})
+            first = tab.driver.current_window_handle
+            tab.driver.switch_to.new_window("tab")
+            other = tab.driver.current_window_handle
+            tab.driver.switch_to.window(first)
+            tab.driver.close()
+            tab.driver.switch_to.window(other)
+            tab.open(url)
+            tab.until(lambda: "Unfinished game" in tab.text() or tab.driver.refresh(), 30)
+            tab.click("offer-continue")
+            tab.until(lambda: tab.stones() == {40: "B", 0: "W", 41: "B", 1: "W"})
 
 
 def test_the_real_engine_answers_analyzes_and_takes_a_resignation(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,10 @@ from tengen.engine import SearchQueue, TimeControl
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, Game
+from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
+from tengen.web.panels import MAX_COMMENT
+from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
@@ -40,16 +44,18 @@ class OneEngine:
         """Nothing to load."""
 
 
-def perform(scene: Scene, settings: GameSettings, engine: FakeEngine | None = None) -> None:
+def perform(
+    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, library: GameLibrary | None = None
+) -> None:
     """Play a scene with a page that no browser shows."""
 
     async def run() -> None:
         core.loop = asyncio.get_running_loop()
         client = Client(nicegui_page(""), request=None)
         with client:
-            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, min_seconds=0)
+            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, 0, library)
         try:
-            await asyncio.wait_for(scene(page), 10)
+            await asyncio.wait_for(scene(page), 60)
         finally:
             page.close()
             client.delete()
@@ -158,3 +164,97 @@ def test_a_running_analysis_is_in_the_graph() -> None:
         assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
 
     perform(scene, GameSettings(size=9, mode=Mode.ANALYZE), engine)
+
+
+def test_viewing_a_long_comment_does_not_cut_it() -> None:
+    text = "x" * (MAX_COMMENT + 5)
+
+    async def scene(page: Page) -> None:
+        session, _ = GameSession.from_record(f"(;SZ[9]C[{text}];B[aa]C[{text[:30_000]}];W[bb]C[c])".encode())
+        page.adopt(session)
+        field = element("comment")
+        for _ in range(3):
+            page.refresh()
+            session.step(1)
+        session.seek(1)
+        page.refresh()
+        field.set_value("short")  # type: ignore[attr-defined]
+        session.seek(0)
+        page.refresh()
+        assert not field.enabled  # type: ignore[attr-defined]
+        assert [node.comment for node in session.line] == [text, "short", "c"]
+        assert session.history.can_undo
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_offer_goes_away_when_a_game_has_begun() -> None:
+    async def scene(page: Page) -> None:
+        page.offer(KeptGame(Path("a.sgf"), 0.0, {"names": ["You", "Tengen"], "size": 9, "moves": 3}))
+        page.refresh()
+        assert is_shown("offer")
+        page.session.click(40)
+        page.refresh()
+        assert not is_shown("offer")
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_the_end_of_a_game_offers_what_comes_next() -> None:
+    async def scene(page: Page) -> None:
+        page.session.click(40)
+        page.refresh()
+        assert is_shown("analyze-game") and not is_shown("rematch") and not is_shown("play-on")
+        page.session.resign(1)
+        page.refresh()
+        assert all(is_shown(name) for name in ("review-end", "rematch", "save-end", "take-back-end", "play-on"))
+        press("take-back-end")
+        assert page.session.may_click and not is_shown("rematch")
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_a_record_of_the_command_line_is_shown() -> None:
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]PB[Ann];B[aa];W[bb])")
+        assert page.session.names == ("Ann", "White") and page.session.mode is Mode.ANALYZE
+
+    perform(scene, GameSettings(size=9))
+
+
+def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: Path) -> None:
+    async def scene(page: Page) -> None:
+        page.session.play(40)
+        page.refresh()
+        (path,) = (tmp_path / "games").iterdir()
+        assert b";B[ee]" in path.read_bytes()
+        told: list[str] = []
+        page._files._notify = told.append
+        page._files._library = GameLibrary(path)  # no folder
+        for comment in ("a", "b"):
+            page.session.node.comment = comment
+            page.refresh()
+        assert len(told) == 1 and "cannot be kept" in told[0]
+
+    perform(scene, GameSettings(size=9, human=1), library=GameLibrary(tmp_path / "games"))
+
+
+def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        for point in (40, 41):
+            session.play(point)
+        press("edit")
+        assert is_shown("editor") and session.mode is Mode.ANALYZE
+        page._tapped(3)
+        assert session.node is not session.tip and session.view().stones[3] == "X"
+        press("edit")
+        assert session.in_progress and not session.engine_to_move
+        press("return")
+        assert session.may_click and session.node is session.tip
+        press("edit")
+        press("edit-remove")
+        press("edit")
+        assert not session.in_progress, "the position where it went on is gone"
+
+    perform(scene, GameSettings(size=9))

@@ -9,15 +9,17 @@ from pathlib import Path
 import pytest
 from web_engine import FakeEngine
 
+from tengen.coords import MAX_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import session as session_module
+from tengen.web.clock import GameClock
 from tengen.web.panels import hint
-from tengen.web.session import GameClock, GameSession, Phase
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.session import GameSession, Phase
+from tengen.web.settings import GameSettings, Mode, level_of_visits
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9
@@ -198,9 +200,86 @@ def test_resigning_settles_the_game() -> None:
     session = GameSession(GameSettings(size=9, human=WHITE))
     session.resign()
     assert session.result == "B+R" and session.status() == "Black wins by resignation"
-    with pytest.raises(IllegalMove):
-        session.play(3)
+    with pytest.raises(IllegalMove, match="ended"):
+        session.resign()
     assert not session.engine_to_move
+
+
+def test_in_a_finished_game_both_colors_can_be_tried_and_the_result_stays() -> None:
+    session = GameSession(GameSettings(size=9, human=BLACK))
+    session.click(40)
+    session.play(41)
+    session.resign()
+    session.step(-1)
+    assert session.may_click, "for the engine's color too"
+    session.click(50)
+    session.click(51)
+    assert session.result == "W+R" and b"RE[W+R]" in session.to_sgf() and not session.engine_to_move
+    assert session.phase is Phase.PLAYING and session.status() == "White to play"
+    assert session.take_back() and session.take_back() and len(session.tree) == 3, "what was tried is taken back"
+    session.step(9)
+    assert session.phase is Phase.OVER
+
+
+def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:
+    session = GameSession(GameSettings(size=9, human=BLACK))
+    for point in (40, 41, 42, 43):
+        session.play(point)
+    assert session.in_progress
+    session.analyze()
+    assert session.mode is Mode.ANALYZE and not session.in_progress
+    session.step(-2)
+    session.click(60)
+    session.click(61)
+    level = level_of_visits(3)
+    session.play_on(Mode.PLAY, WHITE, level)
+    assert session.engine_to_move and session.settings.level == level and session.names == ("Tengen", "You")
+    session.play(62)
+    assert session.may_click and [point for _, point in moves(session)] == [40, 41, 60, 61, 62]
+    session.seek(1)
+    session.play_on(Mode.WATCH, BLACK, level)
+    assert session.engine_to_move and not session.may_click
+
+
+def test_a_record_is_played_on_and_its_result_stays_until_the_new_one() -> None:
+    session, _ = GameSession.from_record(BRANCHED)
+    session.seek(3)
+    assert session.phase is Phase.OVER
+    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    assert session.phase is Phase.PLAYING and session.may_click and b"RE[W+R]" in session.to_sgf()
+    assert session.names == ("Tengen", "You") and session.in_progress
+    session.click(0)
+    assert session.engine_to_move and session.result == "W+R"
+    session.resign(BLACK)
+    session.play_on(Mode.PLAY, BLACK, level_of_visits(1))
+    session.resign()
+    assert session.result == "W+R" and session.names == ("Anna", "Bo")
+    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    session.resign()
+    assert b"RE[B+R]" in session.to_sgf()
+
+
+def test_no_game_goes_on_after_its_last_pass() -> None:
+    session = played_out()
+    session.begin_count([])
+    session.agree()
+    with pytest.raises(IllegalMove, match="go back"):
+        session.play_on(Mode.PLAY, BLACK, level_of_visits(1))
+    assert session.result and session.mode is Mode.ANALYZE
+
+
+def test_undo_on_a_record_goes_back_and_removes_nothing() -> None:
+    session, _ = GameSession.from_record(BRANCHED)
+    before = session.to_sgf()
+    session.seek(99)
+    for _ in range(3):
+        assert session.take_back()
+    assert session.place == 0 and not session.take_back() and session.to_sgf() == before
+    session.seek(99)
+    assert session.phase is Phase.OVER, "the result stays too"
+    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    session.take_back()
+    assert session.to_sgf() == before
 
 
 def test_take_back_takes_ones_own_resignation_back_before_any_move() -> None:
@@ -251,13 +330,31 @@ def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
     assert not session.tick(1000.0)
 
 
-def test_time_stands_still_while_looking_back() -> None:
-    session = GameSession(GameSettings(size=9, mode=Mode.ANALYZE, clock=TimeControl.absolute(60)))
-    session.play(40, 0.0)
+def test_a_persons_time_runs_while_looking_back_and_the_engines_does_not() -> None:
+    session = GameSession(GameSettings(size=9, human=BLACK, clock=TimeControl.absolute(60)))
+    session.tick(0.0)
+    session.click(40, 10.0)
     session.step(-1)
-    session.tick(10.0)
+    for now in (10.0, 500.0):
+        assert not session.tick(now)
+    assert session.clock is not None and session.clock.text(WHITE) == "1:00"
+    session.step(1)
     session.tick(500.0)
-    assert session.clock is not None and session.clock.text(BLACK) == "1:00"
+    session.play(41, 501.0)
+    session.seek(0)
+    assert not session.tick(501.0) and not session.tick(521.0) and session.clock.text(BLACK) == "0:30"
+    assert session.tick(560.0) and session.result == "W+T" and session.place == 2
+    assert session.take_back() and session.may_click and len(moves(session)) == 2, "the loss on time alone"
+    assert session.clock is None
+
+
+def test_clocks_are_written_into_the_record() -> None:
+    session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(60, 10, 3), human=BLACK))
+    session.tick(0.0)
+    session.click(40, 65.0)
+    assert all(text in session.to_sgf() for text in (b"TM[60]", b"OT[3x10 byo-yomi]", b"BL[10.0]", b"OB[3]"))
+    tree = read_tree(GameSession(GameSettings(size=9, clock=TimeControl.canadian(60, 300, 25))).to_sgf())
+    assert tree.root.text("OT") == "25/300 Canadian"
 
 
 def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
@@ -282,7 +379,7 @@ def test_handicap_gives_white_the_first_move() -> None:
     "wrong",
     [
         {"size": 1},
-        {"size": 20},
+        {"size": MAX_SIZE + 1},
         {"komi": 7.3},
         {"komi": float("nan")},
         {"komi": 1e9},
@@ -419,6 +516,67 @@ def test_games_of_the_shared_records_open(shared: Path) -> None:
         whole += not problems
         assert bool(problems) == (session.place < len(main))
     assert whole >= 28, "one of these games takes a ko back at once"
+
+
+def test_a_fox_record_with_stones_in_its_second_node_opens_with_them() -> None:
+    data = b"(;SZ[19]HA[2]KM[0]TM[60]TC[3]TT[30];AB[pd][dp];W[dd];B[pp])\n"
+    session, problems = GameSession.from_record(data)
+    assert problems == [] and session.view().stones.count("X") == 2 and session.game.to_play == WHITE
+    assert read_tree(session.to_sgf()).info.handicap == 2
+
+
+@pytest.mark.parametrize(("fixed", "stones", "told"), [(True, 5, 0), (False, 0, 1)])
+def test_handicap_stones_without_points_are_placed_or_left_out(fixed: bool, stones: int, told: int) -> None:
+    session, problems = GameSession.from_record(b"(;SZ[19]HA[5]KM[0];W[cc];B[jc])", fixed)
+    assert session.view().stones.count("X") == stones and len(problems) == told
+    assert (b"AB[" in session.to_sgf()) == fixed
+
+
+def test_a_collection_is_saved_whole() -> None:
+    games = [b"(;SZ[9];B[aa])", b"(;SZ[9];B[bb])", b"(;SZ[9];B[cc])"]
+    session, _ = GameSession.from_record(games[1])
+    session.others = games[:1], games[2:]
+    session.seek(1)
+    session.play(80)
+    first, chosen, last = session.collection()
+    assert [first, last] == [games[0], games[2]] and b"B[bb];W[ii]" in chosen
+
+
+def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
+    session, _ = GameSession.from_record(b"(;SZ[9]KM[7];B[ee];W[aa](;B[gg])(;B[cc]))\n")
+    before = session.to_sgf()
+    engine, line = FakeEngine(), session.line
+    for node in line:
+        session.add_analysis(node, engine.result(session.tree.position(node), 100))
+    best = engine.result(session.tree.position(line[1]), 100).candidates[1]
+    moves = tuple(
+        ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, best)
+        for number, (node, loss) in enumerate(zip(line[1:], (0.1, 7.0, 0.0), strict=True), 1)
+    )
+    session.review = GameReview(session.tree, "made", 100, tuple(line), moves)
+    written = read_tree(session.annotated())
+    assert session.to_sgf() == before
+    first, second = written.root.children[0], written.root.children[0].children[0]
+    assert "60.0%" in written.root.comment and second.text("BM") == "1"
+    assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
+    session.review = None
+    assert session.is_analyzed and b"60.0%" in session.annotated() and b"BM" not in session.annotated()
+
+
+def test_marks_of_a_record_are_drawn() -> None:
+    data = (
+        b"(;SZ[9]TR[aa]SQ[ba]CR[ca]MA[da]LB[ea:A][fa:<b>long text]LN[aa:ii]AR[ii:aa][xx:aa]DD[hh:ii];B[ee];W[cc]DD[])"
+    )
+    session, _ = GameSession.from_record(data)
+    view = session.view()
+    assert view.marks == ((0, "triangle"), (1, "square"), (2, "circle"), (3, "cross"))
+    assert view.labels == ((4, "A"), (5, "<b>long ")) and view.lines == ((0, 80, False), (80, 0, True))
+    assert view.dimmed == (70, 71, 79, 80) and view.next == 40
+    session.seek(1)
+    assert session.view().dimmed == view.dimmed and session.view().marks == ()
+    session.seek(2)
+    assert session.view().dimmed == () and session.view().next == -1
+    assert sorted(session.to_sgf().replace(b"\n", b"")) == sorted(data)
 
 
 def test_what_nobody_changed_is_saved_as_it_was() -> None:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 15.0
+PATIENCE = 60.0  # a busy machine may take as long
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -152,6 +152,20 @@ class Tab:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
+def finger(tab: Tab, way: Sequence[tuple[int, int]], rest: float = 0.0) -> None:
+    """Put a finger on the glass, let it rest, move it along the other places of its way, and lift it."""
+
+    def touch(kind: str, *points: tuple[int, int]) -> None:
+        event = {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
+        tab.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+
+    touch("touchStart", way[0])
+    time.sleep(rest)
+    for place in way[1:]:
+        touch("touchMove", place)
+    touch("touchEnd")
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:
@@ -160,12 +174,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(*command: str, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run a Python program with a free port as its last argument until it answers; yields it and its address."""
-    port = free_port()
+def server(*command: str, log: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run a Python program with a port, 0 for a free one, as its last argument; yields it and its address."""
+    port = port or free_port()
     # NiceGUI serves otherwise where it sees pytest's variables.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTHONPATH"] = str(ROOT / "src")
+    environment["XDG_DATA_HOME"] = str(log.parent / "data")  # where games are kept
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, *command, str(port)], stdout=out, stderr=subprocess.STDOUT, env=environment
@@ -176,7 +191,7 @@ def server(*command: str, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], 
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

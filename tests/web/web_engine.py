@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from tengen.engine import Candidate, Count, Limits, SearchResult, Style
+from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.game import Game
 
 
@@ -59,6 +60,9 @@ class FakeEngine:
     def count(self, game: Game) -> Count:
         dead = tuple(game.dead_by_playouts(32))
         return Count(game.score(dead), dead, game.ownership_by_playouts(32), game.owners(dead))
+
+    def raw(self, game: Game) -> Evaluation:
+        return UniformEvaluator().evaluate([game])
 
     def result(self, game: Game, visits: int) -> SearchResult:
         """What a search of `game` says: the script's move, and a winrate of 60% and 2.5 points for the side to move."""

@@ -6,6 +6,7 @@ from web_engine import FakeEngine
 
 from tengen.engine import SearchQueue, SearchResult
 from tengen.evaluators import UniformEvaluator
+from tengen.web.library import GameLibrary, games_folder
 from tengen.web.server import serve
 from tengen.web.settings import first_game
 
@@ -38,4 +39,6 @@ class FakeEngines:
 
 if __name__ == "__main__":
     *token, port = sys.argv[1:]
-    serve(FakeEngines(), first_game(9, 100), "127.0.0.1", int(port), min_seconds=0.05, token="".join(token))
+    library = GameLibrary(games_folder())
+    settings = first_game(9, 100)
+    serve(FakeEngines(), settings, "127.0.0.1", int(port), min_seconds=0.05, token="".join(token), library=library)

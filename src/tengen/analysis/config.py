@@ -80,6 +80,11 @@ class AnalysisSettings:
     hide_history: bool | None = None
     front: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def human_profile(self) -> str:
+        """The profile of a human-style network, such as `rank_5k`; empty for none."""
+        return str(self.front.get("humanSLProfile", ""))
+
     @classmethod
     def default(cls) -> AnalysisSettings:
         """Settings without a configuration file, as KataGo's example file has them where Tengen has such a setting."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tengen.analysis.config import AnalysisSettings
-from tengen.coords import from_gtp, to_gtp
+from tengen.coords import MAX_SIZE, MIN_SIZE, from_gtp, to_gtp
 from tengen.engine.positions import from_stones, resumed, without_history
 from tengen.engine.search import MoveRestriction
 from tengen.errors import IllegalMove, NetworkError, RecipeError, TengenError
@@ -140,13 +140,10 @@ def read_query(fields: Fields, settings: AnalysisSettings, evaluator: Evaluator)
 
 
 def _board_size(fields: Fields) -> int:
-    sizes = [_integer(fields, name, 2, 25) for name in ("boardXSize", "boardYSize")]
+    sizes = [_integer(fields, name, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize")]
     if sizes[0] != sizes[1]:
         raise QueryError("boardYSize", f"square boards alone can be analyzed, not {sizes[0]}x{sizes[1]}")
-    try:
-        return Game(sizes[0]).size
-    except RecipeError as error:
-        raise QueryError("boardXSize", str(error)) from error
+    return sizes[0]
 
 
 def _rules(fields: Fields) -> Rules:

@@ -10,20 +10,32 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.analysis.query import Query, Turn
-from tengen.coords import to_gtp
+from tengen.coords import from_gtp, to_gtp
 from tengen.engine.positions import root_symmetries
 from tengen.engine.result import Candidate, SearchResult
 from tengen.engine.search import TreeSearch
+from tengen.evaluators.raw import RawOutput
 from tengen.evaluators.symmetric import SYMMETRIES, transform
-from tengen.game import BLACK, Game
+from tengen.game import BLACK, WHITE, Game
 
 Fields = dict[str, Any]
 UNKNOWN = -1.0
 """What KataGo reports for an output that its network does not have."""
 
 
-def report(query: Query, turn: Turn, result: SearchResult, search: TreeSearch, *, during: bool) -> Fields:
-    """The report of a search that has a visit: `during` it, or its last one. `search` still has its tree."""
+def report(
+    query: Query,
+    turn: Turn,
+    result: SearchResult,
+    search: TreeSearch,
+    *,
+    during: bool,
+    human: RawOutput | None = None,
+) -> Fields:
+    """The report of a search that has a visit: `during` it, or its last one. `search` still has its tree.
+
+    `human` is what a human-style network says of the position.
+    """
     view = _View(query, turn.game)
     includes = query.includes
     fields = {
@@ -41,6 +53,8 @@ def report(query: Query, turn: Turn, result: SearchResult, search: TreeSearch, *
         fields["ownershipStdev"] = _rounded_board(below[1])
     if includes.policy and result.raw is not None:
         fields["policy"] = _policy(turn.game, result.raw.policy)
+    if human is not None:
+        _add_human(view, fields, human, turn.game.size, policy=includes.policy)
     return fields
 
 
@@ -55,6 +69,8 @@ class _View:
     def __init__(self, query: Query, game: Game) -> None:
         color = {"BLACK": BLACK, "WHITE": 1 - BLACK}.get(query.settings.perspective, game.to_play)
         self.sign = 1 if color == game.to_play else -1
+        self.white = 1 if color == WHITE else -1
+        """The sign of what holds for White."""
 
     def rate(self, winrate: float) -> float:
         return _rounded(winrate if self.sign > 0 else 1 - winrate)
@@ -170,6 +186,22 @@ def _root_info(view: _View, game: Game, result: SearchResult) -> Fields:
             "rawVarTimeLeft": _rounded(UNKNOWN if raw.time_left is None else raw.time_left),
         }
     return info
+
+
+def _add_human(view: _View, fields: Fields, human: RawOutput, size: int, *, policy: bool) -> None:
+    """The fields of a human-style network."""
+    chances = [*np.nan_to_num(human.policy, nan=-1.0).ravel().tolist(), human.policy_pass]
+    for info in fields["moveInfos"]:
+        info["humanPrior"] = _rounded(max(0.0, chances[from_gtp(info["move"], size)]))
+    fields["rootInfo"] |= {
+        "humanWinrate": _rounded(0.5 + 0.5 * view.white * (human.white_win - human.white_loss)),
+        "humanScoreMean": _rounded(view.white * human.white_score),
+        "humanScoreStdev": _rounded(max(0.0, human.white_score_square - human.white_score**2) ** 0.5),
+        "humanStWrError": _rounded(human.value_error / 2),
+        "humanStScoreError": _rounded(human.score_error),
+    }
+    if policy:
+        fields["humanPolicy"] = [_rounded(chance) for chance in chances]
 
 
 def _policy(game: Game, policy: NDArray[np.float32]) -> list[float]:

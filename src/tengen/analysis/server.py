@@ -14,18 +14,20 @@ from typing import Any
 
 import tengen
 from tengen.analysis.config import AnalysisSettings, read_config, read_overrides
-from tengen.analysis.query import Query, QueryError, Turn, read_query
+from tengen.analysis.query import Query, QueryError, Turn, Warned, read_query
 from tengen.analysis.report import no_results, report
 from tengen.disk import json_text
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.queue import SearchQueue, SearchTask
 from tengen.engine.result import SearchResult
-from tengen.errors import TengenError
+from tengen.errors import NetworkError, TengenError
 from tengen.evaluators.cached import CachedEvaluator
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator
+from tengen.evaluators.human import HumanNetwork
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.raw import RawOutput
 from tengen.gtp.server import read_params
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
@@ -46,6 +48,7 @@ class Options:
     """The options of `tengen analysis`; its help explains each."""
 
     net: str = "default"
+    human_net: str | None = None
     configs: tuple[Path, ...] = ()
     overrides: tuple[str, ...] = ()
     at_once: int | None = None
@@ -83,6 +86,7 @@ def run(options: Options) -> None:
         batch=options.batch,
         seed=options.seed,
         model=_model(options, evaluator.name),
+        human=HumanNetwork(options.human_net, options.device, options.threads) if options.human_net else None,
     )
     try:
         print(READY, file=sys.stderr, flush=True)
@@ -122,13 +126,15 @@ class _Request:
     query: Query
     turn: Turn
     task: SearchTask | None = field(default=None)
+    human: RawOutput | None = None
 
 
 class AnalysisServer:
     """Answers lines of JSON with lines of JSON. `write` gets each answer with its line end, from any thread.
 
     `cache` is the number of evaluations that are kept for each network; 0 keeps none. `batch` positions of each search
-    are evaluated at once. `model` has fields of the network for `query_models`.
+    are evaluated at once. `model` has fields of the network for `query_models`. `human` is asked about the positions of
+    queries with the setting humanSLProfile.
     """
 
     def __init__(
@@ -141,6 +147,7 @@ class AnalysisServer:
         batch: int = 8,
         seed: int = 0,
         model: Fields | None = None,
+        human: HumanNetwork | None = None,
     ) -> None:
         self.settings = settings
         self._model = {
@@ -152,6 +159,7 @@ class AnalysisServer:
             "version": 0,
             **(model or {}),
         }
+        self._human = human
         self._write = write
         self._caches: list[CachedEvaluator] = []
         self._evaluator = evaluator.wrapped(lambda inner: self._cached(inner, cache)) if cache else evaluator
@@ -208,6 +216,10 @@ class AnalysisServer:
                     fields |= {"version": PROTOCOL, "git_hash": f"tengen-{tengen.__version__}"}
                 case "query_models":
                     fields["models"] = [self._model]
+                    if self._human is not None:
+                        named = {"name": self._human.name, "internalName": self._human.name, "maxBatchSize": 1}
+                        about = {**named, "usesHumanSLProfile": True, "version": self._human.version}
+                        fields["models"].append({**self._model, **about})
                 case "clear_cache":
                     for cache in self._caches:
                         cache.clear()
@@ -244,6 +256,7 @@ class AnalysisServer:
     def _search(self, fields: Fields) -> None:
         try:
             query, warnings = read_query(fields, self.settings, self._evaluator)
+            warnings += self._unused_profile(query, fields)
         except QueryError as error:
             self._send_error(fields["id"], error)
             return
@@ -264,6 +277,25 @@ class AnalysisServer:
                 except (TengenError, ValueError) as error:
                     self._answer(request, _failure(request, error))
 
+    def _unused_profile(self, query: Query, fields: Fields) -> list[Warned]:
+        """Load the network of the query's profile, or warn where there is none. Raises QueryError for its name."""
+        profile = query.settings.human_profile
+        if self._human is not None and profile:
+            try:
+                self._human.evaluator(profile)
+            except NetworkError as error:
+                raise QueryError("overrideSettings", f"humanSLProfile: {error}") from error
+        elif profile and "humanSLProfile" in fields.get("overrideSettings", ()):
+            return [("overrideSettings", "humanSLProfile has no effect without -human-model")]
+        return []
+
+    def _report(self, request: _Request, result: SearchResult, *, during: bool) -> Fields:
+        query, turn = request.query, request.turn
+        assert request.task is not None
+        if request.human is None and self._human is not None and (profile := query.settings.human_profile):
+            (request.human,) = self._human.outputs(turn.game, profile)
+        return report(query, turn, result, request.task.search, during=during, human=request.human)
+
     def _start(self, request: _Request) -> SearchTask:
         """Begin a search. The caller holds the lock, for which its callbacks wait: by then the request has the task."""
         query, turn = request.query, request.turn
@@ -274,7 +306,7 @@ class AnalysisServer:
         def on_progress(result: SearchResult) -> None:
             with self._lock:
                 if request in self._open and request.task is not None and result.visits:
-                    self._send(report(query, turn, result, request.task.search, during=True))
+                    self._send(self._report(request, result, during=True))
 
         def on_end(task: SearchTask) -> None:
             with self._lock:
@@ -304,7 +336,7 @@ class AnalysisServer:
             result = task.poll()
             if result is None:
                 return no_results(request.query, request.turn)
-            return report(request.query, request.turn, result, task.search, during=False)
+            return self._report(request, result, during=False)
         except Exception as error:
             if not isinstance(error, TengenError):
                 logger.exception("the search of query %s, turn %d, failed", request.query.id, request.turn.number)

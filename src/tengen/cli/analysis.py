@@ -37,7 +37,12 @@ def command(
     ] = False,
     human_net: Annotated[
         str | None,
-        typer.Option("--human-model", "-human-model", help="Not used: a second network that imitates human players."),
+        typer.Option(
+            "--human-net",
+            "--human-model",
+            "-human-model",
+            help="A human-style network beside the first one, for queries with the setting humanSLProfile.",
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A search setting of Tengen, NAME=VALUE; may be repeated.")
@@ -53,11 +58,10 @@ def command(
     analysis` can run this command, or `tengen-katago analysis` with the arguments that they give to KataGo."""
     from tengen.analysis.server import Options, run
 
-    if human_net is not None:
-        typer.echo(f"note: -human-model {human_net} is not used", err=True)
     run(
         Options(
             net=net,
+            human_net=human_net,
             configs=tuple(config or ()),
             overrides=tuple(override or ()),
             at_once=threads_at_once,

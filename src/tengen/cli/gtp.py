@@ -39,6 +39,10 @@ def command(
         float | None,
         typer.Option(min=0.01, help="Play weaker: moves drawn from the policy at this temperature."),
     ] = None,
+    level: Annotated[
+        int | None,
+        typer.Option(min=1, help="Play like this opponent of the ladder of levels, 1 being a beginner; sets visits."),
+    ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[
         int, typer.Option(min=0, max=1024, help="Threads of the network or the playouts; 0 for all cores.")
@@ -52,6 +56,10 @@ def command(
             help="Random seed. Games repeat exactly without time limits; with --net none also use --threads 1.",
         ),
     ] = 0,
+    human_net: Annotated[
+        str | None,
+        typer.Option(help="A human-style network for kata-raw-human-nn, beside the one that plays."),
+    ] = None,
     name: Annotated[
         str, typer.Option(help="Answer to the command name. Some front ends use KataGo's commands for KataGo alone.")
     ] = "Tengen",
@@ -66,6 +74,7 @@ def command(
             version=__version__,
             name=name,
             net=net,
+            human_net=human_net,
             playouts=playouts,
             preset=preset,
             params=tuple(set_ or ()),
@@ -78,6 +87,7 @@ def command(
             resign=resign,
             temperature=temperature,
             weaken=weaken,
+            level=level,
             device=device,
             threads=threads,
             batch=batch,

@@ -90,6 +90,8 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])
+    if known.human_model:
+        options += ["--human-net", known.human_model]
     return [*options, *rest]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from tengen.coords import MAX_SIZE, MIN_SIZE
 
 if TYPE_CHECKING:
     from tengen.match.settings import MatchSettings
@@ -19,6 +21,7 @@ _PLAYER = (
     'random, or "gtp:COMMAND LINE"; LIMIT is visits (400; playouts 1000), seconds a move (2s) or a clock (10m+5x30s). '
     "Or one YAML file"
 )
+_BATCH = 64  # games at once of players that do not search
 
 
 def command(
@@ -36,7 +39,7 @@ def command(
     back: Annotated[
         int | None, typer.Option(help="ladder: each player meets this number of players before it [1]")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="board size, 2 to 19 [19]")] = None,
+    size: Annotated[int | None, typer.Option(help=f"board size, {MIN_SIZE} to {MAX_SIZE} [19]")] = None,
     komi: Annotated[float | None, typer.Option(help="points for White [7.5]")] = None,
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[
@@ -65,7 +68,15 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help=r"games at the same time \[by the number of cores]")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help=r"processes that play a game each \[by the number of cores; without searches one with 64 games]"
+        ),
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="play on a Ray cluster: HOST:PORT, auto (the one of this machine)")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")
     ] = None,
@@ -92,13 +103,13 @@ def command(
         "defaults": {"visits": visits, "seconds": seconds, "time": time, "move_seconds": move_seconds},
     }
     match, name = _read(players, _given(given), settings or [])
-    _play(match, out or Path("matches") / name, workers, quiet)
+    _play(match, out or Path("matches") / name, workers, cluster, quiet)
 
 
-def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) -> None:
+def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str, quiet: bool) -> None:
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
-    from tengen.match.runner import InWorkers, games_at_once, play_match
+    from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match
     from tengen.match.summary import report
     from tengen.ratings.duplicate_games import duplicate_games
     from tengen.ratings.pool import Pool, match_games
@@ -106,11 +117,21 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, quiet: bool) 
     from tengen.runs.interruption import sigterm_interrupts
 
     at_once = games_at_once(match, workers)
-    if workers is not None and at_once < workers:
+    if workers is not None and at_once < workers and not cluster:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
     try:
-        with sigterm_interrupts(), nullcontext() if quiet else Display(match) as display:
-            figures = play_match(match, folder, InWorkers(workers), display)
+        with ExitStack() as stack:
+            execution: InWorkers | InBatch | InCluster = InWorkers(workers)
+            if cluster:
+                from tengen.cluster import Cluster, Place
+
+                place = Place(cpus=match.threads, workers=workers or 0)
+                execution = InCluster(stack.enter_context(Cluster(cluster, place)))
+            elif workers is None and match.without_search:
+                execution = InBatch(_BATCH)
+            stack.enter_context(sigterm_interrupts())
+            display = None if quiet else stack.enter_context(Display(match))
+            figures = play_match(match, folder, execution, display)
     except KeyboardInterrupt:
         where = f"the games are in {folder}, and the same command goes on with the rest"
         print(f"stopped; {where}" if folder.exists() else "stopped before the first game", file=sys.stderr)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.machine import Device
 
 DEFAULT_PORT = 8765
@@ -13,9 +15,10 @@ PORTS_TRIED = 20
 
 
 def command(
+    record: Annotated[Path | None, typer.Argument(help="SGF file to open.", show_default=False)] = None,
     net: Annotated[str, typer.Option(help="Network: a name, a file, or none for random playouts.")] = "default",
     visits: Annotated[int, typer.Option(min=1, max=1_000_000, help="Visits a move in the first game.")] = 100,
-    size: Annotated[int, typer.Option(help="Board size of the first game, 2 to 19.")] = 19,
+    size: Annotated[int, typer.Option(help=f"Board size of the first game, {MIN_SIZE} to {MAX_SIZE}.")] = 19,
     host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 allows other computers.")] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
@@ -26,10 +29,12 @@ def command(
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
     from tengen.web.engine import Engines
     from tengen.web.guard import new_token
+    from tengen.web.library import GameLibrary, games_folder
     from tengen.web.server import address, free_port, serve
     from tengen.web.settings import first_game
 
     settings = first_game(size, visits)
+    data = b"" if record is None else _record(record)
     engines = Engines(net, device)
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
@@ -38,4 +43,18 @@ def command(
     print(f"Tengen runs at {address(host, chosen, token)} (Ctrl-C stops it)", flush=True)
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
-    serve(engines, settings, host, chosen, open_browser, token=token)
+    library = GameLibrary(games_folder())
+    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data)
+
+
+def _record(path: Path) -> bytes:
+    """The bytes of a record. Raises SgfError where the page could not open it."""
+    from tengen.errors import SgfError
+    from tengen.sgf import read_tree
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SgfError(f"{path}: {error.strerror or error}") from error
+    read_tree(data)
+    return data

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path, PurePath
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -21,12 +24,16 @@ from tengen.engine.queue import SearchQueue
 from tengen.engine.result import SearchResult
 from tengen.errors import SgfError, TengenError, unknown_name
 from tengen.evaluators import load_evaluator
+from tengen.evaluators.network_file import PortableNetwork
 from tengen.machine import Device
 from tengen.review.annotate import annotate, cost_text
 from tengen.review.game import GameReview, Summary, keep_analysis, positions_of, review
 from tengen.review.report import write_json, write_review
 from tengen.runs.progress import new_bar
 from tengen.sgf.tree import GameNode, read_tree, write_tree
+
+Review: TypeAlias = tuple[dict[str, bytes], Table] | str
+"""The files of a review by their form and a table of it, or what is wrong with the game."""
 
 FORMATS = ("sgf", "html", "json")
 _SUFFIX = "-review"
@@ -43,6 +50,10 @@ def command(
     at_once: Annotated[int, typer.Option(min=1, help="positions searched side by side")] = 16,
     threads: Annotated[int, typer.Option(min=0, help="threads; 0 for all cores")] = 0,
     device: Annotated[Device, typer.Option(help="device that runs the network; auto: the fastest")] = "auto",
+    cluster: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="review on a Ray cluster, a game a worker: HOST:PORT, auto, local"),
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="review again what the folder has")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar and no tables")] = False,
 ) -> None:
@@ -56,35 +67,51 @@ def command(
     for name in wanted:
         if name not in FORMATS:
             raise TengenError(unknown_name("format", name, FORMATS))
-    find_file(net)
+    network = PortableNetwork.of(net, find_file(net)) if cluster else PortableNetwork(net)
+    reviews = _Reviews(network, visits, wanted, at_once, threads, device)
     sources, failed, done = Sources(paths), 0, 0
-    evaluator = load_evaluator(net, device, threads=threads)
-    out.mkdir(parents=True, exist_ok=True)
-    bar = new_bar(not quiet and sys.stderr.isatty())
-    with report_interruption(out), SearchQueue(evaluator, at_once=at_once) as queue, bar:
-        for name, text in _games(sources):
-            files = {form: out / f"{name}{_SUFFIX}.{form}" for form in wanted}
-            if not force and all(path.exists() for path in files.values()):
-                print(f"{name}: reviewed already")
-                continue
-            task = bar.add_task(name, total=None)
-            try:
-                if isinstance(text, str):
-                    raise SgfError(text)
-                found = _review(text, queue, visits, bar, task)
-            except TengenError as error:
+    with report_interruption(out), new_bar(not quiet and sys.stderr.isatty()) as bar, ExitStack() as stack:
+        found: Iterator[tuple[str, Review]]
+        if cluster:
+            from tengen.cluster import Cluster, Place
+
+            joined = stack.enter_context(Cluster(cluster, Place(cpus=threads or 1)))
+            games = _missing(sources, out, wanted, force)
+            found = ((item[0], result) for items, result in joined.run(reviews, games) for item in items)
+        else:
+            stack.callback(reviews.close)
+            reviews.open()
+            reviews.bar = bar
+            found = ((name, reviews.review(name, text)) for name, text in _missing(sources, out, wanted, force))
+        out.mkdir(parents=True, exist_ok=True)
+        for name, result in found:
+            if isinstance(result, str):
                 failed += 1
-                print(f"{name}: {error}", file=sys.stderr)
+                print(f"{name}: {result}", file=sys.stderr)
                 continue
-            finally:
-                bar.remove_task(task)
-            _write(found, files)
+            files, table = result
+            for form, data in files.items():
+                with write_whole(_path(out, name, form)) as new:
+                    new.write_bytes(data)
             done += 1
             if not quiet:
-                _print(name, found)
-            print(f"{name}: {', '.join(str(path) for path in files.values())}")
+                Console().print(table)
+            print(f"{name}: {', '.join(str(_path(out, name, form)) for form in files)}")
     if failed:
         raise SgfError(f"{failed} of {failed + done} games could not be reviewed")
+
+
+def _path(out: Path, name: str, form: str) -> Path:
+    return out / f"{name}{_SUFFIX}.{form}"
+
+
+def _missing(sources: Sources, out: Path, wanted: Sequence[str], force: bool) -> Iterator[tuple[str, bytes | str]]:
+    """The games that `out` has no review of."""
+    for name, text in _games(sources):
+        if not force and all(_path(out, name, form).exists() for form in wanted):
+            print(f"{name}: reviewed already")
+        else:
+            yield name, text
 
 
 def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
@@ -100,18 +127,69 @@ def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
         yield name, f"{tree.reason} ({tree.detail})" if isinstance(tree, SourceProblem) else tree.data
 
 
-def _review(text: bytes, queue: SearchQueue, visits: int, bar: Progress, task: TaskID) -> GameReview:
-    tree = read_tree(text)
-    positions = positions_of(tree)
-    bar.update(task, total=len(positions))
+class _Reviews:
+    """Reviews games by an engine that opens with the first: the `Work` of reviews on a cluster."""
 
-    def keep(node: GameNode, result: SearchResult) -> None:
-        keep_analysis(node, result)
-        bar.advance(task)
+    def __init__(
+        self, net: PortableNetwork, visits: int, forms: Sequence[str], at_once: int, threads: int, device: Device
+    ) -> None:
+        self.bar: Progress | None = None
+        self._net, self._visits, self._forms = net, visits, forms
+        self._at_once, self._threads, self._device = at_once, threads, device
+        self._opened = ExitStack()
+        self._queue: SearchQueue | None = None
 
-    found = review(tree, positions, queue, visits, keep)
-    assert found is not None
-    return found
+    def do(
+        self, items: Iterator[tuple[str, bytes | str]], stop: threading.Event
+    ) -> Iterator[tuple[list[tuple[str, bytes | str]], Review]]:
+        self.open()
+        for name, text in items:
+            if stop.is_set():
+                return
+            yield [(name, text)], self.review(name, text)
+
+    def review(self, name: str, text: bytes | str) -> Review:
+        task = None if self.bar is None else self.bar.add_task(name, total=None)
+        try:
+            if isinstance(text, str):
+                raise SgfError(text)
+            found = self._search(text, task)
+        except TengenError as error:
+            return str(error)
+        finally:
+            if self.bar is not None and task is not None:
+                self.bar.remove_task(task)
+        with TemporaryDirectory() as folder:
+            files = {form: Path(folder) / f"{name}{_SUFFIX}.{form}" for form in self._forms}
+            _write(found, files)
+            return {form: path.read_bytes() for form, path in files.items()}, _table(name, found)
+
+    def close(self) -> None:
+        self._opened.close()
+        self._queue = None
+
+    def open(self) -> None:
+        """Open the engine. Raises NetworkError where network or device do not exist."""
+        if self._queue is None:
+            folder = self._opened.enter_context(TemporaryDirectory(prefix="tengen-"))
+            evaluator = load_evaluator(self._net.unpack(Path(folder)), self._device, threads=self._threads)
+            self._queue = self._opened.enter_context(SearchQueue(evaluator, at_once=self._at_once))
+
+    def _search(self, text: bytes, task: TaskID | None) -> GameReview:
+        assert self._queue is not None
+        tree = read_tree(text)
+        positions = positions_of(tree)
+        if self.bar is not None and task is not None:
+            self.bar.update(task, total=len(positions))
+
+        def keep(node: GameNode, result: SearchResult) -> None:
+            keep_analysis(node, result)
+            if self.bar is not None and task is not None:
+                self.bar.advance(task)
+
+        found = review(tree, positions, self._queue, self._visits, keep)
+        assert found is not None
+        return found
 
 
 def _write(found: GameReview, files: dict[str, Path]) -> None:
@@ -121,11 +199,10 @@ def _write(found: GameReview, files: dict[str, Path]) -> None:
         write_json(files["json"], found)
     if "sgf" in files:  # last: it changes the tree
         annotate(found)
-        with write_whole(files["sgf"]) as path:
-            path.write_bytes(write_tree(found.tree))
+        files["sgf"].write_bytes(write_tree(found.tree))
 
 
-def _print(name: str, found: GameReview) -> None:
+def _table(name: str, found: GameReview) -> Table:
     info = found.tree.info
     table = Table(title=f"{name}: {len(found.moves)} moves", title_justify="left")
     for heading in ("player", "mean loss", "top five", "engine's choice", "bad moves", "worst moves"):
@@ -137,4 +214,4 @@ def _print(name: str, found: GameReview) -> None:
         worst = [f"{move.number} ({cost_text(move)})" for move in found.mistakes(color, 3)]
         shares = [f"{share:.0%}" for share in (summary.top5, summary.best)]
         table.add_row(player, summary.loss_text, *shares, str(summary.bad), ", ".join(worst) or "-")
-    Console().print(table)
+    return table

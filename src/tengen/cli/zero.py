@@ -1,6 +1,6 @@
 """`tengen zero`: train a network by self-play, from random weights or from a trained network."""
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,23 +24,34 @@ def command(
     role: Annotated[
         Role, typer.Option(help="lead the run, or join it from another process: generate games, or rate networks")
     ] = "lead",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="play the games on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
+        ),
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress display")] = False,
 ) -> None:
     """Train a network by self-play. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is no recipe of self-play but of kind {kind}: tengen train {recipe}")
+    if kind == "policy-gradient" and cluster:
+        raise RecipeError(f"policy-gradient runs play in one process: {recipe} runs without --cluster")
     if kind == "policy-gradient" and role != "lead":
         raise RecipeError(f"policy-gradient runs take no helpers: {recipe} runs in one process, without --role {role}")
     if kind == "selfplay":
-        path = _zero(recipe, settings or [], out, role, quiet)
+        if cluster and role != "lead":
+            raise RecipeError(f"--cluster is for the process that leads a run: leave out --role {role}")
+        path = _zero(recipe, settings or [], out, role, cluster, quiet)
     else:
         path = _policy_gradient(recipe, settings or [], out, quiet)
     if path is not None:
         Console(stderr=True).print(f"network: {path}\nreport: {path.parent.parent / 'report.html'}", soft_wrap=True)
 
 
-def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet: bool) -> Path | None:
+def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, cluster: str, quiet: bool) -> Path | None:
     from tengen.recipes.loader import network_fields
     from tengen.runs.interruption import ShutdownFlag
     from tengen.selfplay.config import SelfPlayConfig
@@ -51,9 +62,17 @@ def _zero(recipe: str, settings: list[str], out: Path | None, role: Role, quiet:
     network_fields(config.network)
     folder = out if out is not None else Path("runs") / config.name
     shown = nullcontext(Observer()) if quiet else TerminalObserver.of(config, folder)
-    with report_interruption(folder), ShutdownFlag() as stop, shown as observer:
+    with ExitStack() as stack:
+        joined = None
+        if cluster:
+            from tengen.cluster import Cluster
+            from tengen.selfplay.cluster import place_of
+
+            joined = stack.enter_context(Cluster(cluster, place_of(config)))  # before the flag: Ray has signal handlers
+        stack.enter_context(report_interruption(folder))
+        stop, observer = stack.enter_context(ShutdownFlag()), stack.enter_context(shown)
         if role == "lead":
-            return SelfPlayRun(config, folder, observer, stop).go()
+            return SelfPlayRun(config, folder, observer, stop, joined).go()
         (help_generate if role == "generate" else help_rate)(config, folder, observer, stop)
     return None
 

@@ -39,7 +39,7 @@ class GameRecord:
     """
 
     size: int
-    """Board size, 2 to 19."""
+    """Board size, 2 to `coords.MAX_SIZE`."""
     moves: npt.NDArray[np.uint16]
     """[n]: the point of each move, with bit 15 (`WHITE_BIT`) set for White. See `pack_moves`, `points`, `colors`."""
     rules: str = "chinese"

@@ -14,6 +14,7 @@ import numpy as np
 
 from tengen.engine.count import Counter, Way
 from tengen.engine.limits import Budget, Limits
+from tengen.engine.mistakes import weaker_move
 from tengen.engine.params import SearchParams, playout_params
 from tengen.engine.passing import choose_move
 from tengen.engine.positions import resumed
@@ -276,12 +277,11 @@ class Engine:
     def _draw(self, result: SearchResult) -> int:
         """The best move of the search, or one drawn at random where the style says so."""
         game, style = self._position(), self.style
-        if style.policy_temperature is not None and result.candidates:
-            priors = np.array([c.prior for c in result.candidates]) + 1e-12
-            # The network's own probabilities, which the search may have flattened.
-            logits = np.log(priors) * self.params.policy_temperature / style.policy_temperature
-            weights = np.exp(logits - logits.max())
-            return result.candidates[self._random.choice(len(weights), p=weights / weights.sum())].point
+        if style.weakens and result.candidates:
+            policy = np.zeros(game.size**2 + 1)
+            for c in result.candidates:  # the network's own probabilities, which the search may have flattened
+                policy[c.point] = c.prior**self.params.policy_temperature
+            return weaker_move(game, policy, style, self.evaluator, self._random)
         if temperature := style.temperature_at(len(game.moves), game.size):
             drawn = self._search.choose(temperature)
             return result.move if drawn is None else drawn

@@ -133,7 +133,7 @@ class SearchParamFields(BaseModel):
     root_fpu: Annotated[Literal["reduction", "network", "absolute"], Field(description="fpu at the root")] = "reduction"
     root_fpu_reduction: Annotated[float, Field(ge=0, le=1e9, description="fpu_reduction at the root")] = 0.1
     root_fpu_value: Annotated[float, Field(ge=-1, le=10, description="fpu_value at the root")] = 0.0
-    gumbel_moves: Annotated[int, Field(ge=1, le=362, description="gumbel: moves that the root considers")] = 16
+    gumbel_moves: Annotated[int, Field(ge=1, le=626, description="gumbel: moves that the root considers")] = 16
     gumbel_scale: Annotated[
         float, Field(ge=0, le=10, description="gumbel: scale of the draws; 0 plays without chance")
     ] = 1.0

@@ -86,11 +86,11 @@ class _Ending:
     def move(self) -> int:
         if self.cleanup and (captures := [p for p in self.moves if self._attacks_dead(p)]):
             return captures[0]
-        useful = [p for p in self.moves if self._is_useful(p)]
         if self._opponent_passed() and self.margin > 0 and (self.best == self.pass_ or self.margin > self._at_risk()):
             return self.pass_
-        if self.best != self.pass_ and (self.best in useful or self._is_promising()):
+        if self.best != self.pass_ and (self._is_useful(self.best) or self._is_promising()):
             return self.best
+        useful = [p for p in self.moves if self._is_useful(p)]
         if not useful:
             return self.pass_
         return useful[0] if self.best == self.pass_ or self._opponent_passed() else self.best

@@ -21,7 +21,10 @@ class Style:
     smoothly instead, from the first to the second, by half in so many moves on 19x19 and in proportion to the board's
     edge on others (KataGo's chosenMoveTemperatureEarly, chosenMoveTemperature, chosenMoveTemperatureHalflife).
     `policy_temperature` draws every move from the raw policy at this
-    temperature instead: 1 plays like the games that the network was trained on, higher values play more randomly. The
+    temperature instead: 1 plays like the games that the network was trained on, higher values play more randomly.
+    `mean_loss` gives points away: each move aims at a loss drawn from the exponential distribution with this mean, in
+    points, and is drawn by the policy among the moves that lose about as much (`engine.mistakes`). Both choose among
+    moves with at least `policy_floor` times the probability of the best one, never an own eye. The
     engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own moves.
     """
 
@@ -30,6 +33,8 @@ class Style:
     late_temperature: float = 0.0
     halflife: float | None = None
     policy_temperature: float | None = None
+    mean_loss: float | None = None
+    policy_floor: float = 0.01
     resign: bool = True
     resign_threshold: float = 0.04
     resign_moves: int = 4
@@ -44,6 +49,14 @@ class Style:
         self._check("resign_moves", self.resign_moves, 1, 100)
         if self.policy_temperature is not None:
             self._check("policy_temperature", self.policy_temperature, 0.01, 100.0)
+        if self.mean_loss is not None:
+            self._check("mean_loss", self.mean_loss, 0.0, 100.0)
+        self._check("policy_floor", self.policy_floor, 0.0, 1.0)
+
+    @property
+    def weakens(self) -> bool:
+        """Whether moves are drawn from the policy or give points away, whatever the search found."""
+        return self.policy_temperature is not None or self.mean_loss is not None
 
     def temperature_at(self, move_number: int, size: int) -> float:
         """The temperature of a move, of which `move_number` were made before it; 0 is the best move."""

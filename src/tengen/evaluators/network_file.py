@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -125,6 +126,29 @@ def find_network(name_or_path: str | Path) -> Path:
     if is_foreign(path):
         return converted_network(find_embedded(path, "", "network"), profile)
     return find_embedded(text, SUFFIX, "network")
+
+
+@dataclass(frozen=True)
+class PortableNetwork:
+    """A network for another machine: its name where it comes with Tengen, or the content of its files by their names,
+    the int8 file after the network.
+    """
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, path: Path) -> "PortableNetwork":
+        """The network of this name, whose file here is `path`."""
+        paths = [] if path.parent == EMBEDDED else [path, int8_path(path)]
+        return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
+
+    def unpack(self, folder: Path) -> str:
+        """What loads the network; its files, if there are some, are written into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (folder / name).write_bytes(data)
+        return str(folder / next(iter(self.files))) if self.files else self.name
 
 
 def is_foreign(path: str | Path) -> bool:

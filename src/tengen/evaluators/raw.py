@@ -41,10 +41,13 @@ class RawOutput:
     policy_pass: float
     white_ownership: NDArray[np.float32]
 
-    def text(self) -> str:
-        """The lines of `kata-raw-nn`."""
+    def text(self, *, human: bool = False) -> str:
+        """The lines of `kata-raw-nn`, or those of `kata-raw-human-nn`."""
         lines = [f"symmetry {self.symmetry}"]
-        lines += [f"{name} {value:.{digits}f}" for name, value, digits in self._numbers()]
+        numbers = self._numbers()
+        if human:
+            numbers = [*numbers[:3], ("whiteScore", *numbers[4][1:]), ("whiteScoreSq", *numbers[5][1:]), *numbers[7:]]
+        lines += [f"{name} {value:.{digits}f}" for name, value, digits in numbers]
         lines.append("policy")
         lines += ["".join("    NAN " if np.isnan(x) else f"{x:8.6f} " for x in row) for row in self.policy]
         lines += [f"policyPass {self.policy_pass:8.6f} ", "whiteOwnership"]

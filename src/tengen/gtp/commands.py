@@ -99,6 +99,7 @@ COMMANDS: dict[str, Handler] = {
     "kata-set-params": params.set_params_by_json,
     "kata-get-models": network.get_models,
     "kata-raw-nn": network.raw_nn,
+    "kata-raw-human-nn": network.raw_human_nn,
     "clear_cache": params.clear_cache,
     "play": play.play,
     "genmove": play.genmove,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from tengen.engine.positions import with_turn
 from tengen.errors import GtpError
 from tengen.evaluators.evaluator import RAW_OPTIMISM
 from tengen.evaluators.raw import raw_outputs
 from tengen.evaluators.symmetric import SYMMETRIES
+from tengen.game import Game
 from tengen.gtp.parse import Arguments, is_color, parse_color
 from tengen.gtp.session import GtpSession
 
@@ -19,8 +21,13 @@ def get_models(session: GtpSession, args: Arguments) -> str:
     size, engine = session.game.size, session.engine
     if not engine.params_on(size).asks_network:
         return "[]"
-    name = engine.name_on(size)
-    return json.dumps([{"name": name, "internalName": name, "usesHumanSLProfile": False, "usingFP16": "false"}])
+    names = [(engine.name_on(size), False)] + ([(session.human.name, True)] if session.human is not None else [])
+    return json.dumps(
+        [
+            {"name": name, "internalName": name, "usesHumanSLProfile": human, "usingFP16": "false"}
+            for name, human in names
+        ]
+    )
 
 
 def raw_nn(session: GtpSession, args: Arguments) -> str:
@@ -29,18 +36,37 @@ def raw_nn(session: GtpSession, args: Arguments) -> str:
     COLOR is the side to move, OPTIMISM (0..1) the share of the optimistic policy of networks that have one.
     """
     args.expect(1, 3)
-    words = list(args.words)
-    color = parse_color(words.pop(0)) if is_color(words[0]) else session.game.to_play
-    if not words or len(words) > 2:
+    game, symmetries, rest = _raw_arguments(session, args)
+    if len(rest) > 1:
         raise GtpError("syntax error: [COLOR] SYMMETRY [OPTIMISM] expected")
-    rest = Arguments(tuple(words))
-    symmetries = range(SYMMETRIES) if words[0].lower() == "all" else [rest.integer(0)]
-    optimism = rest.number(1) if len(rest) > 1 else RAW_OPTIMISM
-    if not 0 <= symmetries[0] < SYMMETRIES:
-        raise GtpError(f"no symmetry {symmetries[0]}: all or 0 to {SYMMETRIES - 1} expected")
+    optimism = Arguments(rest).number(0) if rest else RAW_OPTIMISM
     if not 0 <= optimism <= 1:
         raise GtpError(f"no optimism {optimism:g}: 0 to 1 expected")
     if not session.engine.params_on(session.game.size).asks_network:
         raise GtpError("there is no network: playouts evaluate")
-    game = with_turn(session.game, color)
     return "\n".join(raw.text() for raw in raw_outputs(session.engine.evaluator, game, symmetries, optimism))
+
+
+def raw_human_nn(session: GtpSession, args: Arguments) -> str:
+    """[COLOR] SYMMETRY: what the human-style network says of the position for the setting humanSLProfile."""
+    args.expect(1, 2)
+    game, symmetries, rest = _raw_arguments(session, args)
+    if rest:
+        raise GtpError("syntax error: [COLOR] SYMMETRY expected")
+    if session.human is None:
+        raise GtpError("Cannot run kata-raw-human-nn, -human-model was not provided")
+    if not (profile := session.front["humanSLProfile"]):
+        raise GtpError("Cannot run kata-raw-human-nn, humanSLProfile parameter was not set")
+    return "\n".join(raw.text(human=True) for raw in session.human.outputs(game, profile, symmetries))
+
+
+def _raw_arguments(session: GtpSession, args: Arguments) -> tuple[Game, Sequence[int], tuple[str, ...]]:
+    """The position with its turn, the symmetries, and further arguments of [COLOR] SYMMETRY ..."""
+    words = args.words
+    color, words = (parse_color(words[0]), words[1:]) if is_color(words[0]) else (session.game.to_play, words)
+    if not words:
+        raise GtpError("syntax error: [COLOR] SYMMETRY expected")
+    symmetries = range(SYMMETRIES) if words[0].lower() == "all" else [Arguments(words).integer(0)]
+    if not 0 <= symmetries[0] < SYMMETRIES:
+        raise GtpError(f"no symmetry {symmetries[0]}: all or 0 to {SYMMETRIES - 1} expected")
+    return with_turn(session.game, color), symmetries, words[1:]

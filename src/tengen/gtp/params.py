@@ -6,17 +6,22 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tengen.engine.katago_params import KATAGO_PARAMS, katago_values, read_katago_params
 from tengen.engine.params import SearchParams, set_params
+from tengen.engine.style import Style
 from tengen.errors import GtpError, unknown_name
 from tengen.gtp.parse import Arguments, json_object
 from tengen.gtp.session import GtpSession
 
 logger = logging.getLogger(__name__)
 
+WEAKENING = ("mean_loss", "policy_floor")
+"""Fields of `Style` that are settings here under their own names; `mean_loss` is empty for none."""
+
 # What KataGo sets at any time too, and what has no effect here once the program runs.
-_WITHOUT_EFFECT = ("numSearchThreads", "humanSLProfile", "ignorePreRootHistory")
+_WITHOUT_EFFECT = ("numSearchThreads", "ignorePreRootHistory")
 
 
 def list_params(session: GtpSession, args: Arguments) -> str:
@@ -65,19 +70,22 @@ def _values(session: GtpSession) -> dict[str, object]:
     """All settings that have an effect: under KataGo's names, then under Tengen's own."""
     params = session.engine.params_on(session.game.size)
     theirs = katago_values(params, session.engine.style, session.options.limits, session.front)
-    return {**dict(theirs), **params.model_dump()}
+    return {**dict(theirs), **params.model_dump(), **{name: getattr(session.engine.style, name) for name in WEAKENING}}
 
 
 def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None:
     """Change settings under both kinds of names; all values are checked before the first is changed."""
-    engine, own = session.engine, set(SearchParams.model_fields)
+    engine, own = session.engine, {*SearchParams.model_fields, *WEAKENING}
     changes = read_katago_params({name: value for name, value in settings.items() if name not in own})
     unknown = (*changes.unknown, *(set(changes.front) - set(session.front) - set(_WITHOUT_EFFECT)))
     if unknown:
         raise GtpError(unknown_name("search setting", min(unknown), [*own, *KATAGO_PARAMS]))
-    ours = {name: _text(value) for name, value in settings.items() if name in own}
+    ours = {name: _text(value) for name, value in settings.items() if name in SearchParams.model_fields}
     params = set_params(changes.new_params(engine.asked_params), ours)
-    style, limits = changes.new_style(engine.style), changes.new_limits(session.options.limits)
+    if session.human is not None and (profile := changes.front.get("humanSLProfile")):
+        session.human.evaluator(profile)
+    style = _weakened(changes.new_style(engine.style), settings)
+    limits = changes.new_limits(session.options.limits)
     if without_effect := [*changes.ignored, *(set(changes.front) - set(session.front))]:
         logger.warning("without effect in Tengen: %s", ", ".join(sorted(without_effect)))
     if params != engine.asked_params or params.model_fields_set != engine.asked_params.model_fields_set:
@@ -87,5 +95,16 @@ def change_settings(session: GtpSession, settings: Mapping[str, object]) -> None
     session.front.update({name: value for name, value in changes.front.items() if name in session.front})
 
 
+def _weakened(style: Style, settings: Mapping[str, object]) -> Style:
+    """The style with the settings of WEAKENING. Raises GtpError for a value that is not a number."""
+    found: dict[str, Any] = {}
+    for name in set(WEAKENING) & settings.keys():
+        try:
+            found[name] = None if name == "mean_loss" and settings[name] in ("", None) else float(str(settings[name]))
+        except ValueError:
+            raise GtpError(f"{name} must be a number, not {settings[name]}") from None
+    return replace(style, **found)
+
+
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

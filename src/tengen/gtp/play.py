@@ -23,12 +23,13 @@ from tengen.gtp.session import GtpSession
 
 
 def play(session: GtpSession, args: Arguments) -> str:
-    """COLOR VERTEX."""
+    """COLOR VERTEX. As in KataGo against ko and superko too, and as a suicide of several stones: the game may have
+    other rules than the session."""
     args.expect(2)
     color = args.color(0)
     point = args.vertex(1, session.game.size)
     try:
-        session.game.play(point, color=color)
+        session.game.play(point, color=color, tolerant=True)
     except IllegalMove as error:
         raise GtpError(f"illegal move: {str(error).rpartition(': ')[2]}") from error
     session.ponder_next = session.searched == (color, len(session.game.moves) - 1)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
+from tengen.engine.levels import level
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
 from tengen.gtp.commands import COMMANDS
-from tengen.gtp.params import change_settings
+from tengen.gtp.params import WEAKENING, change_settings
 from tengen.gtp.parse import Command, parse_line
 from tengen.gtp.session import GtpSession, Options, Stream
 from tengen.gtp.setup import acceptable_komi
@@ -28,6 +30,7 @@ class Settings:
     version: str = "0"
     name: str = "Tengen"
     net: str = "default"
+    human_net: str | None = None
     playouts: str | None = None
     preset: str | None = None
     params: tuple[str, ...] = ()
@@ -40,6 +43,7 @@ class Settings:
     resign: bool = True
     temperature: float = 0.0
     weaken: float | None = None
+    level: int | None = None
     device: Device = "auto"
     threads: int = 0
     batch: int = 8
@@ -53,8 +57,10 @@ def run(settings: Settings) -> None:
     style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
     game = Game(settings.size, settings.rules, acceptable_komi(settings.komi))
     _start_log(settings.log)
-    lines, write = open_channel()
     params = _params(settings)
+    if settings.level is not None:
+        level(settings.size, settings.level)
+    lines, write = open_channel()
     engine = load_engine(
         settings.net,
         params=params,
@@ -70,10 +76,12 @@ def run(settings: Settings) -> None:
         limits=limits,
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,
+        level=settings.level,
     )
-    session = GtpSession(engine, game, lines, options)
+    human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
+    session = GtpSession(engine, game, lines, options, human=human)
     try:
-        change_settings(session, dict(_parts(setting) for setting in settings.params if _is_katagos(setting)))
+        change_settings(session, dict(_parts(setting) for setting in settings.params if _is_for_session(setting)))
         serve(session, write)
     except BrokenPipeError:
         logger.info("the reader of the answers has closed the pipe")
@@ -96,16 +104,18 @@ def _params(settings: Settings) -> SearchParams:
         raise RecipeError(f"--batch {settings.batch} needs a network; with --net none use --threads")
     if settings.weaken is not None and alone:
         raise RecipeError(f"--weaken {settings.weaken:g} needs a network; with --net none use few --visits")
+    if settings.level is not None and settings.net != "default":
+        raise RecipeError(f"--level {settings.level} needs the network default, with which the levels were measured")
     if alone:
         params = playout_params(settings.playouts or "local")
     else:
         params = SearchParams() if settings.preset is None else SearchParams.preset(settings.preset)
-    return read_params(params, [setting for setting in settings.params if not _is_katagos(setting)])
+    return read_params(params, [setting for setting in settings.params if not _is_for_session(setting)])
 
 
-def _is_katagos(setting: str) -> bool:
-    """Whether NAME=VALUE sets one of KataGo's parameters, which may concern style, limits or this program."""
-    return _parts(setting)[0] in KATAGO_PARAMS
+def _is_for_session(setting: str) -> bool:
+    """Whether NAME=VALUE sets more than the search: a parameter of KataGo, or the style."""
+    return _parts(setting)[0] in {*KATAGO_PARAMS, *WEAKENING}
 
 
 def _parts(setting: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tengen.engine.clock import Clock, TimeControl
 from tengen.engine.count import Way
+from tengen.engine.levels import level
 from tengen.engine.limits import Limits
 from tengen.engine.params import SearchParams
 from tengen.engine.positions import with_turn
@@ -19,6 +20,7 @@ from tengen.engine.search import MoveRestriction
 from tengen.engine.style import Style
 from tengen.evaluators.evaluation import Floats
 from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.human import HumanNetwork
 from tengen.game import BLACK, WHITE, Game
 from tengen.gtp.streams import InputQueue
 
@@ -80,7 +82,8 @@ class Options:
     """Options of the command line.
 
     name, version: what the program answers to `name` and `version`. limits: of every move. visits_without_clock: of a
-    move that nothing else limits. ponder: whether to search in the opponent's time.
+    move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
+    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings.
     """
 
     name: str = "Tengen"
@@ -88,6 +91,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     visits_without_clock: int | None = 400
     ponder: bool = False
+    level: int | None = None
 
 
 FRONT: dict[str, Any] = {
@@ -96,6 +100,7 @@ FRONT: dict[str, Any] = {
     "analysisWideRootNoise": 0.04,
     "analysisIgnorePreRootHistory": False,
     "playoutDoublingAdvantagePla": "",
+    "humanSLProfile": "",
 }
 """The defaults of settings of a session, by KataGo's names."""
 
@@ -115,11 +120,13 @@ class GtpSession:
     ponder_next: bool = False
     searched: tuple[int, int] | None = None
     """Color and move number of the last search whose move was not played."""
+    human: HumanNetwork | None = None
     front: dict[str, Any] = field(default_factory=dict)
     """Settings that can be changed at any time, by KataGo's names: those of FRONT, and `ponderingEnabled`."""
 
     def __post_init__(self) -> None:
         self.front = {"ponderingEnabled": self.options.ponder, **FRONT, **self.front}
+        self._play_at_level()
 
     def set_time(self, control: TimeControl | None) -> None:
         """Start both clocks; None for no time limit."""
@@ -130,6 +137,14 @@ class GtpSession:
         """Replace the game and start the clocks again."""
         self.game = game
         self.set_time(self.control)
+        self._play_at_level()
+
+    def _play_at_level(self) -> None:
+        """Take style and visits of the level on this board size, if there is one."""
+        if self.options.level is not None:
+            found = level(self.game.size, self.options.level)
+            self.engine.style = replace(found.style, resign=self.engine.style.resign)
+            self.options = replace(self.options, limits=replace(self.options.limits, visits=found.visits))
 
     def limits_for(self, color: int) -> Limits:
         """The limits of a move of this color: those of the command line, and its clock."""

@@ -17,7 +17,7 @@ from tengen.engine.params import PassPolicy, SearchParams
 from tengen.engine.pool import SearchPool
 from tengen.engine.search import SearchView, TreeSearch
 from tengen.errors import TengenError
-from tengen.evaluators import SymmetricEvaluator, load_evaluator
+from tengen.evaluators import CachedEvaluator, SymmetricEvaluator, load_evaluator
 from tengen.evaluators.evaluator import Evaluator
 from tengen.game import Game
 from tengen.match.moves import DeadStones, allowed_moves, draw_moves
@@ -258,10 +258,14 @@ class SearchPlayer(_EvaluatorPlayer):
 class EnginePlayer(_EvaluatorPlayer):
     """Searches with an Engine of its own for each game: time limits, early stopping, passing and resigning.
 
-    At given visits the moves of a game follow from its seed alone, whatever was played before.
+    At given visits the moves of a game follow from its seed alone, whatever was played before. A raw policy evaluates
+    its positions in several games as one batch.
     """
 
     def __init__(self, spec: PlayerSpec, evaluator: Evaluator) -> None:
+        self._in_batches = spec.kind == "policy" and not spec.symmetries
+        if self._in_batches:
+            evaluator = evaluator.wrapped(partial(CachedEvaluator, size=2048))
         super().__init__(spec.name, evaluator, spec.params.asks_network)
         self._spec = spec
         self._engines: dict[int, Engine] = {}
@@ -276,7 +280,7 @@ class EnginePlayer(_EvaluatorPlayer):
         params = spec.params
         if spec.kind == "policy" and "preset" in self._evaluator.on(game.size).advice:
             params = SearchParams(**params.model_dump())  # the published search would prune moves of the policy
-        engine = Engine(evaluator, params, seed=seed, style=spec.style, threads=spec.threads)
+        engine = Engine(evaluator, params, seed=seed, style=spec.play_style, threads=spec.threads)
         if game.size not in self._warm and (spec.seconds is not None or spec.time is not None):
             engine.warm_up(game.size)
             self._warm.add(game.size)
@@ -284,6 +288,8 @@ class EnginePlayer(_EvaluatorPlayer):
         self._engines[id] = engine
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
+        if self._in_batches and len(turns) > 1:
+            self._evaluator.evaluate([turn.game for turn in turns])  # for the cache
         return [self._choose(turn) for turn in turns]
 
     def dead(self, id: int, game: Game) -> frozenset[int]:

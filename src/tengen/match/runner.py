@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
+from tengen.cluster import Cluster
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network
 from tengen.machine import core_count
 from tengen.match.batch import GAMES_AT_ONCE, BatchMatch, Check, OpenPlayer, go_on
+from tengen.match.cluster import MatchWork, play_by_cluster, start_players
 from tengen.match.folder import MatchFolder
 from tengen.match.game import Outcome
 from tengen.match.players import open_player
@@ -64,10 +67,26 @@ class InBatch:
     check: Check = go_on
 
 
+@dataclass(frozen=True)
+class InCluster:
+    """Plays a match by the workers of a cluster, up to `at_once` games side by side in each.
+
+    `find_network` gives the file of a network that a player names, and `check` may raise, to stop.
+    """
+
+    cluster: Cluster
+    at_once: int = 1
+    find_network: FindNetwork = find_network
+    check: Check = go_on
+
+
+Execution: TypeAlias = InWorkers | InBatch | InCluster
+
+
 def play_match(
     settings: MatchSettings,
     folder: Path,
-    execution: InWorkers | InBatch = InWorkers(),
+    execution: Execution = InWorkers(),
     observer: MatchObserver | None = None,
 ) -> dict[str, Any]:
     """Play the games that `folder` does not hold yet, and return the figures of all (see `summarize`).
@@ -78,8 +97,8 @@ def play_match(
     has ended, and after an interruption too; they are empty where there are no games.
     """
     observer = observer or NullObserver()
-    find = execution.find_network if isinstance(execution, InBatch) else find_network
-    at_once = execution.at_once if isinstance(execution, InBatch) else games_at_once(settings, execution.workers)
+    find = find_network if isinstance(execution, InWorkers) else execution.find_network
+    at_once = games_at_once(settings, execution.workers) if isinstance(execution, InWorkers) else execution.at_once
     with MatchFolder(folder) as files:
         about = settings.about(find)
         files.check(about)
@@ -116,11 +135,16 @@ class _Play(Protocol):
 
 
 @contextmanager
-def _executor(settings: MatchSettings, execution: InWorkers | InBatch, at_once: int) -> Iterator[_Play]:
+def _executor(settings: MatchSettings, execution: Execution, at_once: int) -> Iterator[_Play]:
     """A function that plays games by their numbers, once all players are ready."""
     if isinstance(execution, InWorkers):
         with WorkerPool(settings, at_once) as pool:
             yield pool.play
+        return
+    if isinstance(execution, InCluster):
+        work = MatchWork(settings, at_once, execution.find_network)
+        start_players(execution.cluster, work, execution.check)
+        yield partial(play_by_cluster, execution.cluster, work, execution.check)
         return
     with BatchMatch(settings, at_once, execution.threads, execution.open_player, execution.check) as match:
         match.start()

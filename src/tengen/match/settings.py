@@ -144,6 +144,11 @@ class MatchSettings(BaseModel):
         return any(spec.seconds is not None or spec.time is not None for spec in self.players)
 
     @property
+    def without_search(self) -> bool:
+        """Whether no player searches: many games side by side in one process are then fastest."""
+        return all(spec.kind in ("policy", "raw", "random") for spec in self.players)
+
+    @property
     def threads(self) -> int:
         """Cores that a game needs: the players think in turn."""
         return max(spec.threads for spec in self.players)
@@ -162,18 +167,26 @@ class MatchSettings(BaseModel):
 
     def _files(self, find: FindNetwork) -> dict[str, str]:
         """The first digits of SHA-256 of all networks and openings, so that games of others do not mix in."""
+        paths = self.networks(find)
+        if "default" in paths:
+            paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
+        found = {name: _digest([path]) for name, path in paths.items()}
+        if path := self.openings():
+            found[self.conditions.openings] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
+        return found
+
+    def networks(self, find: FindNetwork = find_network) -> dict[str, Path]:
+        """The files of the networks that players and openings name, by these names."""
         networks = {spec.subject for spec in self.players if spec.kind in _NETWORKS} - {"none", "uniform"}
         source = self.conditions.openings
         if source.startswith("policy:"):
             networks.add(source.removeprefix("policy:"))
-        paths = {network: find(network) for network in sorted(networks)}
-        if "default" in paths:
-            paths["default"] = default_by_size().get(self.conditions.size, paths["default"])
-        found = {name: _digest([path]) for name, path in paths.items()}
-        if source not in ("policy", "players", "random") and not source.startswith("policy:"):
-            path = list_path(source)
-            found[source] = _digest(sorted(path.rglob("*.sgf")) if path.is_dir() else [path])
-        return found
+        return {network: find(network) for network in sorted(networks)}
+
+    def openings(self) -> Path | None:
+        """The path of the list of openings; None where openings are drawn."""
+        source = self.conditions.openings
+        return None if source in ("policy", "players", "random") or source.startswith("policy:") else list_path(source)
 
 
 def _digest(paths: Sequence[Path]) -> str:

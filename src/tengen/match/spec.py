@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -37,13 +38,13 @@ _SEARCH = frozenset({*_LIMITS, "diversity", "preset", "search", "threads", "pass
 _TAKES: dict[Kind, frozenset[str]] = {
     "random": frozenset({"time"}),
     "playouts": _SEARCH,
-    "policy": _NETWORK | {"time", "symmetries", "pass_policy", "temperature"},
+    "policy": _NETWORK | {"time", "symmetries", "pass_policy", "temperature", "style"},
     "raw": _NETWORK | {"time"},
-    "network": _SEARCH | _NETWORK | {"symmetries"},
+    "network": _SEARCH | _NETWORK | {"symmetries", "style"},
     "program": frozenset({"seconds", "time", "move_seconds", "startup_seconds"}),
     "plugin": frozenset({*_LIMITS, "temperature", "threads"}),
 }
-_ENGINE_ONLY = ("seconds", "diversity", "symmetries")  # fields that need pass_policy = engine
+_ENGINE_ONLY = ("seconds", "diversity", "symmetries", "style")  # fields that need pass_policy = engine
 _PASSES = {"free": "passes freely", "no-useful-move": "passes last", "no-legal-move": "passes when forced"}
 _USUAL = re.compile(r"--mode[ =]gtp|--chinese-rules")  # GNU Go's options in a match under area scoring
 _MAX_NAME = 60  # characters
@@ -73,7 +74,8 @@ class PlayerSpec(BaseModel):
     - `no-legal-move`: passes only when no other move is legal.
 
     `temperature` draws the move: by probability ** (1 / temperature) for `policy`, by visits ** (1 / temperature) for a
-    search, which must then not pass by the `engine`. `preset` and `search` change the search
+    search, which must then not pass by the `engine`. `style` has fields of `tengen.engine.Style` by name, such as
+    `mean_loss`, which gives points away. `preset` and `search` change the search
     (docs/reference/search.md), `threads` are the player's own, `device` is that of `load_evaluator`. A program has
     `startup_seconds` for each command before its first move and, unless it has a clock, `move_seconds` for all commands
     of a move.
@@ -91,6 +93,7 @@ class PlayerSpec(BaseModel):
     symmetries: bool = False
     preset: str | None = None
     search: dict[str, str | int | float | bool] = {}
+    style: dict[str, int | float | bool] = {}
     temperature: float = Field(0.0, ge=0, le=100)
     pass_policy: PassPolicy | Literal["engine"] = "engine"
     name: str = Field("", validate_default=True)
@@ -151,10 +154,11 @@ class PlayerSpec(BaseModel):
         """The name in `PLAYERS` of a player of kind `plugin`."""
         return self.player.partition(":")[0]
 
-    @property
-    def style(self) -> Style:
+    @cached_property
+    def play_style(self) -> Style:
         """How the engine chooses the move, for `pass_policy = engine`."""
-        return Style(policy_temperature=self.temperature or None)
+        given: dict[str, Any] = {"policy_temperature": self.temperature or None, **self.style}
+        return Style(**given)
 
     @cached_property
     def control(self) -> TimeControl | None:
@@ -206,6 +210,16 @@ class PlayerSpec(BaseModel):
             raise RecipeError(unknown_name("pass policy", str(pass_policy), known))
         return pass_policy
 
+    @field_validator("style")
+    @classmethod
+    def _styled(cls, style: dict[str, Any]) -> dict[str, Any]:
+        known = [field.name for field in fields(Style)]
+        for name in style:
+            if name not in known:
+                raise RecipeError(unknown_name("field of a style", name, known))
+        Style(**style)
+        return style
+
     @field_validator("name")
     @classmethod
     def _named(cls, name: str, info: ValidationInfo) -> str:
@@ -214,7 +228,7 @@ class PlayerSpec(BaseModel):
             raise ValueError("the name 'playouts' is reserved for the referee's count; write playouts@400")
         if not name.isprintable():
             raise ValueError(f"{name!r} cannot be a player's name: use printable characters")
-        whole = {"player", "seconds", "time", "visits", "pass_policy", "temperature"} <= info.data.keys()
+        whole = {"player", "seconds", "time", "visits", "pass_policy", "temperature", "style"} <= info.data.keys()
         return name or (_default_name(info.data) if whole else "")
 
     @model_validator(mode="after")
@@ -335,6 +349,7 @@ def _default_name(fields: Mapping[str, Any]) -> str:
         parts.append(fields["time"])
     if temperature:
         parts.append(f"temperature {temperature:g}")
+    parts += [f"{name.replace('_', ' ')} {value:g}" for name, value in fields["style"].items()]
     if pass_policy in _PASSES and (kind, pass_policy) != ("policy", "free"):
         parts.append(_PASSES[pass_policy])
     return ", ".join(parts)

@@ -83,7 +83,8 @@ class ScaledConv2d(nn.Conv2d):
         self.gain = nn.Parameter(torch.full((outputs, 1, 1, 1), gain))
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.effective_weight(), self.bias, padding=self.padding)
+        out: Tensor = self._conv_forward(x, self.effective_weight(), self.bias)
+        return out
 
     def effective_weight(self) -> Tensor:
         """The standardised filters, as they are applied: (weight - mean) / sqrt(variance * count + epsilon) * gain.

@@ -40,7 +40,7 @@ class TowerConfig(NetConfig):
     statistics; 1 less Keras's) belong to batch norm.
     """
 
-    board_size: int | None = Field(None, ge=2, le=19)
+    board_size: int | None = Field(None, ge=2, le=25)
     activation: ActivationName = "relu"
     policy: PolicyConfig | None = ConvPolicyConfig()
     value: ValueConfig | None = None

@@ -25,6 +25,7 @@ from tengen.sgf.main_line import Moves, read_record
 # Fields that make two players of one name different players; threads and time limits for commands do not.
 _STRENGTH = (
     "player", "visits", "seconds", "time", "diversity", "symmetries", "preset", "search", "temperature", "pass_policy",
+    "style",
 )  # fmt: skip
 _SINCE = {"pass_policy": "engine"}  # values of fields that older folders do not have
 

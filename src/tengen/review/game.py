@@ -172,7 +172,7 @@ def review(
     nodes = [node for node, _ in positions]
     last = [child for node in nodes[-1:] for child in node.children if child.move and tree.following(node) is child]
     moves = [
-        _reviewed(node, found[node.parent.id], found.get(node.id))
+        reviewed_move(node, found[node.parent.id], found.get(node.id))
         for node in (*nodes, *last)  # the move that ended the game has no position after it
         if node.move is not None and node.parent is not None and node.parent.id in found
     ]
@@ -190,7 +190,7 @@ def analysis_of(result: SearchResult) -> Analysis:
     )
 
 
-def _reviewed(node: GameNode, before: SearchResult, after: SearchResult | None) -> ReviewedMove:
+def reviewed_move(node: GameNode, before: SearchResult, after: SearchResult | None) -> ReviewedMove:
     """The move of a node; a game that ended with it is as good as the search before says."""
     assert node.move is not None
     color, point = node.move

@@ -32,7 +32,7 @@ class KomiConfig(Strict):
 class GameConfig(Strict):
     """What is played."""
 
-    sizes: dict[int, float] = key({7: 1.0}, "share of each board size, 2 to 19")
+    sizes: dict[int, float] = key({7: 1.0}, f"share of each board size, {MIN_SIZE} to {MAX_SIZE}")
     rules: str = key("tromp-taylor", "rule set")
     komi: KomiConfig = key(KomiConfig(), "")
     max_moves: int | None = key(None, "moves after which a game ends; null: 2 x size x size", ge=1)
@@ -240,6 +240,14 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return {**settings, **changes, **inner}
 
 
+class ClusterConfig(Strict):
+    """What a worker takes of a machine when games are played on a cluster (`tengen zero --cluster`)."""
+
+    cpus: float = key(1, "cores of a worker, which has as many threads unless `workers` says more", gt=0)
+    gpus: float = key(0, "share of a GPU of a worker, 0.25 for four workers a GPU", ge=0)
+    workers: int = key(0, "workers at most; 0: as many as the cluster has room for", ge=0)
+
+
 class SelfPlayConfig(Recipe):
     """A whole self-play recipe: cycles of games and training on them."""
 
@@ -254,6 +262,7 @@ class SelfPlayConfig(Recipe):
         "what evaluates the networks of self-play; auto: the fastest; games repeat bit for bit on the same device",
     )
     workers: int = key(0, "threads that play, each with its share of the games in flight; 0: one a core", ge=0)
+    cluster: ClusterConfig = key(ClusterConfig(), "")
     start: str | None = key(None, "network file, or name of an installed network, to begin with")
     network: dict[str, Any] = key(..., "`family` and the settings of that network family")
     game: GameConfig = key(GameConfig(), "")

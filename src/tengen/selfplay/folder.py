@@ -22,7 +22,7 @@ from tengen.training.config import RATE_SETTINGS
 _ABOUT = ("description", "paper", "hours", "recipe")
 _MAY_CHANGE = (
     *_ABOUT,
-    *("cycles", "games_at_once", "device", "workers", "rating", "card", "keep_networks"),
+    *("cycles", "games_at_once", "device", "workers", "cluster", "rating", "card", "keep_networks"),
     *("learn.devices", "learn.strategy", "learn.accumulate", *RATE_SETTINGS),
 )
 """Settings that a resumed run may change: what was played and learnt does not depend on them, but for rounding."""

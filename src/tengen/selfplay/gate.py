@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tengen.cluster import Cluster
 from tengen.data.split import derive
+from tengen.match.batch import GAMES_AT_ONCE
 from tengen.match.players import evaluator_player
-from tengen.match.runner import InBatch
+from tengen.match.runner import InBatch, InCluster
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.anchors import network_spec
@@ -40,7 +42,13 @@ class GateResult:
 
 
 def gate(
-    folder: Path, config: SelfPlayConfig, cycle: int, candidate: Path, playing: Path, fair_komi: dict[int, float]
+    folder: Path,
+    config: SelfPlayConfig,
+    cycle: int,
+    candidate: Path,
+    playing: Path,
+    fair_komi: dict[int, float],
+    cluster: Cluster | None = None,
 ) -> GateResult:
     """Play the gate of `cycle` on the most frequent board size, at fair komi, both colors equally.
 
@@ -65,11 +73,15 @@ def gate(
             seed=derive(config.seed, _GATE, cycle) % 2**62,
         ),
     )
-    execution = InBatch(
-        open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
-            spec, load_temporary(files[spec.name]), games, threads or 1, dead_stones
-        ),
-        find_network=files.__getitem__,
+    execution = (
+        InCluster(cluster, at_once=GAMES_AT_ONCE, find_network=files.__getitem__)
+        if cluster
+        else InBatch(
+            open_player=lambda spec, games=1, threads=None, dead_stones="pass-alive": evaluator_player(
+                spec, load_temporary(files[spec.name]), games, threads or 1, dead_stones
+            ),
+            find_network=files.__getitem__,
+        )
     )
     outcomes = play_run_match(settings, folder / "matches" / f"gate-{cycle:05d}", execution)
     found = tally(outcomes, f"candidate {cycle}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tengen.cluster import Cluster
 from tengen.data.store import Store
 from tengen.errors import RecipeError
 from tengen.evaluators.devices import check_device
@@ -26,6 +27,7 @@ from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.progress import Timings
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
+from tengen.selfplay.cluster import ClusterPlayer
 from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
@@ -70,14 +72,30 @@ class Played:
 
 
 class SelfPlayRun:
-    """The process that leads a run: it plays, trains, rates and writes the store. A run has one."""
+    """The process that leads a run: it plays, trains, rates and writes the store. A run has one.
 
-    def __init__(self, config: SelfPlayConfig, path: Path, observer: Observer, stop: ShutdownFlag) -> None:
+    With a cluster its workers play the games, those of gates and ratings too.
+    """
+
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        path: Path,
+        observer: Observer,
+        stop: ShutdownFlag,
+        cluster: Cluster | None = None,
+    ) -> None:
         self.config = config
         self.folder = SelfPlayFolder(path)
         self.transport = FolderTransport(self.folder)
         self.observer = observer
         self.stop = stop
+        self.cluster = cluster
+        self.player = (
+            CyclePlayer(config, self.transport, stop)
+            if cluster is None
+            else ClusterPlayer(config, self.transport, stop, cluster)
+        )
         self._shown = 0  # the cycle whose games the observer receives
 
     def go(self) -> Path:
@@ -100,7 +118,6 @@ class SelfPlayRun:
                 self.learner.begin()
                 self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
-                self.player = CyclePlayer(self.config, self.transport, self.stop)
                 self._cycles(done, log)
                 return self._finish(log)
 
@@ -233,7 +250,7 @@ class SelfPlayRun:
             candidate.replace(network)
             return {}
         playing = self.folder.network(cycle - 1)
-        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi)
+        result = gate(self.folder.path, self.config, cycle, candidate, playing, conditions.fair_komi, self.cluster)
         if result.passed:
             candidate.replace(network)
         else:
@@ -253,7 +270,8 @@ class SelfPlayRun:
             if not free:
                 return
             self.observer.rating(number - 1)
-            event = rate_network(self.config, self.folder, number, conditions, self._hours(timings), self.stop)
+            hours = self._hours(timings)
+            event = rate_network(self.config, self.folder, number, conditions, hours, self.stop, self.cluster)
         log.write("rating", number, event.point())
         self.observer.rated(str(event))
 
@@ -283,6 +301,7 @@ def rate_network(
     conditions: CycleConditions,
     hours: float,
     stop: ShutdownFlag,
+    cluster: Cluster | None = None,
 ) -> RatingEvent:
     """Rate a network of a run, `hours` after its beginning, at the fair komi of its cycle.
 
@@ -291,7 +310,9 @@ def rate_network(
     komi = conditions.fair_komi[rated_size(config.game)]
     games = number * config.games_per_cycle
     networks = dict(folder.networks())
-    return rate(folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check)
+    return rate(
+        folder.path, config, number, networks, komi, games=games, hours=hours, check=stop.check, cluster=cluster
+    )
 
 
 def kept_networks(config: SelfPlayConfig, folder: SelfPlayFolder) -> set[int]:

@@ -10,7 +10,7 @@ from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.match.folder import OtherMatchError, read_folder
 from tengen.match.game import Conditions, Outcome
-from tengen.match.runner import InBatch, play_match
+from tengen.match.runner import Execution, play_match
 from tengen.match.settings import MatchSettings
 from tengen.match.summary import tally
 from tengen.selfplay.config import GameConfig
@@ -46,8 +46,8 @@ def run_conditions(game: GameConfig, params: SearchParams, size: int, komi: floa
     )
 
 
-def play_run_match(settings: MatchSettings, folder: Path, execution: InBatch) -> list[Outcome]:
-    """Play a match of a run in one batch, or the games that its folder lacks; return all its games.
+def play_run_match(settings: MatchSettings, folder: Path, execution: Execution) -> list[Outcome]:
+    """Play a match of a run, or the games that its folder lacks; return all its games.
 
     A folder with another match is of an earlier attempt at the same cycle and is played anew.
     """

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
 from tengen.data.record import GameRecord
 from tengen.evaluators.devices import fastest_device, open_device
@@ -15,7 +19,8 @@ from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
-from tengen.selfplay.generate import Generator, to_record
+from tengen.selfplay.generate import Generator as GameGenerator
+from tengen.selfplay.generate import to_record
 from tengen.selfplay.plan import GamePlan, make_plan
 from tengen.selfplay.transport import Transport
 
@@ -24,6 +29,10 @@ _MAX_BATCH = 128
 
 ProgressCallback = Callable[[int, int, int, int], None]
 """Called with (cycle, games done, games of the cycle, evaluations so far)."""
+
+
+PlayedGames: TypeAlias = tuple[list[GameRecord], int]
+"""Finished games, and the evaluations of the games with them and before them."""
 
 
 @dataclass(frozen=True)
@@ -84,42 +93,77 @@ class CyclePlayer:
     def help(self, cycle: int, conditions: CycleConditions, progress: ProgressCallback) -> GenerationStats:
         """Play the games that nobody has played or claimed."""
         games, total = self.transport.cycle_games(cycle), self.config.games_per_cycle
-        config, claim = self.config.at(cycle), games.claim(total)
-        plans = (_plan(config, cycle, number, conditions) for number in claim)
+        claim = games.claim(total)
+        numbers = iter(claim)
         try:
-            first = next(plans, None)
+            first = next(numbers, None)
             if first is None:
                 return GenerationStats()
             done = before = len(games.games())
-            generator = Generator(config, self._evaluators(cycle), conditions.resign_winrate)
+            evaluations = 0
             progress(cycle, done, total, 0)
-            for finished in generator.play(itertools.chain([first], plans), self.stop.event):
-                games.add([to_record(game, _plan(config, cycle, game.index, conditions)) for game in finished])
-                done += len(finished)
-                progress(cycle, done, total, generator.evaluations)
+            network = self.network(cycle)
+            with closing(self.played(cycle, conditions, network, itertools.chain([first], numbers))) as batches:
+                for records, evaluations in batches:
+                    games.add(records)
+                    done += len(records)
+                    progress(cycle, done, total, evaluations)
             games.flush()
             self.stop.check()
-            return GenerationStats(done - before, generator.evaluations)
+            return GenerationStats(done - before, evaluations)
         finally:
             games.flush()
             claim.release()
 
-    def _evaluators(self, cycle: int) -> list[Evaluator]:
+    def network(self, cycle: int) -> Path:
+        """The file of the network that plays in a cycle. Raises FileNotFoundError where it does not exist yet."""
         number = self.config.playing_network(cycle)
         path = self.transport.network(number)
         if path is None:
             raise FileNotFoundError(f"network {number} of the run does not exist yet")
-        workers = min(self.config.workers or core_count(), self.config.games_at_once)
-        device: Device = self.config.device
-        if device == "auto":
-            device, _ = fastest_device(path, _MAX_BATCH, workers)
-        if device != "cpu":
-            return [open_device(path, device, threads=workers, remember=False, max_batch=_MAX_BATCH)] * workers
-        # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
-        shared = OpenVinoEvaluator(
-            path, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False
-        )
-        return [shared] * workers
+        return path
+
+    def played(
+        self, cycle: int, conditions: CycleConditions, network: Path, numbers: Iterable[int]
+    ) -> Generator[PlayedGames, None, None]:
+        """Play the games of these numbers until all are finished or a shutdown is requested."""
+        evaluators = open_evaluators(self.config, network)
+        yield from play_games(self.config, cycle, conditions, evaluators, numbers, self.stop.event)
+
+
+def play_games(
+    config: SelfPlayConfig,
+    cycle: int,
+    conditions: CycleConditions,
+    evaluators: Sequence[Evaluator],
+    numbers: Iterable[int],
+    stop: threading.Event | None = None,
+) -> Generator[PlayedGames, None, None]:
+    """Play the games of a cycle with these numbers on this machine, and give them as they finish.
+
+    Numbers that `numbers` has after it has ended are played too, while games are under way. After `stop` no more games
+    come.
+    """
+    now = config.at(cycle)
+    pool = GameGenerator(now, evaluators, conditions.resign_winrate)
+    plans = map(lambda number: _plan(now, cycle, number, conditions), numbers)  # a generator would end for good
+    for finished in pool.play(plans, stop):
+        yield [to_record(game, _plan(now, cycle, game.index, conditions)) for game in finished], pool.evaluations
+
+
+def open_evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
+    """The evaluators of this network that a generator needs, by the recipe."""
+    workers = min(config.workers or core_count(), config.games_at_once)
+    device: Device = config.device
+    if device == "auto":
+        device, _ = fastest_device(network, _MAX_BATCH, workers)
+    if device != "cpu":
+        return [open_device(network, device, threads=workers, remember=False, max_batch=_MAX_BATCH)] * workers
+    # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
+    shared = OpenVinoEvaluator(
+        network, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False
+    )
+    return [shared] * workers
 
 
 def _plan(config: SelfPlayConfig, cycle: int, number: int, conditions: CycleConditions) -> GamePlan:

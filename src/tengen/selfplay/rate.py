@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from tengen.cluster import Cluster
 from tengen.data.split import derive
 from tengen.errors import TengenError
 from tengen.evaluators.evaluation import Evaluation, InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator, Evaluator, WrappingEvaluator
 from tengen.evaluators.network_file import find_network
-from tengen.match.batch import Check, go_on
+from tengen.match.batch import GAMES_AT_ONCE, Check, go_on
 from tengen.match.folder import read_folder
 from tengen.match.game import FAILURES, Conditions, Outcome
 from tengen.match.moves import DeadStones
 from tengen.match.player import Player
 from tengen.match.players import evaluator_player, open_player
-from tengen.match.runner import InBatch
+from tengen.match.runner import InBatch, InCluster
 from tengen.match.settings import MatchSettings
 from tengen.match.spec import PlayerSpec
 from tengen.ratings.duplicate_games import distinct_games
@@ -113,13 +114,15 @@ def rate(
     threads: int = 2,
     load: Load = load_temporary,
     check: Check = go_on,
+    cluster: Cluster | None = None,
 ) -> RatingEvent:
     """Rate network `number` of a run: play the games that `folder`/matches lacks, and fit all ratings anew.
 
     `networks` are the run's network files by number, at least this one's; `komi` is the fair komi of `rated_size`;
     `games` and `hours` say where the run stands. ratings.json is written at the end; a run that was killed continues
     with the games that are missing. Every game is a function of (the run's seed, number, anchor, game). Anchors that
-    cannot play are left out, and the event says why. `check` is called before each batch and may raise, to stop. Raises
+    cannot play are left out, and the event says why. `check` is called before each batch and may raise, to stop. A
+    `cluster` plays all games but those against programs, which are on this machine. Raises
     TengenError when the network itself cannot be loaded, or ratings.json cannot be read or written.
     """
     book = RatingBook.read(folder)
@@ -130,7 +133,7 @@ def rate(
         match = RatingMatch(match.conditions, match.players, match.games, None, match.threads)
     before = [other.number for other in book.events]
     anchors, left_out = find_anchors(config.rating.anchors, number, networks, before, match.players)
-    opener = PlayerOpener(networks, load, check)
+    opener = PlayerOpener(networks, load, check, cluster)
     opener.evaluator(number)
     pairings = []
     for anchor in anchors:
@@ -167,7 +170,11 @@ def play(folder: Path, anchor: Anchor, number: int, match: RatingMatch, seed: in
     player = match.players.network(number)
     settings = match.settings(player, anchor.player, pairing_seed(seed, number, anchor.name))
     place = folder / "matches" / f"rating-{number:05d}-vs-{_slug(anchor.name)}"
-    execution = InBatch(threads=match.threads, open_player=opener, find_network=opener.find_network, check=opener.check)
+    execution: InBatch | InCluster = InBatch(
+        threads=match.threads, open_player=opener, find_network=opener.find_network, check=opener.check
+    )
+    if opener.cluster and anchor.player.kind != "program":
+        execution = InCluster(opener.cluster, GAMES_AT_ONCE, opener.find_network, opener.check)
     trouble = []
     try:
         outcomes = play_run_match(settings, place, execution)
@@ -209,8 +216,9 @@ def pairing_seed(seed: int, number: int, anchor: str) -> int:
 class PlayerOpener:
     """Opens the players of a rating: `network NUMBER` is a network of the run, all other words are as in a match."""
 
-    def __init__(self, networks: Mapping[int, Path], load: Load, check: Check) -> None:
+    def __init__(self, networks: Mapping[int, Path], load: Load, check: Check, cluster: Cluster | None = None) -> None:
         self.check = check
+        self.cluster = cluster
         self._networks = networks
         self._load = load
         self._open: dict[int, Evaluator] = {}

@@ -14,6 +14,7 @@ from pathlib import Path
 from tengen import coords
 from tengen.errors import IllegalMove, SgfError
 from tengen.game import Game
+from tengen.sgf.edits import EditHistory
 from tengen.sgf.grammar import first_tree, split_trees
 from tengen.sgf.info import SgfInfo, raw_text
 from tengen.sgf.main_line import SgfProblem, SgfRecord, read_record
@@ -22,6 +23,7 @@ from tengen.sgf.values import Result
 
 __all__ = [
     "Analysis",
+    "EditHistory",
     "GameNode",
     "GameTree",
     "Result",

@@ -55,7 +55,8 @@ class SgfRecord:
 
 
 def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
-    """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a board from 2x2 to 19x19."""
+    """Read the first game tree in `data`. Raises SgfProblem unless it is a game of Go on a square board of a size that
+    this build plays."""
     try:
         limits.check(data)
     except SgfError as error:
@@ -74,7 +75,7 @@ def read_record(data: bytes, limits: RecordLimits = RECORD_LIMITS) -> SgfRecord:
 
 
 def board_size(root: Properties) -> int:
-    """The board size of a root. Raises SgfProblem unless it is Go on a square board of 2 to 19 lines."""
+    """The board size of a root. Raises SgfProblem unless it is Go on a square board of MIN_SIZE to MAX_SIZE lines."""
     game, text = text_of(root, "GM", "ascii").strip(), text_of(root, "SZ", "ascii").strip()
     if game not in ("", "1"):
         raise SgfProblem("not a game of Go", f"GM[{game[:40]}]")
@@ -82,7 +83,7 @@ def board_size(root: Properties) -> int:
     if height and height != width:
         raise SgfProblem("board is not square", f"SZ[{text[:40]}]")
     if not text:
-        return MAX_SIZE
+        return 19
     if not (width.isdecimal() and len(width) < 9 and MIN_SIZE <= int(width) <= MAX_SIZE):
         raise SgfProblem(f"board size is not {MIN_SIZE} to {MAX_SIZE}", f"SZ[{text[:40]}]")
     return int(width)

@@ -7,6 +7,7 @@ write only what changes, so a record that is read and written again keeps every 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,6 +143,22 @@ class GameNode:
             self._set_points(name, [point for point, new in marks.items() if new == mark])
 
     @property
+    def lines(self) -> list[tuple[int, int]]:
+        """Lines between two points (LN). Values that are none are left out."""
+        return self._pairs("LN")
+
+    @property
+    def arrows(self) -> list[tuple[int, int]]:
+        """Arrows from a point to another (AR). Values that are none are left out."""
+        return self._pairs("AR")
+
+    @property
+    def dimmed(self) -> list[int]:
+        """Points that are drawn dim (DD), here and in the nodes below up to one with its own; `DD[]` ends it."""
+        named = next((node for node in (self, *self.ancestors) if "DD" in node.properties), self)
+        return named._points_on_board("DD")
+
+    @property
     def labels(self) -> dict[int, str]:
         """Texts on points (LB). Values that are none are left out."""
         labels = {}
@@ -172,6 +189,16 @@ class GameNode:
             self.tree._prepare_for(text)
             self._set(name, [raw_text(text)] if text else [])
 
+    def _pairs(self, name: str) -> list[tuple[int, int]]:
+        pairs = []
+        for value in self.properties.get(name, ()):
+            start, colon, end = value.partition(b":")
+            with suppress(SgfProblem):
+                pair = point_of(start, self.tree.size), point_of(end, self.tree.size)
+                if colon and self.tree.size**2 not in pair and pair[0] != pair[1]:
+                    pairs.append(pair)
+        return pairs
+
     def _points(self, name: str) -> list[int]:
         return setup_points(self.properties, name, self.tree.size)
 
@@ -186,6 +213,7 @@ class GameNode:
             self._set(name, [coords.to_sgf(point, self.tree.size).encode() for point in points])
 
     def _set(self, name: str, values: list[bytes]) -> None:
+        self.tree.version += 1
         if values:
             self.properties[name] = values
         else:
@@ -198,9 +226,12 @@ _STAND_IN = "ko=simple,scoring=area,suicide=true,bonus=none"  # forbids the leas
 class GameTree:
     """A game with its variations. `read_tree` reads one from SGF, `GameTree.of_game` makes one from a game.
 
-    size: 2 to 19. rules, komi: of the positions; from the record, or guessed where it names none. Rules that it names
-    but Tengen does not know are a problem, and rules that allow nearly every move stand in for them. charset: the
-    encoding of the raw properties. problems: what could not be read, in words.
+    size: 2 to `coords.MAX_SIZE`. rules, komi: of the positions; from the record, or guessed where it names none. Rules
+    that it names but Tengen does not know are a problem, and rules that allow nearly every move stand in for them.
+    charset: the encoding of the raw properties. problems: what could not be read, in words. version: grows with every
+    change.
+    handicap_guess: how many handicap stones the record names without their points, when White plays first: `read_tree`
+    puts up to four on the corner points.
 
     A node with a `problem` stays in the tree and is written again, but `variations`, `walk` and `line` skip it with all
     that follows. The tree remembers for each node which variation was last visited; `line` and `following` go that way.
@@ -209,6 +240,8 @@ class GameTree:
     def __init__(self, size: int, root: Properties, charset: str = "utf-8") -> None:
         info = read_info(root, charset)
         self.size = size
+        self.version = 0
+        self.handicap_guess = 0
         self.problems: list[str] = []
         if info.unknown_rules:
             self.problems.append(f"the rules RU[{info.unknown_rules[:40]}] are unknown: shown by {_STAND_IN}")
@@ -282,6 +315,7 @@ class GameTree:
 
     def add_node(self, parent: GameNode, properties: Properties) -> GameNode:
         """A new last child of `parent` with these raw properties, in the encoding of the tree."""
+        self.version += 1
         node = self._new_node(parent, properties)
         parent.children.append(node)
         return node
@@ -290,19 +324,30 @@ class GameTree:
         """Remove a node and all that follows. Raises ValueError for the root."""
         if node.parent is None:
             raise ValueError("the root of a game tree cannot be removed")
-        node.parent.children.remove(node)
-        for gone in list(_subtree(node, lambda one: one.children)):
-            del self._nodes[gone.id]
-            self._visited.pop(gone.id, None)
-        if self._visited.get(node.parent.id) is node:
-            del self._visited[node.parent.id]
+        self.set_children(node.parent, [child for child in node.parent.children if child is not node])
 
     def make_main(self, node: GameNode) -> None:
         """Make the line through `node` the main line: it and its ancestors become first children."""
         for step in node.path[1:]:
             assert step.parent is not None
-            step.parent.children.remove(step)
-            step.parent.children.insert(0, step)
+            self.set_children(step.parent, [step, *(child for child in step.parent.children if child is not step)])
+
+    def set_children(self, parent: GameNode, children: Sequence[GameNode]) -> None:
+        """Order, remove and put back the children of a node, each with all that follows it."""
+        self.version += 1
+        for gone in (child for child in parent.children if child not in children):
+            for node in _subtree(gone, lambda one: one.children):
+                del self._nodes[node.id]
+                self._visited.pop(node.id, None)
+            if self._visited.get(parent.id) is gone:
+                del self._visited[parent.id]
+        for back in (child for child in children if child not in parent.children):
+            self._nodes.update((node.id, node) for node in _subtree(back, lambda one: one.children))
+        parent.children = list(children)
+
+    def numbered(self) -> dict[int, int]:
+        """The number of every node, by id, in the order of the text; as ids in a tree that is read from it."""
+        return {node.id: number for number, node in enumerate(_subtree(self.root, lambda one: one.children))}
 
     def walk(self, start: GameNode | None = None) -> Iterator[GameNode]:
         """`start` (the root) and all that follows it, parents before children, main lines first; any depth."""
@@ -416,7 +461,7 @@ def read_tree(data: bytes) -> GameTree:
     """Read the first game of an SGF text with its variations. A damaged text gives the main line up to the damage.
 
     Handicap stones that the record does not give are set up in the root. Raises SgfError unless the text is a game of
-    Go on a board from 2x2 to 19x19.
+    Go on a square board of a size that this build plays.
     """
     text = first_tree(data)
     RECORD_LIMITS.check(text)
@@ -473,6 +518,7 @@ def _add_missing_handicap(tree: GameTree) -> None:
         if node.setup:
             return
         if node.move is not None:
+            tree.handicap_guess = tree.info.handicap if node.color == WHITE and tree.info.handicap > 1 else 0
             try:
                 tree.root.setup = missing_handicap(tree.info, tree.size, node.move[0])
             except SgfProblem as problem:

@@ -33,6 +33,7 @@ from tengen.machine import core_count
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
+from tengen.training.convolution import accelerate, pays
 from tengen.training.losses import PartWeights
 from tengen.training.optimizers import make_optimizer
 from tengen.training.ranks import ALONE, FOREVER, Environment, Rank, ddp
@@ -126,6 +127,8 @@ class Trainer(Generic[BatchT]):
         self._control = None if alone else torch.distributed.new_group(backend="gloo", timeout=FOREVER)
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
+        if self.device.type == "cpu" and not in_bf16(config.precision, config.device) and not config.compile and pays():
+            accelerate(self.network)
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
         self.schedule = Schedule(config.schedule)

@@ -62,7 +62,7 @@ class AnalysisPanel:
         """Draw a search result on a board of this size, with a caption beside the switch, which is `on` or off."""
         self._caption.set_text(caption)
         self._switch.set_value(on)
-        self._options.set_visibility(on)
+        self._options.set_visibility(on or result is not None)
         self._graph.set_visibility(graph)
         self._table.show(result, size)
 

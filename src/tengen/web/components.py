@@ -31,12 +31,14 @@ class Drawing(Element):
 class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
-    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge) and `line` (points of a sequence).
+    `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
+    (a point, -1 for none) and `policy` (the probability of each point, or nothing).
     """
 
     def __init__(self, on_point: EventHandler) -> None:
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
+        self.set(hint=-1, policy=[])
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 
@@ -105,7 +107,6 @@ def candidate_rows(result: SearchResult, limit: int = MAX_CANDIDATES) -> list[di
             "winrate": round(move.winrate, 4),
             "score": rounded(move.score),
             "visits": move.visits,
-            "share": move.visits / max(1, top.visits),
             "loss": round(max(0.0, top.winrate - move.winrate), 4),
             "pv": list(move.pv),
         }
@@ -120,8 +121,9 @@ def rounded(score: float | None) -> float | None:
 
 
 def visited(result: SearchResult) -> list[Candidate]:
-    """The moves with visits: the move to play first, then by visits."""
-    moves = [move for move in result.candidates if move.visits > 0]
+    """The moves with 1% of the visits or more: the move to play first, then by visits."""
+    total = sum(move.visits for move in result.candidates)
+    moves = [move for move in result.candidates if move.visits and 100 * move.visits >= total]
     return sorted(moves, key=lambda move: (move.point != result.move, -move.visits))
 
 

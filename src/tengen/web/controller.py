@@ -17,6 +17,7 @@ from tengen.sgf import GameNode
 from tengen.web.engine import EngineThread
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
+from tengen.web.teaching import Teacher
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class EngineController:
     ) -> None:
         self.session = session
         self.thread = thread
+        self.teacher = Teacher(self._teach)
         self.analyzing = False
         self.paused = False
         self.activity = ""
@@ -110,6 +112,7 @@ class EngineController:
         """Replace the session."""
         self.stop_review()
         self.session, self.paused = session, False
+        self.teacher.forget()
         self.wake()
 
     async def run(self) -> None:
@@ -139,6 +142,8 @@ class EngineController:
         session = self.session
         if session.phase is Phase.COUNTING and not session.counted:
             return await self._count()
+        if not self.paused and (taught := await self.teacher.step(session)) is not None:
+            return taught
         if session.engine_to_move and not self.paused:
             return await self._answer()
         if self.analyzing and not session.game.is_over:
@@ -160,11 +165,17 @@ class EngineController:
         session.add_analysis(node, result)
         if result.resign:
             session.resign(session.game.to_play)
-        elif session.tick(time.monotonic()) or session.result:
+        elif session.tick(time.monotonic()) or not session.live:
             return True
         else:
             session.play(result.move, time.monotonic())
         return True
+
+    async def _teach(self, game: Game, limits: Limits, style: Style) -> SearchResult | None:
+        """The search of the teacher, after which the engine of a level starts a new tree."""
+        self.activity, self._tree_is_deeper = "teaching", True
+        self._changed()
+        return await self.thread.think(game, limits, style)
 
     async def _count(self) -> bool:
         session, node = self.session, self.session.node
@@ -175,7 +186,7 @@ class EngineController:
         if dead is None or gone:
             return True
         session.begin_count(dead)
-        if session.settings.mode is Mode.WATCH:
+        if session.mode is Mode.WATCH:
             session.agree()
         return True
 

@@ -78,6 +78,11 @@ def in_words(result: str) -> str:
     return f"{winner} wins{words}"
 
 
+def sentence(text: str) -> str:
+    """A message with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def check_point(point: object, size: int) -> int:
     """A point that a page sent, as an int on the board. Raises TengenError for anything else."""
     if not isinstance(point, int) or isinstance(point, bool) or not 0 <= point < size * size:

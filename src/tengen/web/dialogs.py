@@ -1,19 +1,20 @@
-"""The dialogs of the page: the settings of a new game, and the record to open."""
+"""The dialogs of the page: the settings of a new game or of playing on, and questions."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any
 
-from nicegui import binding, events, ui
+from nicegui import binding, ui
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
-from tengen.web.settings import LEVELS, RULES, GameSettings, Level, Mode, usual_komi
-
-MAX_SGF_BYTES = 2_000_000
+from tengen.web.opponents import Opponents
+from tengen.web.settings import RULES, GameSettings, Level, Mode, usual_komi
 
 MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
@@ -59,6 +60,19 @@ class Form:
             clock=CLOCKS[self.clock][1],
         )
 
+    def restored(self, values: dict[str, Any], levels: dict[str, Level]) -> Form:
+        """The fields as a browser remembers them; these fields where that makes no sense."""
+        known = {field.name: values[field.name] for field in fields(self) if field.name in values}
+        if any(type(value) is not type(getattr(self, name)) for name, value in known.items() if name != "mode"):
+            return self
+        try:
+            made = replace(self, **known)
+            made.mode = Mode(made.mode)
+            made.settings(levels)
+        except (TengenError, ValueError, KeyError, TypeError):
+            return self
+        return made if made.size in SIZES and made.color in COLORS and made.rules in RULES else self
+
     @property
     def board(self) -> int:
         """The chosen board size."""
@@ -69,11 +83,14 @@ class NewGameDialog:
     """Asks for the settings of a new game and calls `on_start` with them."""
 
     def __init__(
-        self, settings: GameSettings, network: Callable[[int], str], on_start: Callable[[GameSettings], None]
+        self,
+        settings: GameSettings,
+        network: Callable[[int], str],
+        opponents: Opponents,
+        on_start: Callable[[GameSettings], Awaitable[None]],
     ) -> None:
         self._on_start = on_start
-        self._network = network
-        self._levels = {known.key: known for known in (*LEVELS, settings.level)}
+        self._network, self._opponents, self._first = network, opponents, settings.level
         named = settings.size in SIZES
         self.form = Form(
             settings.mode,
@@ -94,7 +111,30 @@ class NewGameDialog:
 
     def open(self) -> None:
         """Show the dialog."""
+        self._show_levels()
         self._dialog.open()
+
+    @property
+    def _levels(self) -> dict[str, Level]:
+        """The levels on the chosen board, that of the first game too."""
+        levels = self._opponents.levels(self.form.board)
+        return levels if self._first.key in levels else {**levels, self._first.key: self._first}
+
+    def _titles(self) -> dict[str, str]:
+        return {key: ("Automatic · " if key == "auto" else "") + known.title for key, known in self._levels.items()}
+
+    def _show_levels(self) -> None:
+        levels = self._levels
+        if self.form.level not in levels:
+            self.form.level = self._first.key
+        self._level.set_options(self._titles())
+        self._about.text = levels[self.form.level].about
+
+    def remember(self, values: dict[str, Any]) -> None:
+        """Fill the fields as a browser remembers them."""
+        made = asdict(self.form.restored(values, self._levels))
+        for name in [*(name for name in made if name not in ("handicap", "komi")), "handicap", "komi"]:
+            setattr(self.form, name, made[name])  # the other fields change handicap and komi
 
     def _fields(self) -> None:
         form = self.form
@@ -119,11 +159,12 @@ class NewGameDialog:
             .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
         ):
             ui.label("Level").classes("tg-heading")
-            titles = {key: known.title for key, known in self._levels.items()}
-            ui.select(titles, value=form.level).bind_value(form, "level").props("outlined dense options-dense").classes(
-                "w-full"
-            ).props("data-testid=level")
-            ui.label().bind_text_from(form, "level", lambda key: self._levels[key].about).classes("tg-note")
+            self._level = ui.select(self._titles(), value=form.level).bind_value(form, "level")
+            self._level.props("outlined dense options-dense data-testid=level").classes("w-full")
+            self._about = ui.label().classes("tg-note")
+            self._about.bind_text_from(
+                form, "level", lambda key: found.about if (found := self._levels.get(key)) else ""
+            )
             self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
             names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
@@ -149,6 +190,7 @@ class NewGameDialog:
         self._fit_handicap()
         self._usual_komi()
         self._plays.text = self._network_line()
+        self._show_levels()
 
     def _network_line(self) -> str:
         """The network for the chosen board size."""
@@ -164,55 +206,64 @@ class NewGameDialog:
     def _usual_komi(self) -> None:
         self.form.komi = usual_komi(self.form.rules, self.form.handicap, self.form.board)
 
-    def _start(self) -> None:
+    async def _start(self) -> None:
         try:
             settings = self.form.settings(self._levels)
         except TengenError as error:
             ui.notify(str(error), position="top")
             return
         self._dialog.close()
-        self._on_start(settings)
+        await self._on_start(settings)
 
 
-class OpenDialog:
-    """Asks for a game record and calls `on_record` with its bytes. Files over 2 MB are rejected."""
+class PlayOnDialog:
+    """Asks who plays from the shown position on, and calls `on_start` with mode, color of the person, and level."""
 
-    def __init__(self, on_record: Callable[[bytes], None]) -> None:
-        self._on_record = on_record
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
-            ui.label("Open a game record").classes("tg-dialog-title")
-            ui.label("An SGF file from any Go program or server. Variations and comments are kept.").classes("tg-note")
-            self._upload = (
-                ui.upload(
-                    auto_upload=True,
-                    max_files=1,
-                    max_file_size=MAX_SGF_BYTES,
-                    on_upload=self._received,
-                    on_rejected=self._too_large,
-                )
-                .props("accept=.sgf flat")
-                .classes("tg-drop")
-            )
+    def __init__(self, on_start: Callable[[Mode, int, Level], None]) -> None:
+        self._on_start = on_start
+        self._levels: dict[str, Level] = {}
+        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
+            ui.label("Play on from here").classes("tg-dialog-title")
+            with ui.element("div").classes("tg-field"):
+                ui.label("You play").classes("tg-heading")
+                self._color = ui.toggle({0: "Black", 1: "White", 2: "Engine plays both"}, value=0)
+                self._color.props("no-caps unelevated")
+            with ui.element("div").classes("tg-field"):
+                ui.label("Level").classes("tg-heading")
+                self._level = ui.select({}).props("outlined dense options-dense")
+                self._level.classes("w-full")
+            ui.label("The record, its result too, stays; the new moves become a variation.").classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Choose a file", on_click=lambda: self._upload.run_method("pickFiles")).props(
-                    "unelevated no-caps"
-                )
+                ui.button("Play", on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
 
-    def open(self) -> None:
-        """Show the dialog with nothing chosen."""
-        self._upload.reset()
+    def open(self, color: int, level: Level, levels: dict[str, Level]) -> None:
+        """Show the dialog with the person as `color`, a level, and the others to choose from."""
+        self._levels = {level.key: level, **levels}
+        self._level.set_options({key: known.title for key, known in self._levels.items()}, value=level.key)
+        self._color.set_value(color)
         self._dialog.open()
 
-    async def _received(self, event: events.UploadEventArguments) -> None:
-        if event.file.size() > MAX_SGF_BYTES:  # a page may ignore its own limit
-            self._too_large()
-            return
-        data = await event.file.read()
-        self._upload.reset()
+    def _start(self) -> None:
         self._dialog.close()
-        self._on_record(data)
+        color = int(self._color.value or 0)
+        mode = Mode.WATCH if color == 2 else Mode.PLAY
+        self._on_start(mode, color % 2, self._levels[str(self._level.value)])
 
-    def _too_large(self) -> None:
-        self._upload.reset()
-        ui.notify(f"Not opened: choose an .sgf file of up to {MAX_SGF_BYTES // 1_000_000} MB", position="top")
+
+async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> str | None:
+    """Ask a question with a button for each choice, the last one the usual answer; its key, or None where it is left.
+
+    `name` identifies the dialog in tests.
+    """
+    with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
+        ui.label(title).classes("tg-dialog-title")
+        ui.label(note).classes("tg-note")
+        with ui.row().classes("w-full justify-end gap-2"):
+            for key, text in choices.items():
+                usual = "unelevated" if key == list(choices)[-1] else "flat"
+                made = ui.button(text, on_click=lambda key=key: dialog.submit(key), color="primary")
+                made.props(f"{usual} no-caps data-testid={name}-{key}")
+    answer = await dialog
+    dialog.delete()
+    return answer if answer in choices else None

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, Style
 from tengen.engine.params import SearchParams, playout_params
+from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import default_by_size, find_network, read_card
@@ -44,6 +45,8 @@ class PageEngine(Protocol):
     ) -> SearchResult: ...
 
     def count(self, game: Game) -> Count: ...
+
+    def raw(self, game: Game) -> Evaluation: ...
 
     def stop(self) -> None: ...
 
@@ -105,6 +108,11 @@ class EngineThread:
         """Count a finished game; None where the task was stopped before it began."""
         copy = game.copy()
         return await self._run(lambda _, engine: engine.count(copy))
+
+    async def raw(self, game: Game) -> Evaluation | None:
+        """The network's output for a position, one row; None where the task was stopped before it began."""
+        copy = game.copy()
+        return await self._run(lambda _, engine: engine.raw(copy))
 
     def stop(self) -> None:
         """End the running task. May be called from any thread."""

@@ -5,41 +5,76 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 
 from nicegui import background_tasks, events, ui
 
 from tengen.engine import SearchResult
-from tengen.errors import SgfError, TengenError
+from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.sgf import GameNode
 from tengen.web.analysis import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
-from tengen.web.counting import in_words
-from tengen.web.dialogs import NewGameDialog, OpenDialog
+from tengen.web.counting import in_words, sentence
+from tengen.web.dialogs import NewGameDialog, PlayOnDialog
+from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
-from tengen.web.panels import KEYS, HistoryPanel, Navigate, Navigation, PlayerCard, StatusPanel, button
+from tengen.web.files import GameFiles
+from tengen.web.library import GameLibrary, KeptGame
+from tengen.web.open_dialog import OpenDialog, when
+from tengen.web.opponents import Opponents
+from tengen.web.panels import (
+    KEYS,
+    EditPanel,
+    HistoryPanel,
+    Navigate,
+    Navigation,
+    PlayerCard,
+    StatusPanel,
+    button,
+    notice,
+)
+from tengen.web.preferences import Preferences
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import GameSettings, Level, Mode, levels_for
+from tengen.web.teaching_panel import TeachingPanel
+from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
 POLL_SECONDS = 0.2
 
 
 class Page:
-    """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again."""
+    """The contents of one tab. `keep` gets every new session of the tab, so that a reload finds it again.
+
+    Every change is written to the `library`; without one nothing is.
+    """
 
     def __init__(
-        self, engines: PageEngines, settings: GameSettings, keep: Callable[[GameSession], None], min_seconds: float
+        self,
+        engines: PageEngines,
+        settings: GameSettings,
+        keep: Callable[[GameSession], None],
+        min_seconds: float,
+        library: GameLibrary | None = None,
+        tab: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._keep = keep
+        self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, tab)
         self._network = engines.network
+        self._editing = False
+        self._left: GameNode | None = None  # where the game goes on after the editor
+        self._preferences = Preferences()
+        self._opponents = Opponents(engines.network)
+        self._notice = ""
         self._thread = EngineThread(engines)
         self._controller = EngineController(
             GameSession(settings), self._thread, self.refresh, self._notify, engines.queue, min_seconds
         )
         self._task: asyncio.Task[None] | None = None
-        self._build(settings)
+        self._build(settings, library)
         self.refresh()
 
     @property
@@ -49,6 +84,10 @@ class Page:
 
     def adopt(self, session: GameSession) -> None:
         """Replace the game."""
+        self._files.keep(final=True)
+        self._editing = False
+        self._offer.set_visibility(False)
+        self._welcome.hide()
         self._controller.new_session(session)
         self._keep(session)
         self.refresh()
@@ -60,6 +99,7 @@ class Page:
 
     def rest(self) -> None:
         """The browser has disconnected: stop the search, the review and the clocks until it is back."""
+        self._files.keep(final=True)
         self._controller.stop_review()
         if self._task is not None:
             self._task.cancel()
@@ -73,22 +113,78 @@ class Page:
         self.rest()
         self._thread.close()
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether a browser shows the page."""
+        return self._task is not None
+
+    async def load_preferences(self) -> None:
+        """Ask the browser what it remembers, and do as it says."""
+        with self._board, suppress(TimeoutError):
+            stored = await ui.run_javascript(Preferences.read_script(), timeout=10)
+            self._preferences = known = Preferences.parse(stored)
+            self._opponents.kept = known.levels
+            self._new_game.remember(known.game)
+            self._teaching.remember(*known.teach)
+            self._dark.set_value(known.dark)
+            self._board.set(sound=known.sound, coordinates=known.coordinates)
+            self._sound.set_icon("volume_up" if known.sound else "volume_off")
+            if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
+                width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
+                self._welcome.show(stored is None, float(width), self.session.settings.size)
+
+    def offer(self, game: KeptGame) -> None:
+        """Offer to go on with a game that was left."""
+        self._offered = game
+        self._offer_text.set_text(f"{game.title}, {game.detail}, {when(game.changed)}")
+        self._offer.set_visibility(True)
+
     # Building
 
-    def _build(self, settings: GameSettings) -> None:
+    def _build(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._dark = ui.dark_mode(None)
-        self._new_game = NewGameDialog(settings, self._network, self._start)
-        self._open = OpenDialog(self._load)
+        self._new_game = NewGameDialog(settings, self._network, self._opponents, self._start)
+        self._play_on = PlayOnDialog(self._start_play_on)
+        self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._build_top()
-        with ui.element("div").classes("tg-main") as main:
+        with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
                 self._cards = (PlayerCard(0), PlayerCard(1))
             with ui.element("div").classes("tg-stage"):
                 self._board = BoardElement(self._tapped).props("data-testid=board")
+                self._notices = ui.element("div").props("role=status data-testid=notice")
             self._navigation = Navigation(self._navigate)
-            self._status = StatusPanel(
-                self._pass_turn, self._take_back, self._resign_game, self._toggle_pause, self._accept_count
-            )
+            with ui.element("div").classes("tg-side"):
+                self._tools = EditPanel(
+                    {
+                        "turn": lambda: self._edited(Editor.swap_turn),
+                        "promote": lambda: self._edited(Editor.promote),
+                        "remove": lambda: self._edited(Editor.remove),
+                        "undo": lambda: self._edited(Editor.undo),
+                        "redo": lambda: self._edited(Editor.redo),
+                    }
+                )
+                self._build_offer()
+                self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
+                self._teaching = TeachingPanel(
+                    self._controller, self._thread, self._board, self._taught, self._take_back, self._notify
+                )
+                self._status = StatusPanel(
+                    {
+                        "pass": self._pass_turn,
+                        "take-back": self._take_back,
+                        "resign": self._resign_game,
+                        "pause": self._toggle_pause,
+                        "accept": self._accept_count,
+                        "review": self._review_game,
+                        "rematch": self._rematch,
+                        "save": self._files.save,
+                        "analyze": self._analyze_game,
+                        "play-on": self._ask_play_on,
+                        "return": lambda: self._go(self.session.tip.id),
+                        "games": self._files.choose,
+                    }
+                )
             with ui.element("div").classes("tg-lower"):
                 self._analysis = AnalysisPanel(
                     self._switch_analysis,
@@ -98,9 +194,9 @@ class Page:
                     self._choose_move,
                     lambda place: self._navigate(lambda session: session.seek(place)),
                 )
+                self._teaching.build()
                 self._review = ReviewPanel(self._go)
-                self._history = HistoryPanel(self._go, self._commented)
-        main.on("dragenter", self._open.open, args=[], throttle=1.0)
+                self._history = HistoryPanel(self._go, self._commented, self._toggle_edit)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         ui.timer(POLL_SECONDS, self._poll)
 
@@ -111,25 +207,54 @@ class Page:
                 ui.label("Tengen").classes("tg-brand-name")
             button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
             button("Open", "folder_open", self._open.open, "open").classes("tg-word")
-            button("Save", "download", self._save, "save").classes("tg-word")
+            saved = "Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis"
+            button("Save", "download", self._files.save, "save", saved).classes("tg-word")
             self._sound = button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
             button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
             button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
+
+    def _build_offer(self) -> None:
+        with ui.element("div").classes("tg-card tg-offer").props("data-testid=offer") as self._offer:
+            with ui.element("div").classes("tg-grow"):
+                ui.label("Unfinished game").classes("tg-line-status")
+                self._offer_text = ui.label().classes("tg-note")
+            button("Continue", "play_arrow", self._take_offer, "offer-continue").classes("tg-primary")
+            button("", "close", lambda: self._offer.set_visibility(False), "offer-close", "Not now")
+        self._offer.set_visibility(False)
 
     # Drawing
 
     def refresh(self) -> None:
         """Draw everything again."""
         session = self.session
-        hover = NAMES[session.game.to_play].lower() if session.may_click else ""
+        hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING)
         self._status.show(session, self._controller.paused)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number)
         self._draw_graph()
         self._review.show(session.review)
-        self._history.show(session)
+        self._history.show(session, self._editing)
+        self._tools.show(session, self._editing)
+        self._show_notice(notice(session))
+        self._teaching.show()
+        if session.tip.parent is not None:
+            self._offer.set_visibility(False)
+            self._welcome.hide()
+        if following := self._opponents.count(session):
+            self._preferences.levels = self._opponents.kept
+            self._remember()
+            self._notify(following)
         self._poll()
+
+    def _show_notice(self, text: str) -> None:
+        """Show a text over the board for some seconds, when it changes."""
+        if text != self._notice:
+            self._notice = text
+            self._notices.clear()
+            if text:
+                with self._notices:
+                    ui.label(text).classes("tg-notice")
 
     def _draw_graph(self) -> None:
         session = self.session
@@ -139,6 +264,7 @@ class Page:
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
+        self._files.keep()
         if self._task is not None and session.tick(time.monotonic()):
             self._controller.wake()
             self._notify(in_words(session.result))
@@ -150,7 +276,7 @@ class Page:
     def _draw_players(self) -> None:
         session, activity = self.session, self._controller.activity
         for color, card in enumerate(self._cards):
-            turn = session.phase is Phase.PLAYING and session.game.to_play == color and not session.result
+            turn = session.phase is Phase.PLAYING and session.game.to_play == color
             thinking = turn and activity == "thinking"
             detail = session.details[color]
             if thinking:
@@ -169,26 +295,28 @@ class Page:
             self._draw_graph()
         self._board.set(thinking=controller.activity in ("thinking", "counting"))
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
-        finished = bool(self.session.result) or self.session.settings.mode is not Mode.PLAY
+        finished = self.session.mode is not Mode.PLAY
         graph = controller.analyzing or (finished and bool(self.session.line_analyses()))
         panel.show_review(finished and len(self.session.line) > 1, controller.review_progress is not None)
         panel.show(shown, self.session.game.size, self._caption(shown), controller.analyzing, graph)
 
     def _caption(self, shown: SearchResult | None) -> str:
         if progress := self._controller.review_progress:
-            return f"reviewing: {progress[0]} of {progress[1]} positions"
-        return f"{NAMES[shown.to_play]} to play · {shown.visits:,} visits" if shown is not None else ""
+            return f"{progress[0]} of {progress[1]} positions"
+        return f"{shown.visits:,} visits" if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
-        """The search result of the shown position, None while the analysis is off."""
-        if not self._controller.analyzing or self.session.game.is_over:
+        """The search result of the shown position, None while the analysis is off and the game is not reviewed."""
+        reviewed = self.session.review is not None and self.session.mode is Mode.ANALYZE
+        on = self._controller.analyzing or (reviewed and not self._editing)
+        if not on or self.session.game.is_over:
             return None
         latest = self._thread.latest if self._controller.activity in ("thinking", "analyzing") else None
         return latest or self.session.search_result
 
     def _notify(self, message: str) -> None:
         with self._board:
-            ui.notify(message, position="top", timeout=3500)
+            ui.notify(sentence(message), position="top", timeout=3500)
 
     @contextmanager
     def _errors_shown(self) -> Iterator[None]:
@@ -196,7 +324,7 @@ class Page:
         try:
             yield
         except TengenError as error:
-            self._notify(sentence(str(error)))
+            self._notify(str(error))
 
     # Input
 
@@ -215,6 +343,9 @@ class Page:
 
     def _tapped(self, point: object) -> None:
         session = self.session
+        if self._editing:
+            self._edited(lambda editor: editor.apply(self._tools.tool, point))
+            return
         if session.phase is not Phase.COUNTING and not session.may_click:
             return  # a tap while the engine thinks needs no message
         try:
@@ -225,12 +356,12 @@ class Page:
         except TengenError as error:
             if isinstance(point, int) and 0 <= point < session.game.size**2:
                 self._board.refuse(point)
-            self._notify(sentence(str(error)))
+            self._notify(str(error))
             return
         self._changed()
 
     def _choose_move(self, point: object) -> None:
-        if self.session.settings.mode is Mode.ANALYZE and isinstance(point, int):
+        if self.session.mode is Mode.ANALYZE and isinstance(point, int):
             with self._errors_shown():
                 self.session.play(point, time.monotonic())
                 self._changed()
@@ -273,46 +404,101 @@ class Page:
         self.refresh()
 
     def _commented(self, comment: str) -> None:
-        self.session.node.comment = comment
+        Editor(self.session).comment(comment)
+
+    # Playing, analyzing and editing one game
+
+    def _analyze_game(self) -> None:
+        self.session.analyze()
+        self._controller.analyzing = True
+        self._changed()
+
+    def _ask_play_on(self) -> None:
+        settings = self.session.settings
+        color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
+        levels = levels_for(settings.size, self._network(settings.size))
+        self._play_on.open(color, settings.level, levels)
+
+    def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
+        with self._errors_shown():
+            self.session.play_on(mode, human, level)
+            self._controller.analyzing = self._controller.paused = self._editing = False
+            self._changed()
+
+    def _rematch(self) -> None:
+        self.adopt(GameSession(self._opponents.again(self.session.settings)))
+
+    def _toggle_edit(self) -> None:
+        session = self.session
+        self._editing = not self._editing
+        if self._editing:
+            self._left = session.tip if session.live else None
+            session.analyze()
+        elif session.tip is self._left:
+            session.live = True  # the game goes on where it was
+        self._changed()
+
+    def _edited(self, edit: Callable[[Editor], None]) -> None:
+        with self._errors_shown():
+            edit(Editor(self.session))
+            self._changed()
+
+    # What the browser remembers
 
     def _toggle_sound(self) -> None:
-        on = not self._board.props["sound"]
+        on = self._preferences.sound = not self._preferences.sound
         self._board.set(sound=on)
         self._sound.set_icon("volume_up" if on else "volume_off")
+        self._remember()
 
     def _toggle_coordinates(self) -> None:
-        self._board.set(coordinates=not self._board.props["coordinates"])
+        self._preferences.coordinates = not self._preferences.coordinates
+        self._board.set(coordinates=self._preferences.coordinates)
+        self._remember()
 
     async def _toggle_dark(self) -> None:
         dark = await ui.run_javascript('document.body.classList.contains("body--dark")', timeout=10)
+        self._preferences.dark = not dark
         self._dark.set_value(not dark)
+        self._remember()
 
-    def _start(self, settings: GameSettings) -> None:
-        self.adopt(GameSession(settings))
+    def _taught(self) -> None:
+        teacher = self._controller.teacher
+        if self._preferences.teach != (teacher.on, teacher.threshold):
+            self._preferences.teach = teacher.on, teacher.threshold
+            self._remember()
+        self._changed()
 
-    def _load(self, data: bytes) -> None:
-        try:
-            session, problems = GameSession.from_record(data)
-        except SgfError as error:
-            self._notify(sentence(f"the file cannot be opened: {error}"))
-            return
-        self.adopt(session)
-        if problems:
-            self._notify(sentence(f"part of the record cannot be shown: {problems[0]}"))
+    def _remember(self) -> None:
+        with self._board:
+            ui.run_javascript(self._preferences.script())
 
-    def _save(self) -> None:
-        ui.download.content(self.session.to_sgf(), self.session.file_name, "application/x-go-sgf")
+    # Other games
+
+    async def _start(self, settings: GameSettings) -> None:
+        if await self._files.may_replace():
+            self._preferences.game = asdict(self._new_game.form)
+            self._remember()
+            self.adopt(GameSession(settings))
+
+    async def open_record(self, data: bytes) -> None:
+        """Show a record that the page did not ask for itself."""
+        with self._main:
+            await self._files.open(data)
+
+    async def _take_offer(self) -> None:
+        await self._files.open_kept(self._offered)
 
     def _key(self, event: events.KeyEventArguments) -> None:
-        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
+        if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
+            return
+        if event.modifiers.ctrl:
+            edits = {"z": Editor.undo, "y": Editor.redo}
+            if self._editing and event.key.name in edits:
+                self._edited(edits[event.key.name])
             return
         key = event.key.name
         if key in KEYS:
             self._navigate(KEYS[key])
         elif key == "a":
             self._analysis.toggle()
-
-
-def sentence(text: str) -> str:
-    """A message with a capital letter and a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

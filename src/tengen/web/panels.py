@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web.components import EventHandler, TreeElement
+from tengen.web.counting import in_words
+from tengen.web.editor import Tool
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.view import tree_layout
 
 Navigate = Callable[[GameSession], object]
 Action = Callable[[], object]
-MAX_COMMENT = 20_000
+MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
 
 # The name, icon and tooltip of each navigation button, its key, and what it does.
 NAVIGATION: tuple[tuple[str, str, str, str, Navigate], ...] = (
@@ -39,6 +41,17 @@ VARIATIONS: dict[str, Navigate] = {
 MISTAKES: dict[str, Navigate] = {
     "m": lambda session: session.to_mistake(True),
     "M": lambda session: session.to_mistake(False),
+}
+# The icon and the name of each tool of the editor.
+TOOLS: dict[Tool, tuple[str, str]] = {
+    Tool.BLACK: ("circle", "Black stone"),
+    Tool.WHITE: ("radio_button_unchecked", "White stone"),
+    Tool.TRIANGLE: ("change_history", "Triangle"),
+    Tool.SQUARE: ("crop_square", "Square"),
+    Tool.CIRCLE: ("adjust", "Circle"),
+    Tool.CROSS: ("close", "Cross"),
+    Tool.LETTER: ("sort_by_alpha", "Letters"),
+    Tool.NUMBER: ("pin", "Numbers"),
 }
 KEYS: dict[str, Navigate] = {key: navigate for _, _, _, key, navigate in NAVIGATION} | VARIATIONS | MISTAKES
 
@@ -90,33 +103,50 @@ class Navigation:
 
 
 class StatusPanel:
-    """Whose turn it is or how the game ended, and the buttons that apply."""
+    """Whose turn it is or how the game ended, and the buttons that apply: `actions` by their names in the page."""
 
-    def __init__(
-        self, on_pass: Action, on_take_back: Action, on_resign: Action, on_pause: Action, on_agree: Action
-    ) -> None:
+    def __init__(self, actions: Mapping[str, Action]) -> None:
         with ui.element("div").classes("tg-status tg-card"):
             self._status = ui.label().classes("tg-line-status").props("data-testid=status")
             self._hint = ui.label().classes("tg-note").props("data-testid=hint")
             with ui.element("div").classes("tg-actions") as self._playing:
-                self._pass = button("Pass", "block", on_pass, "pass")
-                self._take_back = button("Take back", "undo", on_take_back, "take-back")
-                self._resign = button("Resign", "flag", on_resign, "resign")
-                self._pause = button("Pause", "pause", on_pause, "pause")
+                self._pass = button("Pass", "block", actions["pass"], "pass")
+                self._take_back = button("Take back", "undo", actions["take-back"], "take-back")
+                self._resign = button("Resign", "flag", actions["resign"], "resign")
+                self._pause = button("Pause", "pause", actions["pause"], "pause")
             with ui.element("div").classes("tg-actions") as self._counting:
-                self._agree = button("Accept", "done", on_agree, "accept").classes("tg-primary")
-                button("Continue", "undo", on_take_back, "continue")
+                self._agree = button("Accept", "done", actions["accept"], "accept").classes("tg-primary")
+                button("Continue", "undo", actions["take-back"], "continue")
+            with ui.element("div").classes("tg-actions tg-two") as self._over:
+                button("Review game", "insights", actions["review"], "review-end").classes("tg-primary")
+                self._rematch = button("Rematch", "replay", actions["rematch"], "rematch")
+                button("Save", "download", actions["save"], "save-end")
+                self._undo_end = button("Take back", "undo", actions["take-back"], "take-back-end")
+            with ui.element("div").classes("tg-actions tg-minor"):
+                self._analyze = button("Analyze this game", "search", actions["analyze"], "analyze-game")
+                self._play_on = button("Play on from here", "play_arrow", actions["play-on"], "play-on")
+                self._return = button("To the game", "last_page", actions["return"], "return")
+                self._games = button("Games", "library_books", actions["games"], "games")
 
     def show(self, session: GameSession, paused: bool) -> None:
         """Show the state of a game, with the buttons that apply to it."""
-        phase, mode = session.phase, session.settings.mode
+        phase, mode = session.phase, session.mode
         self._status.set_text(session.status())
         self._hint.set_text(hint(session, paused))
         self._hint.set_visibility(bool(self._hint.text))
-        self._playing.set_visibility(phase is not Phase.COUNTING)
+        self._playing.set_visibility(phase is Phase.PLAYING)
+        self._over.set_visibility(phase is Phase.OVER)
+        self._undo_end.set_visibility(session.ended_here)
+        self._rematch.set_visibility(session.settings.mode is not Mode.ANALYZE)
+        self._analyze.set_visibility(session.in_progress)
+        self._play_on.set_visibility(mode is Mode.ANALYZE and not session.game.is_over)
+        self._return.set_visibility(session.in_progress and session.node is not session.tip)
+        before, after = session.others
+        self._games.set_visibility(bool(before or after))
+        self._games.set_text(f"Game {len(before) + 1} of {len(before) + 1 + len(after)}")
         self._counting.set_visibility(phase is Phase.COUNTING)
         self._agree.set_visibility(session.counted)
-        self._resign.set_visibility(mode is Mode.PLAY and not session.result)
+        self._resign.set_visibility(mode is Mode.PLAY)
         self._pass.set_visibility(session.may_click)
         self._take_back.set_visibility(mode is not Mode.WATCH)
         self._pause.set_text("Continue" if paused else "Pause")
@@ -128,25 +158,67 @@ class StatusPanel:
 class HistoryPanel:
     """The tree of variations, and the comment on the shown position."""
 
-    def __init__(self, on_go: EventHandler, on_comment: Callable[[str], None]) -> None:
+    def __init__(self, on_go: EventHandler, on_comment: Callable[[str], None], on_edit: Action) -> None:
         self._on_comment = on_comment
+        self._shown = ""
         with ui.element("div").classes("tg-card"):
-            ui.label("Variations").classes("tg-heading")
+            with ui.element("div").classes("tg-row"):
+                ui.label("Variations").classes("tg-heading tg-grow")
+                self._edit = ui.button("Edit", on_click=on_edit, color=None)
+                self._edit.props("flat dense no-caps data-testid=edit").classes("tg-link")
             self._tree = TreeElement(on_go).props("data-testid=tree")
             self._comment = (
                 ui.textarea(placeholder="Comment", on_change=self._commented)
                 .classes("tg-comment")
                 .props("data-testid=comment")
             )
-            self._comment.props(f"borderless dense autogrow maxlength={MAX_COMMENT}")
+            self._comment.props("borderless dense autogrow aria-label=Comment")
 
-    def show(self, session: GameSession) -> None:
+    def show(self, session: GameSession, editing: bool) -> None:
         """Show the variations of a game and the comment on the shown position."""
+        self._edit.set_text("Done" if editing else "Edit")
         self._tree.show(tree_layout(session.tree, session.grades()), session.node.id)
-        self._comment.set_value(session.node.comment)
+        self._shown = session.node.comment
+        whole = len(self._shown) <= MAX_COMMENT
+        self._comment.set_value(self._shown if whole else f"{self._shown[:MAX_COMMENT]} \u2026")
+        self._comment.set_enabled(whole)
 
     def _commented(self, event: events.ValueChangeEventArguments[str | None]) -> None:
-        self._on_comment(str(event.value or "")[:MAX_COMMENT])
+        text = str(event.value or "")
+        if text != self._shown and len(self._shown) <= MAX_COMMENT:  # the page sets the field too
+            self._shown = text[:MAX_COMMENT]
+            self._on_comment(self._shown)
+
+
+class EditPanel:
+    """The tools of the editor, below the board while it is on."""
+
+    def __init__(self, actions: Mapping[str, Action]) -> None:
+        self.tool = Tool.BLACK
+        self._tools: dict[Tool, ui.button] = {}
+        with ui.element("div").classes("tg-edit").props("data-testid=editor") as self._panel:
+            for tool, (icon, name) in TOOLS.items():
+                self._tools[tool] = button("", icon, partial(self._choose, tool), f"tool-{tool}", name)
+            ui.element("div").classes("tg-edit-gap")
+            button("", "swap_horiz", actions["turn"], "edit-turn", "The other color plays next")
+            button("", "arrow_upward", actions["promote"], "edit-promote", "Make this variation the main line")
+            button("", "delete_outline", actions["remove"], "edit-remove", "Delete this move and all that follow")
+            self._undo = button("", "undo", actions["undo"], "edit-undo", "Undo the last edit (Ctrl+Z)")
+            self._redo = button("", "redo", actions["redo"], "edit-redo", "Redo (Ctrl+Y)")
+        self._choose(self.tool)
+
+    def show(self, session: GameSession, editing: bool) -> None:
+        """Show the tools, or hide them."""
+        self._panel.set_visibility(editing)
+        self._undo.set_enabled(session.history.can_undo)
+        self._redo.set_enabled(session.history.can_redo)
+
+    def _choose(self, tool: Tool) -> None:
+        self.tool = tool
+        for known, made in self._tools.items():
+            on = known is tool
+            made.classes(add="tg-chosen" if on else "", remove="" if on else "tg-chosen")
+            made.props(f"aria-pressed={str(on).lower()}")
 
 
 def hint(session: GameSession, paused: bool) -> str:
@@ -155,7 +227,19 @@ def hint(session: GameSession, paused: bool) -> str:
         return "Tap a group to mark it dead or alive, then accept." if session.counted else ""
     if paused and session.engine_to_move:
         return "The engine is paused."
-    return session.last_move() if session.phase is Phase.PLAYING else ""
+    if session.phase is Phase.OVER:
+        return "Tap the board to try other moves; the result stays." if session.node.parent is not None else ""
+    if session.in_progress and session.node is not session.tip:
+        return f"The game goes on at move {session.tip.move_number}."
+    return session.last_move()
+
+
+def notice(session: GameSession) -> str:
+    """What the board says for some seconds over its lower edge: a pass, the end of the game."""
+    if session.phase is Phase.OVER:
+        resigned = session.result.endswith("+R") and NAMES["WB".index(session.result[0])]
+        return f"{resigned} resigns" if resigned else in_words(session.result)
+    return session.last_move() if session.node.point == session.game.size**2 else ""
 
 
 def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:

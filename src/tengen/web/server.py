@@ -8,15 +8,17 @@ import logging
 import socket
 import threading
 from collections import OrderedDict
+from collections.abc import Collection
 from pathlib import Path
 from weakref import WeakSet
 
-from nicegui import Client, app, ui
+from nicegui import Client, app, background_tasks, ui
 
 from tengen.errors import TengenError
 from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
 from tengen.web.guard import Guard, own_address
+from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
@@ -60,11 +62,14 @@ def serve(
     open_browser: bool = False,
     min_seconds: float = MIN_MOVE_SECONDS,
     token: str = "",
+    library: GameLibrary | None = None,
+    record: bytes = b"",
 ) -> None:
     """Serve the page at http://host:port until interrupted, to browsers that know the `token` if there is one.
 
-    `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab,
-    `min_seconds` the minimum time of an engine move. Nothing that a page sends is used as a path or as markup.
+    `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab, unless
+    it opens with a `record`; `min_seconds` is the minimum time of an engine move. Games are kept in the `library`.
+    Nothing that a page sends is used as a path or as markup.
     """
     app.add_middleware(Guard, token=token, port=port)
     sessions = SessionCache()
@@ -81,9 +86,11 @@ def serve(
             settings,
             lambda session: sessions.keep(client.tab_id, session) if client.tab_id else None,
             min_seconds,
+            library,
+            lambda: client.tab_id,
         )
         pages.add(page)
-        client.on_connect(lambda: _connected(client, page, sessions))
+        client.on_connect(lambda: _connected(client, page, pages, sessions, library, record))
         client.on_disconnect(page.rest)
         client.on_delete(page.close)
 
@@ -134,13 +141,32 @@ def free_port(host: str, port: int, tries: int) -> int:
     raise TengenError(f"ports {port} to {port + tries - 1} are all in use: choose another with --port")
 
 
-def _connected(client: Client, page: Page, sessions: SessionCache) -> None:
+def _connected(
+    client: Client,
+    page: Page,
+    pages: Collection[Page],
+    sessions: SessionCache,
+    library: GameLibrary | None,
+    record: bytes,
+) -> None:
+    """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
     tab = client.tab_id
     if tab is None:
         return
     kept = sessions.find(tab)
+    background_tasks.create(page.load_preferences(), name="tengen preferences")
     if kept is not None and kept is not page.session:
         page.adopt(kept)
+    elif kept is None and library is not None and (left := library.of_tab(tab)):
+        with contextlib.suppress(TengenError):
+            page.adopt(library.load(left))
+    elif kept is None and record:
+        background_tasks.create(page.open_record(record), name="tengen record")
+    if library is not None and len(page.session.tree) == 1 and not record:
+        shown = library.shown([other.session for other in pages if other.is_connected])
+        waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
+        if waiting:
+            page.offer(waiting[0])
     sessions.keep(tab, page.session)
     page.wake_up()
 

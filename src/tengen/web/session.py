@@ -9,19 +9,22 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tengen.coords import to_gtp
-from tengen.engine import Clock, SearchResult, TimeControl
+from tengen.engine import SearchResult
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.handicap import fixed_handicap, max_fixed_handicap
+from tengen.review.annotate import annotate
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import Analysis, GameNode, GameTree, SgfInfo, read_tree, write_tree
+from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, read_tree, write_tree
 from tengen.sgf.values import result as read_result
+from tengen.web.clock import GameClock, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import GameSettings, Level, Mode
 from tengen.web.view import BoardView
 
 MAX_NODES = 20_000
-_MAX_NAME = 100
+_MAX_NAME = 180  # bytes
 
 
 class Phase(StrEnum):
@@ -40,7 +43,11 @@ class SearchAnalysis(Analysis):
 
 
 class GameSession:
-    """A game in progress, from `start` (an empty board, or with the handicap of the settings) or from a record's tree.
+    """A game, from `start` (an empty board, or with the handicap of the settings) or from a record's tree.
+
+    live: moves go on as the settings say, at the node `tip`; otherwise a person moves both colors, and the clocks stand
+    still. A result ends that, `play_on` begins it at any node. The result stays until a new one is reached; it was
+    reached at the node `ended_at`, and `ended_here`, unless the record had it.
 
     Methods raise IllegalMove or TengenError, and then nothing has changed.
     """
@@ -48,42 +55,57 @@ class GameSession:
     def __init__(self, settings: GameSettings, start: Game | None = None, tree: GameTree | None = None) -> None:
         self.settings = settings
         self.tree = tree if tree is not None else GameTree.of_game(start or new_game(settings), _players(settings))
+        self.history = EditHistory(self.tree)
         self.review: GameReview | None = None
         self.node = self.tree.root
         self.game = self.tree.position(self.node)
-        self.names = settings.names
-        self.details = settings.details
+        self.live = True
+        self.record_names = settings.names
+        self.record_details = settings.details
         self.clock = GameClock(settings.clock) if settings.clock else None
         self.result = ""
-        self._ended_at: GameNode | None = None
+        self.others: tuple[list[bytes], list[bytes]] = [], []
+        """The games of the collection before and after this one, as text."""
+        self.ended_at: GameNode | None = None
+        self.ended_here = False
+        self._played: set[int] = set()  # nodes of moves that may be taken back; those of a record stay
         self._dead: dict[int, frozenset[int]] = {}
+        self._set_tip()
+        if tree is None and settings.clock:
+            for name, text in time_properties(settings.clock).items():
+                self.tree.root.set_text(name, text)
 
     # Records
 
     @classmethod
-    def from_record(cls, data: bytes) -> tuple[GameSession, list[str]]:
+    def from_record(cls, data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
         """A session that shows the first game of an SGF text, and messages about what it cannot show.
 
-        Every move is checked by the rules: a variation ends before its first illegal move. Raises SgfError where the
-        text is not a game of Go, or where the game is too large.
+        Every move is checked by the rules: a variation ends before its first illegal move. Handicap stones whose points
+        the record does not give are put on the usual points or, without `fixed_handicap`, left out. Stones that a
+        record sets up after an empty root are shown at once. Raises SgfError where the text is not a game of Go, or
+        where the game is too large.
         """
         tree = read_tree(data)
+        notes = _set_handicap(tree, fixed_handicap)
         if len(tree) > MAX_NODES:
             raise SgfError(f"the record has {len(tree):,} nodes: {MAX_NODES:,} is the limit of this page")
         try:
             settings = GameSettings(tree.size, tree.rules, tree.komi, mode=Mode.ANALYZE)
         except TengenError as error:
             raise SgfError(str(error)) from error
-        problems = [*tree.problems, *tree.check_moves()]
+        problems = [*tree.problems, *notes, *tree.check_moves()]
         if problems and not tree.root.variations and not tree.root.setup:
             raise SgfError(problems[0])
         session = cls(settings, tree=tree)
         info = tree.info
-        session.names = info.black or "Black", info.white or "White"
+        session.record_names = info.black or "Black", info.white or "White"
         komi = f"komi {settings.komi:g}"
-        session.details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
+        session.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
         if info.result.ending != "unknown":
             session.settle(str(info.result), tree.line(tree.root)[-1])
+            session.ended_here = False
+        session._show(_first_shown(tree))
         return session, problems
 
     def to_sgf(self) -> bytes:
@@ -95,19 +117,101 @@ class GameSession:
         return write_tree(self.tree)
 
     @property
+    def is_analyzed(self) -> bool:
+        """Whether a position was searched for a person, and not for a move of the engine alone."""
+        playing = 0 if self.settings.mode is Mode.ANALYZE else self.settings.level.visits
+        return any(node.analysis is not None and node.analysis.visits > playing for node in self.tree.walk())
+
+    def collection(self) -> list[bytes]:
+        """The texts of all games of the file that this one came from, this one as it is now."""
+        before, after = self.others
+        return [*before, self.to_sgf(), *after]
+
+    def annotated(self) -> bytes:
+        """The record with the last review in it, as `tengen review` writes it, or with the evaluations alone.
+
+        The game itself stays as it is.
+        """
+        searched = tuple(node for node in self.tree.walk() if node.analysis is not None)
+        review = self.review or GameReview(self.tree, "", 0, searched, ())
+        copy, number = read_tree(self.to_sgf()), self.tree.numbered()
+
+        def copied(node: GameNode) -> GameNode:
+            twin = copy.get(number[node.id])
+            assert twin is not None
+            twin.analysis = node.analysis
+            return twin
+
+        moves = tuple(replace(move, node=copied(move.node)) for move in review.moves if move.node.id in number)
+        nodes = tuple(copied(node) for node in review.nodes if node.id in number)
+        annotate(replace(review, tree=copy, nodes=nodes, moves=moves))
+        return write_tree(copy)
+
+    @property
     def file_name(self) -> str:
         """A name for the record: the date of the game, or of today, and the players; `2026-11-24 Ann - Bo.sgf`."""
         info = self.tree.info
         players = " - ".join(name or color for name, color in ((info.black, "Black"), (info.white, "White")))
-        text = f"{info.date or datetime.date.today()} {players}"
-        return re.sub(r"[^\w .+-]+", "_", text)[:_MAX_NAME].strip() + ".sgf"
+        text = re.sub(r"[^\w .+()-]+", "_", f"{info.date or datetime.date.today()} {players}")
+        return text.encode()[:_MAX_NAME].decode(errors="ignore").strip() + ".sgf"
+
+    # Who plays
+
+    @property
+    def mode(self) -> Mode:
+        """Who moves now: as the settings say while the game is live, else a person moves both colors."""
+        return self.settings.mode if self.live else Mode.ANALYZE
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the players, Black's first: of those who move now, else of the record."""
+        return self.record_names if self.mode is Mode.ANALYZE else self.settings.names
+
+    @property
+    def details(self) -> tuple[str, str]:
+        """A line below each name."""
+        return self.record_details if self.mode is Mode.ANALYZE else self.settings.details
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a game with the engine has begun and not ended."""
+        return self.mode is not Mode.ANALYZE and self.tip.parent is not None and not self._tip_over
+
+    def analyze(self) -> None:
+        """Let a person move both colors from now on; a result stays."""
+        self.live = False
+
+    def play_on(self, mode: Mode, human: int, level: Level) -> None:
+        """Play from the shown position on, against the engine or the engine alone; without clocks after a result."""
+        if self.game.is_over:
+            raise IllegalMove("the game is over in this position: go back to play on from an earlier one")
+        self.settings = replace(self.settings, mode=mode, human=human, level=level)
+        if self.result:
+            self.clock = None
+        if self.ended_at is self.node:
+            self.ended_at = None
+        self.live = True
+        self._set_tip()
+
+    def resume(
+        self, settings: GameSettings, live: bool, tip: GameNode, shown: GameNode, left: Sequence[Sequence[float]]
+    ) -> None:
+        """Continue a game that was kept as a record: its settings, where it goes on, and what its clocks had left."""
+        self.settings = settings
+        self._show(tip)
+        self._set_tip()
+        self.live = live
+        if live and settings.mode is not Mode.ANALYZE:
+            self._played = {node.id for node in self.tree.walk()}
+        self.clock = GameClock(settings.clock, left) if settings.clock else None
+        self._show(shown)
 
     # What is shown
 
     @property
     def phase(self) -> Phase:
         """Whether the shown position is being played, counted, or is the one at which the game was settled."""
-        if self.result and self._ended_at is self.node:
+        if self.result and self.ended_at is self.node:
             return Phase.OVER
         return Phase.COUNTING if self.game.is_over else Phase.PLAYING
 
@@ -123,23 +227,22 @@ class GameSession:
 
     @property
     def engine_to_move(self) -> bool:
-        """Whether the engine has to move: only at the end of a line, so that going back does not make it play."""
-        if self.node.variations or self.phase is not Phase.PLAYING or self.result:
+        """Whether the engine has to move: only where the game goes on, so that going back does not make it play."""
+        if self.node is not self.tip or self.phase is not Phase.PLAYING:
             return False
-        mode = self.settings.mode
-        return mode is Mode.WATCH or (mode is Mode.PLAY and self.game.to_play != self.settings.human)
+        return self.mode is Mode.WATCH or (self.mode is Mode.PLAY and self.game.to_play != self.settings.human)
 
     @property
     def may_play(self) -> bool:
         """Whether a move may follow here. In analysis a move may follow a resignation too."""
-        return self.phase is Phase.PLAYING or (self.settings.mode is Mode.ANALYZE and not self.game.is_over)
+        return self.phase is Phase.PLAYING or (self.mode is Mode.ANALYZE and not self.game.is_over)
 
     @property
     def may_click(self) -> bool:
         """Whether a person may play a stone in the shown position."""
-        if not self.may_play or self.settings.mode is Mode.WATCH:
+        if not self.may_play or self.mode is Mode.WATCH:
             return False
-        return self.settings.mode is Mode.ANALYZE or self.game.to_play == self.settings.human
+        return self.mode is Mode.ANALYZE or self.game.to_play == self.settings.human
 
     @property
     def dead(self) -> frozenset[int]:
@@ -212,10 +315,14 @@ class GameSession:
             raise IllegalMove(explain(error)) from None
         if self.clock:
             self.clock.moved(color, now)
+        nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
-        if self.settings.mode is not Mode.ANALYZE:
-            self._reopen()
+        if len(self.tree) > nodes:
+            self._played.add(self.node.id)
+            self._write_clock(color)
+        if self.live:
+            self._set_tip()
         return self.node
 
     def click(self, point: object, now: float = 0.0) -> GameNode:
@@ -223,7 +330,7 @@ class GameSession:
         checked = check_point(point, self.game.size)
         if not self.may_click and self.phase is Phase.PLAYING:
             raise IllegalMove(
-                "it is the engine's turn" if self.settings.mode is Mode.PLAY else "the engine plays both sides here"
+                "it is the engine's turn" if self.mode is Mode.PLAY else "the engine plays both sides here"
             )
         return self.play(checked, now)
 
@@ -234,51 +341,63 @@ class GameSession:
     def resign(self, color: int | None = None) -> None:
         """`color` resigns, by default the person's color, else the side to move.
 
-        The game ends at the end of the line through the shown position, and that position is shown.
+        The game ends where it was played to, and that position is shown.
         """
-        if self.result:
+        if not self.live:
             raise IllegalMove("the game has already ended")
         if color is None:
-            color = self.settings.human if self.settings.mode is Mode.PLAY else self.game.to_play
-        self._show(self.line[-1])
+            color = self.settings.human if self.mode is Mode.PLAY else self.game.to_play
+        self._show(self.tip)
         self.settle(f"{'WB'[color]}+R")
 
     def take_back(self) -> bool:
         """Take back the last move, against the engine with its answer. False where there is no move to take back.
 
-        A person's resignation is taken back alone. After a resignation of the engine the person's last move goes too,
-        since the engine would resign again.
+        Moves of a record stay: there it goes back alone. A loss on time, or a person's resignation, is taken back
+        alone too. After a resignation of the engine the person's last move goes, since the engine would resign again.
         """
-        if self.phase is Phase.OVER and self._resigned_by_person:
+        ended = self.phase is Phase.OVER and self.ended_here
+        if ended and (self._resigned_by_person or self.result.endswith("+T")):
             self._reopen()
             return True
         target = self.node.parent
-        if self.settings.mode is Mode.PLAY:
+        if (self.settings.mode if ended else self.mode) is Mode.PLAY:
             while target is not None and self._turn_at(target) != self.settings.human:
                 target = target.parent
         if target is None:
             return False
-        if self._ended_at is self.node:
+        if ended:
             self._reopen()
         leaving = self.node
-        while leaving.parent is not None and leaving is not target and not leaving.variations:
+        while leaving.parent is not None and leaving is not target and self.may_remove(leaving):
             above = leaving.parent
             self.tree.remove(leaving)
             leaving = above
         self._show(target)
+        if self.live:
+            self._set_tip()
         return True
 
+    def may_remove(self, node: GameNode) -> bool:
+        """Whether taking back the move of a node removes it: it was played here, and nothing follows."""
+        return node.id in self._played and not node.variations
+
     def tick(self, now: float) -> bool:
-        """Run the clock of the side to move, at the end of a line only. True when its time has just run out."""
+        """Run the clock of the side to move where the game goes on. True when its time has just run out.
+
+        A person's time runs on while another position is shown; the engine, which waits meanwhile, loses none.
+        """
         if self.clock is None:
             return False
-        if self.phase is not Phase.PLAYING or self.result or self.node.variations:
+        engine = self.mode is Mode.WATCH or (self.mode is Mode.PLAY and self._tip_turn != self.settings.human)
+        if not self.live or self._tip_over or (engine and self.node is not self.tip):
             self.clock.stop(now)
             return False
-        color = self.game.to_play
-        self.clock.start(color, now)
-        if self.clock.flagged(color, now):
+        self.clock.start(self._tip_turn, now)
+        if self.clock.flagged(self._tip_turn, now):
             self.clock.stop(now)
+            color = self._tip_turn
+            self._show(self.tip)
             self.settle(f"{'WB'[color]}+T")
             return True
         return False
@@ -314,6 +433,14 @@ class GameSession:
         if self.node.parent is not None:
             siblings = self.node.parent.variations
             self._show(siblings[(siblings.index(self.node) + step) % len(siblings)])
+
+    def show_again(self, node: GameNode | None) -> None:
+        """Show a node after an edit of the tree, or the place that is left of the game where it is gone."""
+        known = self.tree.get(self.node.id) is self.node
+        self._show(node or (self.node if known else self.tree.root))
+        if self.tree.get(self.tip.id) is not self.tip:
+            self.live = False
+            self._set_tip()
 
     # Analysis and count
 
@@ -364,13 +491,25 @@ class GameSession:
 
     def settle(self, result: str, at: GameNode | None = None) -> None:
         """End the game with a result as SGF writes it, at a node or the shown position."""
-        self.result, self._ended_at = result, at or self.node
+        self.result, self.ended_at, self.ended_here, self.live = result, at or self.node, True, False
 
     def _reopen(self) -> None:
         """Continue the game after a result; without clocks where time decided it."""
         if self.result.endswith("+T"):
             self.clock = None
-        self.result, self._ended_at = "", None
+        self.result, self.ended_at, self.live = "", None, True
+        self._set_tip()
+
+    def _set_tip(self) -> None:
+        self.tip, self._tip_turn, self._tip_over = self.node, self.game.to_play, self.game.is_over
+
+    def _write_clock(self, color: int) -> None:
+        """Write what is left on the clock (BL, WL, OB, OW) into the node of a move."""
+        if self.clock:
+            left = self.clock.remaining(color)
+            self.node.set_text("BW"[color] + "L", f"{max(0.0, left.period if left.in_overtime else left.main):.1f}")
+            if left.in_overtime:
+                self.node.set_text("O" + "BW"[color], str(left.count))
 
     @property
     def _resigned_by_person(self) -> bool:
@@ -382,6 +521,29 @@ class GameSession:
     def _show(self, node: GameNode) -> None:
         self.game, self.node = self.tree.position(node), node
         self.tree.visit(node)
+
+
+def _first_shown(tree: GameTree) -> GameNode:
+    """The node that a record opens at: the root, or the last of the nodes before the first move that set up stones."""
+    shown = tree.root
+    for node in tree.line(tree.root):
+        if node.move is not None:
+            break
+        shown = node if node.setup else shown
+    return shown
+
+
+def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
+    """Put handicap stones whose points are unknown on the usual points, or leave them out; returns problems."""
+    stones = tree.handicap_guess
+    if not stones:
+        return []
+    tree.problems = [problem for problem in tree.problems if "handicap" not in problem]
+    if fixed and stones <= max_fixed_handicap(tree.size):
+        tree.root.setup = dict.fromkeys(fixed_handicap(tree.size, stones), BLACK)
+        return []
+    tree.root.setup = {}
+    return [f"the record does not say where the {stones} handicap stones are: shown without them"]
 
 
 def _players(settings: GameSettings) -> SgfInfo:
@@ -396,57 +558,3 @@ def new_game(settings: GameSettings) -> Game:
     if settings.handicap:
         game.place_handicap(settings.handicap)
     return game
-
-
-class GameClock:
-    """The clocks of both players; at most one runs. All times `now` are seconds of one steady timer of the caller."""
-
-    def __init__(self, control: TimeControl) -> None:
-        self._clocks = [control.start(), control.start()]
-        self._spent = [0.0, 0.0]  # seconds of the move in progress
-        self._running: int | None = None
-        self._since = 0.0
-
-    def start(self, color: int, now: float) -> None:
-        """Start the clock of `color` and stop the other."""
-        if self._running != color:
-            self.stop(now)
-            self._running, self._since = color, now
-
-    def stop(self, now: float) -> None:
-        """Stop both clocks."""
-        self._tick(now)
-        self._running = None
-
-    def moved(self, color: int, now: float) -> None:
-        """`color` has played: its time is spent, the increment added, the byo-yomi period renewed."""
-        self._tick(now)
-        self._clocks[color] = self._clocks[color].spend(self._spent[color])
-        self._spent[color] = 0.0
-        if self._running == color:
-            self._running = None
-
-    def flagged(self, color: int, now: float) -> bool:
-        """Whether the time of `color` has run out."""
-        self._tick(now)
-        return self.seconds(color) <= 0
-
-    def seconds(self, color: int) -> float:
-        """Seconds that `color` may still spend on this move, byo-yomi periods included, as of the last call."""
-        return self.remaining(color).max_seconds
-
-    def text(self, color: int) -> str:
-        """What the clock shows: `12:07`, in byo-yomi `0:24 (3)`, below ten seconds with tenths."""
-        left = self.remaining(color)
-        seconds = left.period if left.in_overtime else max(0.0, left.main)
-        text = f"{seconds:.1f}" if seconds < 10 else f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-        return f"{text} ({left.count})" if left.in_overtime else text
-
-    def remaining(self, color: int) -> Clock:
-        """The clock of `color` during its move, as of the last call."""
-        return self._clocks[color].running(self._spent[color])
-
-    def _tick(self, now: float) -> None:
-        if self._running is not None:
-            self._spent[self._running] += max(0.0, now - self._since)
-            self._since = now

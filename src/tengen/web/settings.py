@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import Style, TimeControl
+from tengen.engine.levels import level, levels_on, rank_text
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
-MAX_KOMI = 361.0
+MAX_KOMI = float(MAX_SIZE**2)
 
 
 class Mode(StrEnum):
@@ -38,42 +39,42 @@ class Level:
     style: Style = field(default_factory=Style)
 
 
-LEVELS: tuple[Level, ...] = (
-    Level(
-        "beginner",
-        "Beginner",
-        "Random moves from the network's policy at temperature 1.6. No search, many mistakes.",
-        1,
-        Style(policy_temperature=1.6),
-    ),
-    Level(
-        "casual",
-        "Casual",
-        "Random moves from the network's policy. No search.",
-        1,
-        Style(policy_temperature=1.0),
-    ),
-    Level(
-        "club",
-        "Club",
-        "Random moves from the network's policy at temperature 0.5: mostly its best moves. No search.",
-        1,
-        Style(policy_temperature=0.5),
-    ),
-    Level("policy", "Raw policy (no search)", "Always the best move of the network's policy.", 1),
-    Level("visits-16", "16 visits a move", "A fast search.", 16),
-    Level("visits-100", "100 visits a move", "", 100),
-    Level("visits-400", "400 visits a move", "", 400),
-    Level("visits-1600", "1,600 visits a move", "Slow on a small computer.", 1600),
-)
-
-
 def level_of_visits(visits: int) -> Level:
-    """The level with this number of visits a move: one of `LEVELS` where there is one."""
-    for known in LEVELS:
-        if known.visits == visits and known.style == Style():
-            return known
-    return Level(f"visits-{visits}", f"{visits:,} visits a move", "", visits)
+    """The level with this number of visits a move, by the best move of the search."""
+    return Level(f"visits-{visits}", f"{visits:,} visits a move", "Not measured.", visits)
+
+
+SEARCHES = tuple(level_of_visits(visits) for visits in (16, 100, 400, 1600))
+"""Levels beside the ladder, for those who think in visits."""
+
+
+def ladder_level(size: int, number: int, network: str) -> Level:
+    """A level of the ladder (`engine.levels`). Its rank is shown for the network that was measured, on its board."""
+    found = level(size, number)
+    title = f"Level {number}"
+    if (found.size, found.network) != (size, network):
+        return Level(f"level-{number}", title, "Not measured here.", found.visits, found.style)
+    low, high = rank_text(found.rank_low), rank_text(found.rank_high)
+    elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
+    about = f"Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {found.games} games."
+    return Level(f"level-{number}", f"{title} · about {rank_text(found.rank)}", about, found.visits, found.style)
+
+
+def level_of_key(key: str, size: int, visits: int) -> Level:
+    """The level that a game was kept with, of the ladder where the key says so, by the automatic level or not."""
+    word, _, number = key.rpartition("-")
+    if word not in ("level", "auto") or not number.isdecimal() or int(number) not in range(1, len(levels_on(size)) + 1):
+        return level_of_visits(visits)
+    return replace(ladder_level(size, int(number), level(size, int(number)).network), key=key)
+
+
+def levels_for(size: int, network: str) -> dict[str, Level]:
+    """All levels on a board size by key, weakest first; `network` is the name of the one that plays there.
+
+    Without a network there is no policy to draw from, so that only searches are left.
+    """
+    ladder = [ladder_level(size, one.number, network) for one in levels_on(size)] if network else []
+    return {known.key: known for known in (*ladder, *SEARCHES)}
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class GameSettings:
     handicap: int = 0
     mode: Mode = Mode.PLAY
     human: int = 0
-    level: Level = LEVELS[5]
+    level: Level = SEARCHES[1]
     clock: TimeControl | None = None
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from tengen.sgf import GameNode, GameTree
 from tengen.web.counting import territory
 
 STONES = "XO."
+MAX_LABEL = 8
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class BoardView:
     """What the board draws of a position.
 
     `stones` and `territory` have a letter a point, row-major: `X`, `O`, `.` and `b`, `w`, `.` (empty before a count).
-    `last` and `ko` are -1 for none.
+    `last` and `ko` are -1 for none, and so is `next`, the move that follows in the shown line. `marks` are (point,
+    kind), `labels` (point, text), `lines` (from, to, whether it is an arrow).
     """
 
     size: int
@@ -29,6 +31,11 @@ class BoardView:
     dead: tuple[int, ...]
     territory: str
     branches: tuple[int, ...]
+    next: int
+    marks: tuple[tuple[int, str], ...]
+    labels: tuple[tuple[int, str], ...]
+    lines: tuple[tuple[int, int, bool], ...]
+    dimmed: tuple[int, ...]
 
     @staticmethod
     def of(game: Game, node: GameNode, dead: Collection[int] | None) -> BoardView:
@@ -36,6 +43,8 @@ class BoardView:
         size = game.size
         last = game.moves[-1][1] if game.moves else -1
         branches = tuple(child.point for child in node.variations if child.point is not None)
+        following = node.tree.following(node)
+        onward = following.point if following is not None and following.point is not None else -1
         return BoardView(
             size=size,
             stones="".join(STONES[value] for value in game.board.ravel()),
@@ -45,6 +54,11 @@ class BoardView:
             dead=tuple(sorted(dead or ())),
             territory=territory(game, dead) if dead is not None else "",
             branches=branches if len(branches) > 1 else (),
+            next=onward if onward < size * size else -1,
+            marks=tuple(sorted(node.marks.items())),
+            labels=tuple((point, text[:MAX_LABEL]) for point, text in sorted(node.labels.items()) if point < size**2),
+            lines=tuple((*pair, arrow) for arrow in (False, True) for pair in (node.lines, node.arrows)[arrow]),
+            dimmed=tuple(node.dimmed),
         )
 
 

@@ -1,7 +1,9 @@
 // The Go board: wood on a canvas, everything else in one SVG. It draws what its props say and reports taps; it knows no rules.
 const CELL = 100;
-const LETTERS = "ABCDEFGHJKLMNOPQRST";
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const BLACK = 0;
+const SWIPE_PIXELS = 14;
+const HOLD_MS = 220; // a finger that rests so long aims; one that moves before scrolls the page
 
 function hash(x, y) {
   let h = (Math.imul(x, 374761393) + Math.imul(y, 668265263)) | 0;
@@ -58,6 +60,14 @@ function heatColor(candidate) {
   return `hsl(${hue} 70% 46%)`;
 }
 
+function signed(score) {
+  return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(1);
+}
+
+function count(n) {
+  return n < 1000 ? `${n}` : `${(n / 1000).toFixed(n < 10000 ? 1 : 0)}k`;
+}
+
 let speaker = null;
 
 // A stone set on wood: a short burst of noise, lowered and quickly gone.
@@ -80,10 +90,11 @@ function clack() {
 
 export default {
   template: `
-<div class="tg-board" :class="{ 'tg-quiet': !hover && !counting, 'tg-dense': cell < 26 }" ref="frame">
+<div class="tg-board" :class="{ 'tg-quiet': !hover && !counting, 'tg-dense': cell < 28, 'tg-roomy': cell >= 46 }" ref="frame">
   <canvas ref="wood" aria-hidden="true"></canvas>
   <svg ref="svg" :viewBox="'0 0 ' + extent + ' ' + extent" role="application" :aria-label="label"
-       @pointermove="onMove" @pointerdown="onDown" @pointerup="onUp" @pointerleave="onLeave" @pointercancel="onLeave">
+       @pointermove="onMove" @pointerdown="onDown" @pointerup="onUp" @pointerleave="onLeave" @pointercancel="onLeave"
+       @touchmove="onTouchMove" @contextmenu="onMenu">
     <defs>
       <radialGradient id="tg-black" cx=".5" cy=".5" r=".56" fx=".34" fy=".27">
         <stop offset="0" stop-color="#7b8087"/><stop offset=".16" stop-color="#55595f"/>
@@ -118,18 +129,32 @@ export default {
       <circle :cx="s.x" :cy="s.y" r="47.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
       <circle v-if="s.color" :cx="s.x" :cy="s.y" r="47.5" :fill="'url(#tg-shell' + s.shell + ')'"/>
     </g>
+    <rect v-for="p in dimmed" :key="'d' + p" class="tg-dim" :x="px(p) - 50" :y="py(p) - 50" width="100" height="100"/>
+    <g v-for="p in planned" :key="'p' + p.point" class="tg-policy" :data-point="p.point">
+      <rect :x="px(p.point) - 46" :y="py(p.point) - 46" width="92" height="92" rx="10" :opacity="p.opacity"/>
+      <text v-if="p.text" :x="px(p.point)" :y="py(p.point) + 12">{{ p.text }}</text>
+    </g>
+    <circle v-if="hint >= 0 && hint < stones.length" class="tg-hint" :cx="px(hint)" :cy="py(hint)" r="46"/>
     <rect v-for="m in owned" :key="'o' + m.point" class="tg-owned" :class="m.color ? 'tg-fill-white' : 'tg-fill-black'"
           :x="px(m.point) - m.r" :y="py(m.point) - m.r" :width="2 * m.r" :height="2 * m.r" rx="4" :opacity="m.opacity"/>
     <g v-if="ko >= 0 && stones[ko] === '.'" class="tg-ko"><rect :x="px(ko) - 22" :y="py(ko) - 22" width="44" height="44"/></g>
+    <g class="tg-markup">
+      <template v-for="[point, kind] in marks" :key="'m' + point">
+        <path class="tg-halo" :d="shape(point, kind)"/><path :d="shape(point, kind)" :stroke="inkAt(point)"/>
+      </template>
+      <template v-for="[point, text] in labels" :key="'t' + point">
+        <circle v-if="(stones[point] ?? '.') === '.'" class="tg-label-ground" :cx="px(point)" :cy="py(point)" r="38"/>
+        <text :x="px(point)" :y="py(point)" :fill="inkAt(point)" :font-size="text.length > 2 ? 34 : 56">{{ text }}</text>
+      </template>
+      <path v-for="[from, to, arrow] in lines" :key="from + '-' + to" class="tg-drawn" :d="stroke(from, to, arrow)"/>
+    </g>
     <circle v-if="mark" class="tg-last" :cx="mark.x" :cy="mark.y" r="22" :stroke="mark.color ? '#23262b' : '#f4f2ec'"/>
     <circle v-for="b in branches" :key="'b' + b" class="tg-branch" :cx="px(b)" :cy="py(b)" r="30"/>
-    <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }"
-       :style="{ opacity: 0.66 + 0.34 * Math.sqrt(c.share) }" :data-point="c.point">
+    <template v-if="!shownLine.length"><g v-for="c in shownHeat" :key="'c' + c.point" class="tg-candidate" :class="{ 'tg-best': c.rank === 0 }" :data-point="c.point">
       <circle :cx="px(c.point)" :cy="py(c.point)" r="48" :fill="color(c)"/>
-      <text class="tg-win" :x="px(c.point)" :y="py(c.point) + (cell < 30 ? 15 : -7)">{{ cell < 30 ? Math.round(c.winrate * 100) : (c.winrate * 100).toFixed(1) }}</text>
-      <text v-if="cell >= 30 && c.score !== null" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 17">{{ signed(c.score) }}</text>
-      <text v-if="cell >= 30" class="tg-sub" :x="px(c.point)" :y="py(c.point) + 38">{{ count(c.visits) }}</text>
-    </g></template>
+      <text v-for="(row, k) in rowsOf(c)" :key="k" :class="k ? 'tg-sub' : 'tg-win'" :x="px(c.point)" :y="py(c.point) + row[1]">{{ row[0] }}</text>
+    </g>
+    <circle v-if="next >= 0 && candidates.length" class="tg-next" :cx="px(next)" :cy="py(next)" r="46"/></template>
     <g v-for="s in shownLine" :key="'l' + s.number" class="tg-line">
       <circle :cx="px(s.point)" :cy="py(s.point)" r="46.5" :fill="s.color ? 'url(#tg-white)' : 'url(#tg-black)'"/>
       <text :x="px(s.point)" :y="py(s.point) + 16" :fill="s.color ? '#1b1d20' : '#f6f4ee'">{{ s.number }}</text>
@@ -145,9 +170,11 @@ export default {
   props: {
     size: Number, stones: String, last: Number, ko: Number, hover: String, coordinates: Boolean,
     candidates: Array, turn: Number, line: Array, ownership: Array, territory: String, dead: Array, branches: Array,
+    next: Number, marks: Array, labels: Array, lines: Array, dimmed: Array,
+    hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] },
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
   },
-  data: () => ({ aim: null, pressed: null, touch: false, cell: 40, refusal: null, letters: LETTERS }),
+  data: () => ({ aim: null, pressed: null, touch: false, held: false, cell: 40, refusal: null, letters: LETTERS }),
   mounted() {
     paintWood(this.$refs.wood);
     this.watcher = new ResizeObserver(() => {
@@ -201,7 +228,8 @@ export default {
       return stones;
     },
     mark() {
-      if (this.last < 0 || this.counting || this.shownLine.length) return null;
+      const marked = [...this.marks, ...this.labels].some(([point]) => point === this.last);
+      if (this.last < 0 || this.counting || this.shownLine.length || marked) return null;
       return this.placed.find((stone) => stone.point === this.last) ?? null;
     },
     ghost() {
@@ -215,6 +243,13 @@ export default {
       return points.map((point, at) => ({ point, number: at + 1, color: (this.turn + at) % 2, free: free(point, at) })).filter((s) => s.free);
     },
     shownHeat() { return this.candidates.filter((c) => c.point < this.size ** 2 && this.stones[c.point] === "."); },
+    // The policy's moves from half a percent on, with their percentages.
+    planned() {
+      const top = Math.max(...this.policy.slice(0, this.stones.length));
+      return this.policy.slice(0, this.stones.length).map((share, point) => ({ point, share }))
+        .filter(({ share }) => share >= 0.005)
+        .map(({ point, share }) => ({ point, opacity: 0.15 + 0.75 * Math.sqrt(share / top), text: `${Math.round(100 * share)}` }));
+    },
     owned() {
       const marks = [];
       for (let point = 0; point < this.stones.length; point++) {
@@ -233,8 +268,27 @@ export default {
     px(point) { return this.margin + (point % this.size) * CELL; },
     py(point) { return this.margin + Math.floor(point / this.size) * CELL; },
     color: heatColor,
-    signed(score) { return (score >= 0 ? "+" : "\u2212") + Math.abs(score).toFixed(1); },
-    count(n) { return n < 1000 ? `${n}` : `${(n / 1000).toFixed(n < 10000 ? 1 : 0)}k`; },
+    // The texts of a candidate's disc with their heights: as many as stay readable at the size of the board.
+    rowsOf(c) {
+      if (this.cell < 28) return [[Math.round(c.winrate * 100), 20]];
+      const [rate, score] = [(c.winrate * 100).toFixed(1), c.score === null ? count(c.visits) : signed(c.score)];
+      if (this.cell < 46 || c.score === null) return [[rate, -2], [score, 30]];
+      return [[rate, -10], [score, 16], [count(c.visits), 40]];
+    },
+    inkAt(point) { return this.stones[point] === "X" ? "#f6f4ee" : "#1b1d20"; },
+    shape(point, kind) {
+      const [x, y] = [this.px(point), this.py(point)];
+      if (kind === "triangle") return `M${x} ${y - 31}L${x + 27} ${y + 17}H${x - 27}Z`;
+      if (kind === "square") return `M${x - 22} ${y - 22}h44v44h-44Z`;
+      if (kind === "circle") return `M${x - 25} ${y}a25 25 0 1 0 50 0a25 25 0 1 0 -50 0`;
+      return this.cross(point);
+    },
+    stroke(from, to, arrow) {
+      const [x, y, ex, ey] = [this.px(from), this.py(from), this.px(to), this.py(to)];
+      const angle = Math.atan2(ey - y, ex - x);
+      const barb = (turn) => `${(ex - 34 * Math.cos(angle + turn)).toFixed(1)} ${(ey - 34 * Math.sin(angle + turn)).toFixed(1)}`;
+      return `M${x} ${y}L${ex} ${ey}` + (arrow ? `M${barb(0.5)}L${ex} ${ey}L${barb(-0.5)}` : "");
+    },
     cross(point) {
       const [x, y] = [this.px(point), this.py(point)];
       return `M${x - 24} ${y - 24}L${x + 24} ${y + 24}M${x + 24} ${y - 24}L${x - 24} ${y + 24}`;
@@ -248,23 +302,39 @@ export default {
       return inside ? row * this.size + col : null;
     },
     onMove(event) {
-      if (event.pointerType === "mouse" || this.pressed !== null) this.aim = this.pointAt(event);
+      if (event.pointerType === "mouse" || this.held) this.aim = this.pointAt(event);
+      else if (this.pressed !== null && this.movedFar(event)) this.onLeave(); // a swipe
     },
     onDown(event) {
       if (event.button !== 0) return;
+      this.onLeave();
       this.touch = event.pointerType !== "mouse";
-      this.aim = this.pressed = this.pointAt(event);
-      if (this.touch && this.pressed !== null) this.$refs.svg.setPointerCapture(event.pointerId);
+      this.pressed = this.pointAt(event);
+      this.start = event;
+      if (!this.touch) this.aim = this.pressed;
+      if (!this.touch || this.pressed === null) return;
+      this.$refs.svg.setPointerCapture(event.pointerId);
+      this.holding = setTimeout(() => ([this.held, this.aim] = [true, this.pressed]), HOLD_MS);
     },
     onUp(event) {
-      const point = this.pointAt(event);
-      // A finger may slide to the right crossing before it lets go; a mouse must release where it pressed.
-      if (this.pressed !== null && point !== null && (this.touch || point === this.pressed)) this.$emit("point", { point });
-      this.pressed = null;
-      if (this.touch) this.aim = null;
+      // A finger that rested may slide to the right crossing before it lets go; any other must release where it pressed.
+      const point = this.touch && !this.held ? this.pressed : this.pointAt(event);
+      if (this.pressed !== null && point !== null && (this.held || point === this.pressed)) this.$emit("point", { point });
+      const aim = this.touch ? null : this.aim;
+      this.onLeave();
+      this.aim = aim;
     },
+    movedFar(event) { return Math.hypot(event.clientX - this.start.clientX, event.clientY - this.start.clientY) > SWIPE_PIXELS; },
     onLeave() {
+      clearTimeout(this.holding);
       this.aim = this.pressed = null;
+      this.held = false;
+    },
+    onTouchMove(event) {
+      if (this.held && event.cancelable) event.preventDefault(); // the finger aims: the page does not scroll
+    },
+    onMenu(event) {
+      if (this.touch) event.preventDefault();
     },
   },
 };

@@ -10,22 +10,25 @@ export default {
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
     <g clip-path="url(#tg-graph-clip)">
-      <path class="tg-graph-black" :d="area"/>
-      <path class="tg-graph-rim" :d="rim"/>
+      <template v-if="shows.winrate"><path class="tg-graph-black" :d="area"/><path class="tg-graph-rim" :d="rim"/></template>
       <path v-for="q in [25, 75]" :key="q" class="tg-graph-rule" :d="'M0 ' + height * q / 100 + 'H' + width"/>
       <path class="tg-graph-half" :d="'M0 ' + height / 2 + 'H' + width"/>
-      <path class="tg-graph-score" :d="scoreLine"/>
+      <path v-if="shows.score" class="tg-graph-score" :d="scoreLine"/>
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
       <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
     </g>
-    <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="y(m.winrate)" r="3.5"/>
-    <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="y(at(current).winrate)" r="4"/>
+    <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
+    <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
-    <text class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
+    <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
   </svg>
+  <div class="tg-graph-legend">
+    <button v-for="(text, name) in names" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
+            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ text }}</button>
+  </div>
 </div>`,
   props: { points: Array, mistakes: Array, current: Number, last: Number },
-  data: () => ({ width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  data: () => ({ shows: { winrate: true, score: true }, names: { winrate: "Winrate", score: "Score lead" }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -39,7 +42,7 @@ export default {
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
     marked() {
-      return this.mistakes.filter((m) => this.at(m.place)).map((m) => ({ ...m, winrate: this.at(m.place).winrate }));
+      return this.mistakes.filter((m) => this.at(m.place));
     },
     rim() { return this.path((p) => this.y(p.winrate)); },
     area() {
@@ -47,7 +50,7 @@ export default {
       const [first, last] = [this.points[0], this.points[this.points.length - 1]];
       return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
-    scoreLine() { return this.path((p) => this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD)); },
+    scoreLine() { return this.path(this.scoreHeight); },
     caption() {
       const shown = this.at(this.hovered ?? this.current);
       const place = this.hovered ?? this.current;
@@ -59,6 +62,8 @@ export default {
   methods: {
     x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
+    scoreHeight(p) { return this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD); },
+    heightOf(p) { return this.shows.winrate || !this.shows.score ? this.y(p.winrate) : this.scoreHeight(p); },
     at(place) { return this.points.find((p) => p.place === place); },
     path(height) {
       return this.points.map((p, k) => `${k ? "L" : "M"}${this.x(p.place).toFixed(1)} ${height(p).toFixed(1)}`).join("");

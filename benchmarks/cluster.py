@@ -1,0 +1,270 @@
+"""Self-play by the workers of a Ray cluster on this machine: one line of JSON for each case.
+
+    python benchmarks/cluster.py [--games 256] [--visits 32] [--cases workers driver run capacity]
+
+Cases: `workers`, the games of a cycle of 7x7 in this process with 1 and 2 threads, and by 1, 2 and 4 workers of one
+thread, with the processor time of the workers, of this process and of Ray's own processes, and the bytes a game that
+come back; `driver`, what a finished game of 7x7, 9x9 and 19x19 costs the process that leads, from its bytes into the
+store, without Ray; `run`, a run of three cycles by 1 and 2 workers, with the share of time in which the
+learner waits for games beside the share that the model says; `capacity`, the model of docs/guides/cluster.md for some
+runs. Figures by processor time hardly depend on other work on the machine; those by the clock do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pickle
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import ray
+
+from tengen.cluster import Cluster, Place
+from tengen.evaluators.evaluator import UniformEvaluator
+from tengen.evaluators.network_file import find_network
+from tengen.runs.events import read_events
+from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay.cluster import ClusterPlayer, place_of
+from tengen.selfplay.conditions import CycleConditions
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.loop import SelfPlayRun
+from tengen.selfplay.play import CyclePlayer, play_games
+from tengen.selfplay.progress import Observer
+from tengen.selfplay.transport import FolderTransport, number_of
+
+BYTES = {7: 3_700, 9: 6_000, 19: 80_000}
+"""Of a game over the wire, as measured by the case `driver`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Capacity:
+    """A run in balance: how many workers play as much as one learner digests.
+
+    `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_evaluations` and
+    `game_positions` that are learnt from, each `reuse` times. `driver_seconds` are those that the process that leads
+    has work with a finished game.
+    """
+
+    evaluations: float
+    positions: float
+    game_evaluations: float
+    game_positions: float
+    reuse: float = 4
+    driver_seconds: float = 1e-3
+    game_bytes: float = 4_000
+
+    @property
+    def worker_games(self) -> float:
+        """Games a second of a worker."""
+        return self.evaluations / self.game_evaluations
+
+    @property
+    def learner_games(self) -> float:
+        """Games a second that the learner digests."""
+        return self.positions / (self.reuse * self.game_positions)
+
+    @property
+    def workers(self) -> float:
+        """Workers that keep the learner busy."""
+        return min(self.learner_games, 1 / self.driver_seconds) / self.worker_games
+
+    def idle(self, workers: float, overlap: bool = True) -> float:
+        """The share of time in which the learner waits for games."""
+        playing, learning = 1 / (workers * self.worker_games), 1 / self.learner_games
+        return max(0.0, 1 - learning / playing) if overlap else playing / (playing + learning)
+
+    def __str__(self) -> str:
+        games = min(self.learner_games, 1 / self.driver_seconds)
+        return (
+            f"{self.worker_games:.3g} games/s a worker, {self.learner_games:.3g} the learner, "
+            f"{1 / self.driver_seconds:.3g} the driver: {self.workers:.3g} workers, "
+            f"{games * self.game_bytes / 1e6:.2g} MB/s"
+        )
+
+
+def recipe(options: argparse.Namespace, size: int, **more: Any) -> SelfPlayConfig:
+    return SelfPlayConfig.model_validate(
+        {
+            "name": "benchmark",
+            "cycles": 1,
+            "games_per_cycle": options.games,
+            "games_at_once": options.at_once,
+            "workers": 1,
+            "network": {"family": "residual", "size": "b4c32", "stem": 3, "reply": True, "soft": True},
+            "game": {"sizes": {size: 1}},
+            "search": {"visits": options.visits},
+            **more,
+        }
+    )
+
+
+def processor_seconds() -> dict[str, float]:
+    """Of this process, the workers and all other processes of Ray so far."""
+    found = {"driver": sum(psutil.Process().cpu_times()[:2]), "workers": 0.0, "ray": 0.0}
+    for process in psutil.process_iter(["cmdline"]):
+        words = " ".join(process.info["cmdline"] or [])
+        if process.pid != os.getpid() and ("ray::" in words or "/ray/" in words):
+            found["workers" if "ray::Worker" in words else "ray"] += sum(process.cpu_times()[:2])
+    return found
+
+
+def play(config: SelfPlayConfig, cluster: Cluster | None, folder: Path) -> dict[str, Any]:
+    """One cycle with the network zero-7x7 or zero-9x9; the processor time is that of the games alone."""
+    run = SelfPlayFolder(folder)
+    run.network(0).parent.mkdir(parents=True)
+    shutil.copyfile(find_network("zero-7x7"), run.network(0))
+    transport = FolderTransport(run)
+    conditions = CycleConditions.of(config, [], 0)
+    with ShutdownFlag() as stop:
+        player = ClusterPlayer(config, transport, stop, cluster) if cluster else CyclePlayer(config, transport, stop)
+        before, began = processor_seconds(), time.perf_counter()
+        stats = player.play(0, conditions, lambda *_: None)
+        seconds, after = time.perf_counter() - began, processor_seconds()
+    used = {name: round(after[name] - before[name], 2) for name in after}
+    playing = used["workers"] if cluster else used["driver"]
+    return {
+        "games": stats.games,
+        "games_per_second": round(stats.games / seconds, 2),
+        "games_per_cpu_second": round(stats.games / playing, 2),
+        "evaluations_per_cpu_second": round(stats.evaluations / playing),
+        "cpu_seconds": used,
+    }
+
+
+def started() -> None:
+    """Start Ray, which gives up after 30 seconds: on a busy machine several times."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    for attempt in range(10):
+        if not ray.is_initialized():
+            try:
+                ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            except Exception:
+                if attempt == 9:
+                    raise
+                ray.shutdown()
+
+
+class Nothing:
+    """Work that only shows that the workers are there."""
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], None]]:
+        for item in items:
+            time.sleep(1)
+            yield [item], None
+
+    def close(self) -> None:
+        pass
+
+
+def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    config = recipe(options, 7)
+    for threads in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            found = play(config.model_copy(update={"workers": threads}), None, Path(folder))
+        yield {"threads": threads, **found}
+    started()
+    for number in (1, 2, 4):
+        with Cluster("local", Place(cpus=0.5, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
+            while len(cluster.staff(number)[0]) < number:  # the start of workers is not part of the figures
+                time.sleep(0.2)
+            for _ in cluster.run(Nothing(), range(number)):
+                pass
+            before = dataclasses.replace(cluster.traffic)
+            found = play(config, cluster, Path(folder))
+            size = (cluster.traffic.bytes - before.bytes) / (cluster.traffic.items - before.items)
+            repeated = cluster.traffic.repeated - before.repeated
+            yield {"workers": number, **found, "bytes_per_game": round(size), "repeated": repeated}
+
+
+def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Games of uniform probabilities, whose searches spread over more moves than those of a network."""
+    for size, visits, games in ((7, 96, 16), (9, 96, 16), (19, 100, 2)):
+        with tempfile.TemporaryDirectory() as folder:
+            few = recipe(options, size, games_per_cycle=games, search={"visits": visits})
+            played = play_games(few, 0, CycleConditions.of(few, [], 0), [UniformEvaluator()], range(games))
+            records = [record for found, _ in played for record in found]
+            renamed = (dataclasses.replace(records[i % games], source=f"0/{i}") for i in range(400))
+            wire = [pickle.dumps(([number_of(record)], ([record], 1)), protocol=5) for record in renamed]
+            target = FolderTransport(SelfPlayFolder(Path(folder) / "many"))
+            pending, began = target.cycle_games(0), time.process_time()
+            pending.begin()
+            for data in wire:
+                pending.add(pickle.loads(data)[1][0])
+            pending.flush()
+            target.store_cycle(0)
+            used = time.process_time() - began
+            yield {
+                "size": size,
+                "visits": visits,
+                "moves": round(sum(len(record.moves) for record in records) / games, 1),
+                "bytes_per_game": round(sum(map(len, wire)) / len(wire)),
+                "cpu_ms_per_game": round(1e3 * used / len(wire), 3),
+            }
+
+
+def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The rate of the workers is taken from the run of one worker, and that of the learner from each run."""
+    learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
+    started()
+    rate = 0.0
+    for number in (1, 2):
+        place = {"cpus": 0.5, "workers": number}
+        more = {
+            "cycles": 3,
+            "cluster": place,
+            "learn": learn,
+            "rating": {"games": 2, "anchors": ["random"], "every": 9},
+        }
+        config = recipe(options, 7, **more)
+        with tempfile.TemporaryDirectory() as folder, Cluster("local", place_of(config)) as cluster:
+            with ShutdownFlag() as stop:
+                SelfPlayRun(config, Path(folder) / "run", Observer(), stop, cluster).go()
+            events = [event for event in read_events(Path(folder) / "run") if event["event"] == "cycle"][1:]
+        seconds = {name: sum(event["seconds"].get(name, 0) for event in events) for name in ("generate", "learn")}
+        games = config.games_per_cycle * len(events)
+        rate = rate or games / seconds["generate"]
+        model = Capacity(rate, games / seconds["learn"], 1, 1, reuse=1)
+        yield {
+            "workers": number,
+            "games_per_second": round(games / seconds["generate"], 2),
+            "learner_games_per_second": round(model.learner_games, 2),
+            "idle": round(seconds["generate"] / sum(seconds.values()), 3),
+            "idle_by_model": round(model.idle(number, overlap=False), 3),
+        }
+
+
+RUNS = {
+    "7x7, zero-7x7 (b4c32, 96 visits), cores": Capacity(11_000, 4_100, 2_200, 23, 4, 2e-3, BYTES[7]),
+}
+
+
+def capacity(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for name, model in RUNS.items():
+        yield {"run": name, "model": str(model)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=256)
+    parser.add_argument("--at-once", type=int, default=64)
+    parser.add_argument("--visits", type=int, default=32)
+    cases = {"workers": workers, "driver": driver, "run": run, "capacity": capacity}
+    parser.add_argument("--cases", nargs="+", choices=cases, default=list(cases))
+    options = parser.parse_args()
+    for case in options.cases:
+        for found in cases[case](options):
+            print(json.dumps({"case": case, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""A human-style network of KataGo beside the network that searches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+
+from tengen.errors import NetworkError
+from tengen.evaluators.evaluator import Evaluator
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import find_network, read_card
+from tengen.evaluators.raw import RawOutput, raw_outputs
+from tengen.formats.katago_metadata import DEFAULT_PROFILE
+from tengen.game import Game
+from tengen.machine import Device
+
+_KEPT = 8
+"""Profiles whose networks stay loaded."""
+
+
+class HumanNetwork:
+    """Says how people of a profile, such as `rank_5k`, would play. May be used from several threads.
+
+    A profile is converted and loaded when it is first asked for. Raises NetworkError for a file that is no human-style
+    network of KataGo.
+    """
+
+    def __init__(self, path: str | Path, device: Device = "auto", threads: int = 0) -> None:
+        card = read_card(find_network(f"{path}@{DEFAULT_PROFILE}"))
+        self.name = card.name.partition("@")[0]
+        self.version: int = card.config.get("format", 0)
+        load = partial(load_evaluator, device=device, batch=1, threads=threads)
+        self._load = lru_cache(_KEPT)(lambda profile: load(f"{path}@{profile}"))
+        self._lock = threading.Lock()
+
+    def evaluator(self, profile: str) -> Evaluator:
+        """The network for one profile. Raises NetworkError for an unknown profile."""
+        if not profile:
+            raise NetworkError("humanSLProfile is not set: name one, such as rank_5k")
+        with self._lock:
+            return self._load(profile)
+
+    def outputs(self, game: Game, profile: str, symmetries: Sequence[int] = (0,)) -> list[RawOutput]:
+        """What it says of a position in these symmetries. Raises NetworkError for an unknown profile."""
+        evaluator = self.evaluator(profile)
+        with self._lock:
+            return raw_outputs(evaluator, game, symmetries, optimism=0)

@@ -1,0 +1,117 @@
+"""Games of a match by the workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from tengen.cluster import Cluster
+from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import PortableNetwork
+from tengen.match.batch import BatchMatch, Check
+from tengen.match.game import Outcome
+from tengen.match.moves import DeadStones
+from tengen.match.player import Player
+from tengen.match.players import evaluator_player, open_player
+from tengen.match.settings import FindNetwork, MatchSettings
+from tengen.match.spec import PlayerSpec
+
+PlayedGames: TypeAlias = list[tuple[Outcome, bytes]]
+"""Outcome and SGF record of each game."""
+
+
+class MatchWork:
+    """Plays the games of a match by their numbers, up to `at_once` side by side: the `Work` of matches.
+
+    Networks and openings that do not come with Tengen are sent along. A program or a player of another package must be
+    installed on each machine.
+    """
+
+    def __init__(self, settings: MatchSettings, at_once: int, find: FindNetwork) -> None:
+        self.at_once = at_once
+        self._settings = settings
+        self._networks = {name: PortableNetwork.of(name, path) for name, path in settings.networks(find).items()}
+        self._openings: dict[str, bytes] = {}
+        if (path := settings.openings()) is not None:
+            paths = path.rglob("*.sgf") if path.is_dir() else [path]
+            self._openings = {str(each.relative_to(path.parent)): each.read_bytes() for each in paths}
+            self._source = path.name
+        self._words: dict[str, str] = {}
+        self._match: BatchMatch | None = None
+
+    def do(
+        self, items: Iterator[int], stop: threading.Event
+    ) -> Iterator[tuple[list[int], list[tuple[Outcome, bytes]]]]:
+        """Finished games: outcome and SGF record."""
+        for batch in self.open().play(items):
+            if stop.is_set():
+                return
+            yield [one.outcome.index for one in batch], [(one.outcome, one.sgf()) for one in batch]
+
+    def close(self) -> None:
+        if self._match is not None:
+            self._match.close()
+            self._folder.cleanup()
+            self._match = None
+
+    def open(self) -> BatchMatch:
+        """The match, made where it is not open yet."""
+        if self._match is not None:
+            return self._match
+        self._folder = tempfile.TemporaryDirectory(prefix="tengen-")
+        folder, settings = Path(self._folder.name), self._settings
+        for i, (name, network) in enumerate(self._networks.items()):
+            self._words[name] = network.unpack(folder / str(i))
+        for file, data in self._openings.items():
+            path = folder / "openings" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if self._openings:
+            place = {"openings": str(folder / "openings" / self._source)}
+            settings = settings.model_copy(update={"conditions": settings.conditions.model_copy(update=place)})
+        self._match = BatchMatch(settings, self.at_once, open_player=self._open_player)
+        return self._match
+
+    def _open_player(
+        self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
+    ) -> Player:
+        word = self._words.get(spec.subject, spec.subject)
+        if word == spec.subject or spec.kind not in ("network", "policy", "raw"):
+            return open_player(spec, games, threads, dead_stones)
+        evaluator = load_evaluator(word, spec.device, threads=spec.threads, remember=False)
+        return evaluator_player(spec, evaluator, games, threads or spec.threads, dead_stones)
+
+
+class _Start:
+    """Opens all players, and plays nothing."""
+
+    def __init__(self, work: MatchWork) -> None:
+        self._work = work
+        self.close = work.close
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], None]]:
+        self._work.open().start()
+        yield list(items), None
+
+
+def play_by_cluster(cluster: Cluster, work: MatchWork, check: Check, indices: Iterable[int]) -> Iterator[PlayedGames]:
+    """Play games by their numbers, in the order in which they end. `check` may raise, to stop."""
+    for new, games in cluster.run(work, indices, work.at_once, _stop(check)):
+        yield [game for game in games if game[0].index in new]
+
+
+def start_players(cluster: Cluster, work: MatchWork, check: Check) -> None:
+    """Open all players in one worker. Raises TengenError for one that does not exist or refuses the conditions."""
+    for _ in cluster.run(_Start(work), [0], stop=_stop(check)):
+        pass
+
+
+def _stop(check: Check) -> Callable[[], bool]:
+    def stop() -> bool:
+        check()
+        return False
+
+    return stop

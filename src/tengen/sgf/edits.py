@@ -1,0 +1,106 @@
+"""Undo and redo of edits of a game tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tengen.sgf.tree import GameNode, GameTree
+
+_LIMIT = 500
+
+
+@dataclass(frozen=True)
+class _NodeState:
+    properties: dict[str, list[bytes]]
+    children: tuple[GameNode, ...]
+
+    @classmethod
+    def of(cls, node: GameNode) -> _NodeState:
+        return cls(dict(node.properties), tuple(node.children))
+
+
+@dataclass(frozen=True)
+class _Edit:
+    shown: GameNode
+    charset: str
+    key: object
+    states: list[tuple[GameNode, _NodeState, _NodeState]]  # node, before, after
+
+
+class EditHistory:
+    """The last 500 edits of a tree. Moves and nodes that were added or removed otherwise in between stay so.
+
+    An edit that changed the encoding of the tree, or was made before that, cannot be undone.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        self._tree = tree
+        self._done: list[_Edit] = []
+        self._undone: list[_Edit] = []
+
+    @contextmanager
+    def edit(self, *nodes: GameNode, key: object = None) -> Iterator[None]:
+        """Record the changes that the block makes to the properties and children of these nodes; `nodes[0]` is shown.
+
+        An edit with the same `key` as the one before continues it. A block that raises is undone.
+        """
+        before, charset = [(node, _NodeState.of(node)) for node in nodes], self._tree.charset
+        try:
+            yield
+        except BaseException:
+            self._apply([(node, old, _NodeState.of(node)) for node, old in before], back=True)
+            raise
+        states = [(node, old, new) for node, old in before if (new := _NodeState.of(node)) != old]
+        if not states or charset != self._tree.charset:
+            return
+        last = self._done[-1] if self._done else None
+        if key is not None and last is not None and last.key == key and not self._undone:
+            states = [(node, last.states[0][1], new) for node, _, new in states]
+            self._done.pop()
+        self._done.append(_Edit(nodes[0], charset, key, states))
+        del self._done[:-_LIMIT], self._undone[:]
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to undo."""
+        return self._usable(self._done)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an edit to redo."""
+        return self._usable(self._undone)
+
+    def undo(self) -> GameNode | None:
+        """Undo the last edit; returns the node to show, None where there is none."""
+        return self._move(self._done, self._undone, back=True)
+
+    def redo(self) -> GameNode | None:
+        """Make the last undone edit again; returns the node to show, None where there is none."""
+        return self._move(self._undone, self._done, back=False)
+
+    def _usable(self, edits: list[_Edit]) -> bool:
+        return bool(edits) and edits[-1].charset == self._tree.charset
+
+    def _move(self, source: list[_Edit], target: list[_Edit], back: bool) -> GameNode | None:
+        if not self._usable(source):
+            return None
+        edit = source.pop()
+        target.append(edit)
+        self._apply(edit.states, back)
+        changes = ((before, after)[:: -1 if back else 1] for _, before, after in edit.states)
+        added = [child for old, new in changes for child in new.children if child not in old.children]
+        return added[0] if added else edit.shown
+
+    def _apply(self, states: list[tuple[GameNode, _NodeState, _NodeState]], back: bool) -> None:
+        for node, before, after in states:
+            old, new = (after, before) if back else (before, after)
+            for name in {*old.properties, *new.properties}:
+                if old.properties.get(name) != new.properties.get(name):
+                    node._set(name, new.properties.get(name, []))
+            if old.children != new.children:
+                here = node.children
+                kept = [child for child in new.children if child in here or child not in old.children]
+                added = [child for child in here if child not in new.children and child not in old.children]
+                self._tree.set_children(node, [*kept, *added])

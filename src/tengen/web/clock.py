@@ -1,0 +1,77 @@
+"""The clocks of a game on the page, and how a record writes its times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tengen.engine import Clock, Overtime, TimeControl
+
+
+class GameClock:
+    """The clocks of both players; at most one runs. All times `now` are seconds of one steady timer of the caller."""
+
+    def __init__(self, control: TimeControl, left: Sequence[Sequence[float]] = ()) -> None:
+        self._clocks = [control.start(), control.start()]
+        if left:
+            self._clocks = [Clock(control, main, period, int(count)) for main, period, count in left]
+        self._spent = [0.0, 0.0]  # seconds of the move in progress
+        self._running: int | None = None
+        self._since = 0.0
+
+    def start(self, color: int, now: float) -> None:
+        """Start the clock of `color` and stop the other."""
+        if self._running != color:
+            self.stop(now)
+            self._running, self._since = color, now
+
+    def stop(self, now: float) -> None:
+        """Stop both clocks."""
+        self._tick(now)
+        self._running = None
+
+    def moved(self, color: int, now: float) -> None:
+        """`color` has played: its time is spent, the increment added, the byo-yomi period renewed."""
+        self._tick(now)
+        self._clocks[color] = self._clocks[color].spend(self._spent[color])
+        self._spent[color] = 0.0
+        if self._running == color:
+            self._running = None
+
+    def flagged(self, color: int, now: float) -> bool:
+        """Whether the time of `color` has run out."""
+        self._tick(now)
+        return self.seconds(color) <= 0
+
+    def seconds(self, color: int) -> float:
+        """Seconds that `color` may still spend on this move, byo-yomi periods included, as of the last call."""
+        return self.remaining(color).max_seconds
+
+    def text(self, color: int) -> str:
+        """What the clock shows: `12:07`, in byo-yomi `0:24 (3)`, below ten seconds with tenths."""
+        left = self.remaining(color)
+        seconds = left.period if left.in_overtime else max(0.0, left.main)
+        text = f"{seconds:.1f}" if seconds < 10 else f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+        return f"{text} ({left.count})" if left.in_overtime else text
+
+    def remaining(self, color: int) -> Clock:
+        """The clock of `color` during its move, as of the last call."""
+        return self._clocks[color].running(self._spent[color])
+
+    def _tick(self, now: float) -> None:
+        if self._running is not None:
+            self._spent[self._running] += max(0.0, now - self._since)
+            self._since = now
+
+
+def time_properties(control: TimeControl) -> dict[str, str]:
+    """A time control as SGF writes it: main time (TM) and overtime (OT)."""
+    match control.overtime:
+        case Overtime.BYOYOMI:
+            overtime = f"{control.count}x{control.period:g} byo-yomi"
+        case Overtime.CANADIAN:
+            overtime = f"{control.count}/{control.period:g} Canadian"
+        case Overtime.FISCHER:
+            overtime = f"{control.increment:g} fischer"
+        case _:
+            overtime = ""
+    return {"TM": f"{control.main:g}", "OT": overtime}

@@ -1,0 +1,133 @@
+"""Edits of a record on the page: stones, marks, the order of variations, comments; all can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from itertools import count, product
+from string import ascii_uppercase
+
+from tengen.errors import SgfError, TengenError
+from tengen.game import BLACK, EMPTY, WHITE, Game
+from tengen.sgf import GameNode
+from tengen.sgf.tree import MARKS
+from tengen.web.counting import check_point
+from tengen.web.session import GameSession
+
+
+class Tool(StrEnum):
+    """What a tap on the board does: set up a stone, or draw a mark or a label, or take it away."""
+
+    BLACK = "black"
+    WHITE = "white"
+    TRIANGLE = "triangle"
+    SQUARE = "square"
+    CIRCLE = "circle"
+    CROSS = "cross"
+    LETTER = "letter"
+    NUMBER = "number"
+
+
+class Editor:
+    """Edits the shown position of a session. Methods raise TengenError, and then nothing has changed."""
+
+    def __init__(self, session: GameSession) -> None:
+        self._session = session
+
+    def apply(self, tool: Tool, point: object) -> None:
+        """Use a tool on a point that a page sent; what is there already is taken away."""
+        checked = check_point(point, self._session.game.size)
+        if tool in (Tool.BLACK, Tool.WHITE):
+            self._set_up({checked: BLACK if tool is Tool.BLACK else WHITE})
+        elif tool in (Tool.LETTER, Tool.NUMBER):
+            self._label(checked, tool)
+        else:
+            self._mark(checked, tool)
+
+    def swap_turn(self) -> None:
+        """Let the other color play next."""
+        self._set_up({}, 1 - self._session.game.to_play)
+
+    def comment(self, text: str) -> None:
+        """Change the comment on the shown position; what is typed at one place is one edit."""
+        node = self._session.node
+        with self._session.history.edit(node, key=("comment", node.id)):
+            node.comment = text
+
+    def remove(self) -> None:
+        """Remove the shown node and all that follows it."""
+        node, parent = self._session.node, self._session.node.parent
+        if parent is None:
+            raise TengenError("the first position cannot be removed")
+        with self._session.history.edit(parent):
+            self._session.tree.remove(node)
+        self._session.show_again(parent)
+
+    def promote(self) -> None:
+        """Make the line through the shown node the main line."""
+        node = self._session.node
+        with self._session.history.edit(*node.ancestors):
+            self._session.tree.make_main(node)
+        self._session.show_again(node)
+
+    def undo(self) -> None:
+        """Undo the last edit and show its place."""
+        self._session.show_again(self._session.history.undo())
+
+    def redo(self) -> None:
+        """Make the last undone edit again and show its place."""
+        self._session.show_again(self._session.history.redo())
+
+    def _set_up(self, stones: Mapping[int, int], to_play: int | None = None) -> None:
+        """Set up stones here, in a node of their own where the shown one has a move or is followed by others."""
+        session = self._session
+        with session.history.edit(session.node):
+            node = session.node
+            if node.move is not None or node.children:
+                node = session.tree.add_node(node, {})
+                before = session.game
+            else:
+                before = self._before(node)
+            board, setup = before.board.ravel(), dict(node.setup)
+            for point, color in stones.items():
+                now = setup.get(point, int(board[point]))
+                setup[point] = EMPTY if now == color else color
+                if setup[point] == board[point]:
+                    del setup[point]
+            node.setup = setup
+            if to_play is not None:
+                node.to_play = to_play
+            try:
+                session.tree.position(node)
+            except SgfError as error:
+                raise TengenError("a group would be left without a liberty") from error
+        session.show_again(node)
+
+    def _before(self, node: GameNode) -> Game:
+        """The position before what a node sets up."""
+        size = node.tree.size
+        return Game(size) if node.parent is None else node.tree.position(node.parent)
+
+    def _mark(self, point: int, tool: Tool) -> None:
+        node = self._session.node
+        marks = node.marks
+        with self._session.history.edit(node):
+            if marks.pop(point, None) != tool:
+                assert tool in MARKS
+                marks[point] = str(tool)
+            node.marks = marks
+
+    def _label(self, point: int, tool: Tool) -> None:
+        node = self._session.node
+        labels = node.labels
+        with self._session.history.edit(node):
+            if labels.pop(point, None) is None:
+                names: Iterator[str] = map(str, count(1)) if tool is Tool.NUMBER else _letters()
+                labels[point] = next(name for name in names if name not in labels.values())
+            node.labels = labels
+
+
+def _letters() -> Iterator[str]:
+    """A to Z, then AA, AB ..."""
+    yield from ascii_uppercase
+    yield from map("".join, product(ascii_uppercase, repeat=2))

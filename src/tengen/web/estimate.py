@@ -1,0 +1,77 @@
+"""The score estimate of a position that is still being played, with what it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen.engine import Count
+from tengen.game import COLOR_NAMES as NAMES
+from tengen.game import EMPTY, Game
+from tengen.web.counting import in_words, score_result
+
+CERTAIN = 0.4
+"""The ownership in 0..1 from which a point counts as somebody's; below it is open."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Points by color, Black's first: `stones` (under area scoring), `territory`, `prisoners` (under territory
+    scoring: captured stones and those that are lost on the board). `open` are points that count for nobody yet.
+    """
+
+    komi: float
+    scoring: str
+    stones: tuple[int, int]
+    territory: tuple[int, int]
+    prisoners: tuple[int, int]
+    open: int
+
+    @classmethod
+    def of(cls, game: Game, count: Count) -> Estimate:
+        """From the ownership of a count; handicap compensation is not part of it."""
+        board, ownership = game.board.ravel(), count.ownership.ravel()
+        owner = np.where(ownership >= CERTAIN, 0, np.where(ownership <= -CERTAIN, 1, EMPTY))
+        # A stone lives unless the other side surely owns its point.
+        lost = tuple(int(((board == color) & (owner == 1 - color)).sum()) for color in (0, 1))
+        empty = tuple(int(((board != color) & (owner == color)).sum()) for color in (0, 1))
+        stones = tuple(int((board == color).sum()) - lost[color] for color in (0, 1))
+        is_area = game.rules.scoring == "area"
+        return cls(
+            komi=game.komi,
+            scoring=game.rules.scoring,
+            stones=(stones[0], stones[1]) if is_area else (0, 0),
+            territory=(empty[0], empty[1]),
+            prisoners=(0, 0) if is_area else (game.captures[0] + lost[1], game.captures[1] + lost[0]),
+            open=int(((board == EMPTY) & (owner == EMPTY)).sum()),
+        )
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """All points of each color, White's with komi."""
+        black, white = (self.stones[c] + self.territory[c] + self.prisoners[c] for c in (0, 1))
+        return float(black), white + self.komi
+
+    @property
+    def score(self) -> float:
+        """Black's points minus White's."""
+        black, white = self.totals
+        return black - white
+
+    def lines(self, lead: float | None = None) -> list[str]:
+        """The estimate for people: the network's score lead (for Black), what is certain, and each color's points."""
+        shown = [] if lead is None else [f"Expected: {NAMES[lead < 0]} leads by {abs(lead):.1f}"]
+        shown.append(f"Certain: {in_words(score_result(self.score)).replace('wins', 'leads')}")
+        for color in (0, 1):
+            parts = [("stones", self.stones[color]), ("territory", self.territory[color])]
+            parts = parts[self.scoring != "area" :]
+            if self.scoring != "area":
+                parts.append(("prisoners", self.prisoners[color]))
+            if color == 1:
+                parts.append(("komi", self.komi))  # type: ignore[arg-type]
+            sums = " + ".join(f"{name} {value:g}" for name, value in parts)
+            shown.append(f"{NAMES[color]}: {sums} = {self.totals[color]:g}")
+        if self.open:
+            shown.append(f"Open: {self.open} points")
+        return shown

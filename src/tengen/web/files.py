@@ -1,0 +1,113 @@
+"""The way of a game between page and disk: records that are opened and saved, and the kept games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+
+from nicegui import ui
+
+from tengen.errors import SgfError, TengenError
+from tengen.sgf import read_tree, split_trees
+from tengen.web.dialogs import ask
+from tengen.web.library import GameLibrary, KeptGame
+from tengen.web.open_dialog import choose_game
+from tengen.web.session import GameSession
+
+
+class GameFiles:
+    """Opens and saves the games of a page, and asks what there is to ask.
+
+    `session` gives the game of the page, `adopt` replaces it, `notify` shows a message. Every change is written to the
+    `library`, with the browser's `tab`; without a library nothing is.
+    """
+
+    def __init__(
+        self,
+        session: Callable[[], GameSession],
+        adopt: Callable[[GameSession], None],
+        notify: Callable[[str], None],
+        library: GameLibrary | None,
+        tab: Callable[[], str | None],
+    ) -> None:
+        self._session, self._adopt, self._notify = session, adopt, notify
+        self._library, self._tab = library, tab
+        self._refused = False
+
+    def keep(self, final: bool = False) -> None:
+        """Write the game to the library if it has changed, with `final` in any case; a refusal is reported once."""
+        if self._library is None:
+            return
+        try:
+            self._library.keep(self._session(), self._tab() or "", final)
+        except TengenError as error:
+            if not self._refused:
+                self._refused = True
+                self._notify(str(error))
+
+    async def open(self, data: bytes) -> None:
+        """Show a record; of a collection the game that the person chooses."""
+        games = list(split_trees(BytesIO(data)))
+        index = await choose_game(games) if len(games) > 1 else 0
+        if index is None:
+            return
+        text = games[index] if len(games) > 1 else data
+        try:
+            session, problems = GameSession.from_record(text, await _ask_handicap(text))
+        except SgfError as error:
+            self._notify(f"the file cannot be opened: {error}")
+            return
+        session.others = games[:index], games[index + 1 :]
+        if await self.may_replace():
+            self._adopt(session)
+            if problems:
+                self._notify(problems[0])
+
+    async def choose(self) -> None:
+        """Show another game of the collection; changes to this one stay in it."""
+        await self.open(b"\n".join(self._session().collection()))
+
+    async def open_kept(self, game: KeptGame) -> None:
+        """Show a game of the library as it was left."""
+        if self._library is not None and await self.may_replace():
+            self.keep(final=True)
+            try:
+                self._adopt(self._library.load(game))
+            except TengenError as error:
+                self._notify(str(error))
+
+    async def may_replace(self) -> bool:
+        """Whether another game may take the place of this one; asks where a game is in progress."""
+        if not self._session().in_progress:
+            return True
+        kept = "It stays under Open, Recent games." if self._library else "It is lost unless you save it."
+        choices = {"stay": "Go on playing", "leave": "Leave it"}
+        return await ask("A game is in progress", kept, choices, "ask-leave") == "leave"
+
+    async def save(self) -> None:
+        """Let the browser save the record, or all games of its collection; asks whether the analysis goes with it."""
+        session = self._session()
+        text = session.to_sgf()
+        if session.review is not None or session.is_analyzed:
+            what = "review" if session.review is not None else "analysis"
+            note = "The record has moves, variations, comments, marks, result, rules, komi and times, but no analysis. "
+            note += "Evaluations can be added as comments" + (
+                ", better lines as variations." if session.review else "."
+            )
+            choices = {"analysis": f"Save with the {what}", "game": "Save the game"}
+            answer = await ask("Save the record", note, choices, "ask-save")
+            if answer is None:
+                return
+            text = session.annotated() if answer == "analysis" else text
+        before, after = session.others
+        ui.download.content(b"\n".join((*before, text, *after)), session.file_name, "application/x-go-sgf")
+
+
+async def _ask_handicap(text: bytes) -> bool:
+    """Whether to put handicap stones that a record does not show on the usual points."""
+    stones = read_tree(text).handicap_guess
+    if not stones:
+        return True
+    note = f"The record names a handicap of {stones} stones, but not where they are. White plays first."
+    choices = {"none": "Leave the board empty", "fixed": "Put them on the usual points"}
+    return await ask("Where are the handicap stones?", note, choices, "ask-handicap") != "none"

@@ -1,0 +1,216 @@
+"""The games that the page keeps on disk: one SGF file a game, written with every change."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+import weakref
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from tengen.disk import write_whole
+from tengen.engine import TimeControl
+from tengen.errors import SgfError, TengenError
+from tengen.sgf.info import raw_text, text_of
+from tengen.web.counting import in_words
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings, Mode, level_of_key
+
+STATE = "TENGEN"
+"""The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
+MAX_LISTED = 40
+LARGE_NODES, LARGE_SECONDS = 2_000, 5.0
+"""A game of more nodes is written once in so many seconds at most: 20,000 nodes take half a second."""
+_STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
+
+
+def games_folder() -> Path:
+    """Where the games of this user are."""
+    return Path(platformdirs.user_data_dir("tengen", appauthor=False)) / "games"
+
+
+@dataclass(frozen=True)
+class KeptGame:
+    """A file of the library. changed: seconds since 1970. state: what the page wrote beside the game, perhaps empty."""
+
+    path: Path
+    changed: float
+    state: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The players, or the name of the file."""
+        names = self.state.get("names")
+        return " \u2013 ".join(map(str, names)) if isinstance(names, list) else self.path.stem
+
+    @property
+    def detail(self) -> str:
+        """Board, moves and result: `19x19, move 43, Black wins by 3.5`."""
+        size, moves = self.state.get("size"), self.state.get("moves")
+        result = in_words(str(self.state.get("result") or ""))
+        return ", ".join(text for text in (size and f"{size}x{size}", moves and f"{moves} moves", result) if text)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a game with the engine goes on here."""
+        return self.state.get("unfinished") is True
+
+
+class GameLibrary:
+    """The kept games in a folder, which is made with the first one.
+
+    Every session has a file of its own. Where two sessions come from one file, the older one takes a new name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files: weakref.WeakKeyDictionary[GameSession, Path] = weakref.WeakKeyDictionary()
+        self._last: weakref.WeakKeyDictionary[GameSession, float] = weakref.WeakKeyDictionary()  # by the steady timer
+        self._written: weakref.WeakKeyDictionary[GameSession, object] = weakref.WeakKeyDictionary()
+
+    def keep(self, session: GameSession, tab: str = "", final: bool = False) -> None:
+        """Write a game if it has changed; one without a move or a comment has no file.
+
+        A large game, which takes long to write, may wait for a later call. With `final` it is written also
+        where only another position is shown or a clock has run. `tab` is the browser tab that shows the game. Raises
+        TengenError where the disk refuses.
+        """
+        stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
+        now = time.monotonic()
+        waits = len(session.tree) > LARGE_NODES and now < self._last.get(session, -math.inf) + LARGE_SECONDS
+        unchanged = self._written.get(session) == stamp
+        taken = session in self._written and session not in self._files  # another session goes on with the game
+        if (unchanged and (taken or not final)) or (waits and not final):
+            return
+        if session not in self._files and len(session.tree) == 1 and not session.tree.root.comment:
+            return
+        data = session.to_sgf()
+        state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
+        at = data.index(b";") + 1
+        try:
+            path = self._files.get(session) or self._new_file(session, data)
+            with write_whole(path, durable=final) as temporary:
+                temporary.write_bytes(data[:at] + state + data[at:])
+        except OSError as error:
+            raise TengenError(f"the game cannot be kept in {self.folder}: {error.strerror or error}") from error
+        self._files[session] = path
+        self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
+        self._last[session] = now
+
+    def recent(self, limit: int = MAX_LISTED) -> list[KeptGame]:
+        """The games that changed last, the newest first."""
+        files = ((path, _changed(path)) for path in self.folder.glob("*.sgf"))
+        newest = sorted(files, key=lambda file: -file[1])[:limit]
+        return [KeptGame(path, changed, _state_in(path)) for path, changed in newest]
+
+    def of_tab(self, tab: str) -> KeptGame | None:
+        """The game that a browser tab showed last; None for an unknown tab."""
+        return next((game for game in self.recent() if tab and game.state.get("tab") == tab), None)
+
+    def load(self, game: KeptGame) -> GameSession:
+        """Open a kept game as it was left. Raises SgfError where the file is gone or is no game."""
+        try:
+            data = game.path.read_bytes()
+        except OSError as error:
+            raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
+        session, _ = GameSession.from_record(_STATE.sub(b"", data, count=1), fixed_handicap=False)
+        _resume(session, _state_in(game.path))
+        for other in [other for other, path in self._files.items() if path == game.path]:
+            del self._files[other]
+        self._files[session] = game.path
+        return session
+
+    def shown(self, sessions: Collection[GameSession]) -> set[Path]:
+        """The files of these sessions."""
+        return {path for session, path in self._files.items() if session in sessions}
+
+    def remove(self, game: KeptGame) -> None:
+        """Delete a kept game."""
+        game.path.unlink(missing_ok=True)
+
+    def _new_file(self, session: GameSession, data: bytes) -> Path:
+        """A file that no other session has: a new one, or one with the same record, which was opened again."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        stem, number = Path(session.file_name).stem, 1
+        while True:
+            path = self.folder / f"{stem}{f' ({number})' if number > 1 else ''}.sgf"
+            try:
+                path.open("xb").close()  # no other server takes the name
+            except FileExistsError:
+                if path in self._files.values() or _STATE.sub(b"", path.read_bytes(), count=1) != data:
+                    number += 1
+                    continue
+            return path
+
+
+def _state(session: GameSession, tab: str) -> dict[str, Any]:
+    settings, number, clock = session.settings, session.tree.numbered(), session.clock
+    left = [clock.remaining(color) for color in (0, 1)] if clock else []
+    return {
+        "names": session.names,
+        "record_names": session.record_names,
+        "record_details": session.record_details,
+        "size": settings.size,
+        "moves": session.line[-1].move_number,
+        "result": session.result,
+        "unfinished": session.in_progress,
+        "mode": settings.mode,
+        "human": settings.human,
+        "handicap": settings.handicap,
+        "level": settings.level.key,
+        "visits": settings.level.visits,
+        "clock": str(settings.clock) if clock else "",
+        "left": [(one.main, one.period, one.count) for one in left],
+        "live": session.live,
+        "tip": number[session.tip.id],
+        "ended": number.get(session.ended_at.id) if session.ended_at else None,
+        "shown": number[session.node.id],
+        "tab": tab,
+    }
+
+
+def _state_in(path: Path) -> dict[str, Any]:
+    """The state in a kept file, empty where there is none that can be read."""
+    try:
+        found = _STATE.search(path.read_bytes())
+        state = json.loads(text_of({STATE: [found[1]]}, STATE, "utf-8")) if found else {}
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def _resume(session: GameSession, state: dict[str, Any]) -> None:
+    """Go on as the state says; a state that makes no sense leaves the game as a record."""
+    tree = session.tree
+    try:
+        settings = GameSettings(
+            tree.size,
+            tree.rules,
+            tree.komi,
+            state["handicap"],
+            Mode(state["mode"]),
+            int(state["human"]),
+            level_of_key(str(state["level"]), tree.size, int(state["visits"])),
+            TimeControl.parse(state["clock"]) if state["clock"] else None,
+        )
+        tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
+        if session.result:
+            session.ended_at = tree.get(state["ended"])
+        session.resume(settings, state["live"] is True, tip, shown, state["left"])
+        session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
+        session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))
+    except (KeyError, TypeError, ValueError, IndexError, TengenError):
+        session.seek(0)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,165 @@
+"""Opening records: by file, by text, dropped on the page, from the kept games, and which game of a collection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from nicegui import events, ui
+
+from tengen.errors import SgfError
+from tengen.sgf.main_line import read_record
+from tengen.web.library import GameLibrary, KeptGame
+
+MAX_SGF_BYTES = 2_000_000
+MAX_GAMES_LISTED = 500
+# Files that are dropped on the page, and records that are pasted, go the way of a chosen file.
+TAKE_FILES = """
+<script>
+(() => {
+  const send = (files) => files.length && getElement(%d).$refs.qRef.addFiles([...files].slice(0, 1));
+  const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  const mark = (on) => document.body.classList.toggle("tg-dropping", on);
+  window.addEventListener("dragenter", (event) => hasFile(event) && mark(true));
+  window.addEventListener("dragleave", (event) => event.relatedTarget || mark(false));
+  window.addEventListener("drop", (event) => { mark(false); send(event.dataTransfer?.files ?? []); });
+  window.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (event.target.closest?.("input, textarea") || !/\\(\\s*;/.test(text)) return;
+    send([new File([text], "pasted.sgf")]);
+  });
+})();
+</script>
+"""
+
+
+class OpenDialog:
+    """Asks for a game record and calls `on_record` with its bytes, or `on_kept` with a kept game.
+
+    Records over 2 MB are rejected. The name of a file does not matter.
+    """
+
+    def __init__(
+        self,
+        on_record: Callable[[bytes], Awaitable[None]],
+        on_kept: Callable[[KeptGame], Awaitable[None]],
+        library: GameLibrary | None,
+    ) -> None:
+        self._on_record, self._on_kept, self._library = on_record, on_kept, library
+        self._upload = ui.upload(
+            auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=self._received, on_rejected=self._too_large
+        ).classes("hidden")
+        ui.add_body_html(TAKE_FILES % self._upload.id)
+        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
+            ui.label("Open a game").classes("tg-dialog-title")
+            ui.label(
+                "An SGF file from any Go program or server: choose it, drop it anywhere on the page, or paste its text."
+            ).classes("tg-note")
+            self._text = ui.textarea(placeholder="(;GM[1]FF[4] ...").classes("w-full tg-paste")
+            self._text.props("outlined dense data-testid=paste input-style='height: 52px; resize: none'")
+            self._recent = ui.element("div").classes("tg-field")
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
+                opened = ui.button("Open text", on_click=self._pasted).props("unelevated no-caps data-testid=open-text")
+                opened.bind_visibility_from(self._text, "value", bool)
+                choose = ui.button("Choose a file").props("unelevated no-caps")
+                choose.on("click", js_handler=f"() => runMethod({self._upload.id}, 'pickFiles', [])")
+
+    def open(self) -> None:
+        """Show the dialog with nothing chosen, and the games that were kept."""
+        self._upload.reset()
+        self._text.set_value("")
+        self._list_recent()
+        self._dialog.open()
+
+    def _list_recent(self) -> None:
+        games = self._library.recent() if self._library else []
+        self._recent.clear()
+        self._recent.set_visibility(bool(games))
+        with self._recent:
+            ui.label("Recent games").classes("tg-heading")
+            with ui.element("div").classes("tg-list"):
+                for game in games:
+                    self._row(game)
+
+    def _row(self, game: KeptGame) -> None:
+        with ui.element("div").classes("tg-list-row") as row:
+            with ui.element("button").classes("tg-list-open").props("type=button data-testid=recent") as button:
+                ui.label(game.title).classes("tg-list-title")
+                going = "unfinished, " if game.unfinished else ""
+                ui.label(f"{going}{game.detail}, {when(game.changed)}").classes("tg-note")
+            button.on("click", lambda: self._kept(game), args=[])
+            removal = ui.button(icon="delete_outline", color=None)
+            removal.on_click(lambda: self._remove(game, row, removal))
+            removal.props('flat dense no-caps size=sm aria-label="Delete this game"')
+
+    def _remove(self, game: KeptGame, row: ui.element, button: ui.button) -> None:
+        """Delete a kept game at the second tap."""
+        if not button.text:
+            button.set_text("Delete?")
+            return
+        assert self._library is not None
+        self._library.remove(game)
+        row.delete()
+
+    async def _kept(self, game: KeptGame) -> None:
+        self._dialog.close()
+        await self._on_kept(game)
+
+    async def _pasted(self) -> None:
+        self._dialog.close()
+        await self._on_record(str(self._text.value or "").encode())
+
+    async def _received(self, event: events.UploadEventArguments) -> None:
+        if event.file.size() > MAX_SGF_BYTES:  # a page may ignore its own limit
+            self._too_large()
+            return
+        data = await event.file.read()
+        self._upload.reset()
+        self._dialog.close()
+        await self._on_record(data)
+
+    def _too_large(self) -> None:
+        self._upload.reset()
+        ui.notify(f"Not opened: a record may have up to {MAX_SGF_BYTES // 1_000_000} MB", position="top")
+
+
+async def choose_game(games: Sequence[bytes]) -> int | None:
+    """Ask which game of a collection to show; None where the question is left."""
+    with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props("data-testid=choose-game"):
+        ui.label(f"{len(games):,} games in this file").classes("tg-dialog-title")
+        ui.label("Save writes all of them, with your changes to the chosen one.").classes("tg-note")
+        with ui.element("div").classes("tg-list tg-list-tall"):
+            for index, text in enumerate(games[:MAX_GAMES_LISTED]):
+                with (
+                    ui.element("button")
+                    .classes("tg-list-open tg-list-row")
+                    .props("type=button data-testid=game") as row
+                ):
+                    title, detail = describe(text)
+                    ui.label(f"{index + 1}. {title}").classes("tg-list-title")
+                    ui.label(detail).classes("tg-note")
+                row.on("click", lambda index=index: dialog.submit(index), args=[])
+        if len(games) > MAX_GAMES_LISTED:
+            ui.label(f"The first {MAX_GAMES_LISTED} are listed; divide the file to reach others.").classes("tg-note")
+    answer = await dialog
+    dialog.delete()
+    return answer if isinstance(answer, int) else None
+
+
+def describe(text: bytes) -> tuple[str, str]:
+    """The players of a game of a collection; its date, board, moves and result."""
+    try:
+        record = read_record(text)
+    except SgfError as error:
+        return "Not readable", str(error)
+    info = record.info
+    result = str(info.result) if info.result.ending != "unknown" else ""
+    parts = (str(info.date or ""), f"{record.size}x{record.size}", f"{len(record.moves)} moves", result)
+    return f"{info.black or 'Black'} \u2013 {info.white or 'White'}", ", ".join(part for part in parts if part)
+
+
+def when(seconds: float) -> str:
+    """A time for people, in the zone of the server: `today 14:05` or `2026-11-23`."""
+    then, now = time.localtime(seconds), time.localtime()
+    return time.strftime("today %H:%M" if then[:3] == now[:3] else "%Y-%m-%d", then)

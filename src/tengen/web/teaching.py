@@ -1,0 +1,123 @@
+"""The teacher: warns of a move that loses points, with the better move and the refutation, and gives hints."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tengen.coords import to_gtp
+from tengen.engine import Limits, SearchResult, Style
+from tengen.game import Game
+from tengen.review.game import reviewed_move
+from tengen.sgf import GameNode
+from tengen.web.session import GameSession, Phase, SearchAnalysis
+from tengen.web.settings import Mode
+
+TEACHING_VISITS = 60
+"""Visits of the positions before and after a person's move."""
+THRESHOLDS = (1.0, 2.0, 3.0, 5.0, 10.0)
+LINE = 8
+STYLE = Style(resign=False)
+
+Think = Callable[[Game, Limits, Style], Awaitable[SearchResult | None]]
+
+
+@dataclass(frozen=True)
+class Warning:
+    """A move of the person that lost `loss` points; `best` is the better move, `refutation` the line that follows."""
+
+    node: GameNode
+    loss: float
+    best: int
+    refutation: tuple[int, ...]
+
+    def text(self, size: int) -> str:
+        """The warning as a sentence."""
+        played = to_gtp(self.node.move[1], size) if self.node.move else ""
+        return f"{played} loses about {self.loss:.1f} points. {to_gtp(self.best, size)} was better."
+
+
+class Teacher:
+    """Judges the person's moves of a game against the engine while it is `on`.
+
+    `threshold` is the loss in points from which a move is warned of. `warning` holds the engine back until the person
+    takes the move back or keeps it.
+    """
+
+    def __init__(self, think: Think) -> None:
+        self._think = think
+        self.on = False
+        self.threshold = THRESHOLDS[2]
+        self.warning: Warning | None = None
+        self.hint: tuple[GameNode, int] | None = None
+        self._wants_hint = False
+        self._kept: set[int] = set()
+
+    def keep(self) -> None:
+        """The person keeps the move: go on."""
+        if self.warning is not None:
+            self._kept.add(self.warning.node.id)
+            self.warning = None
+
+    def ask_hint(self) -> None:
+        """The best move of the shown position is wanted."""
+        self._wants_hint = True
+
+    def forget(self) -> None:
+        """Another game is shown."""
+        self.warning, self.hint, self._wants_hint = None, None, False
+        self._kept.clear()
+
+    def hint_at(self, node: GameNode) -> int | None:
+        """The point of the hint for this position, None without one."""
+        return self.hint[1] if self.hint is not None and self.hint[0] is node else None
+
+    async def step(self, session: GameSession) -> bool | None:
+        """Do what is due: None where nothing is, else whether the engine may go on at once."""
+        node = session.node
+        if self.warning is not None and self.warning.node is not node:
+            self.warning = None
+        if session.phase is not Phase.PLAYING:
+            return None
+        if self._wants_hint:
+            self._wants_hint = False
+            if (found := await self._search(session, node)) is not None and found.candidates:
+                self.hint = node, found.candidates[0].point
+            return True
+        if not self.on or session.mode is not Mode.PLAY:
+            return None
+        if not session.engine_to_move:
+            known = node.variations or self._known(node) is not None
+            return None if known else await self._search(session, node) is not None or None
+        if node.move is None or node.parent is None or node.id in self._kept:
+            return None
+        return False if self.warning is not None else await self._judge(session, node, node.parent)
+
+    async def _judge(self, session: GameSession, node: GameNode, parent: GameNode) -> bool | None:
+        before = await self._search(session, parent)
+        after = await self._search(session, node) if before is not None else None
+        if before is None or after is None or session.node is not node:
+            return True
+        self._kept.add(node.id)
+        move = reviewed_move(node, before, after)
+        if move.best is not None and not move.is_best and move.loss is not None and move.loss >= self.threshold:
+            self._kept.discard(node.id)
+            line = after.candidates[0].pv[:LINE] if after.candidates else ()
+            self.warning = Warning(node, move.loss, move.best.point, tuple(line))
+            return False
+        return None
+
+    async def _search(self, session: GameSession, node: GameNode) -> SearchResult | None:
+        """The result of enough visits of a position of the session; None where the search was stopped."""
+        if (known := self._known(node)) is not None:
+            return known
+        found = await self._think(session.tree.position(node), Limits(visits=TEACHING_VISITS), STYLE)
+        if found is None or not found.visits:
+            return None
+        session.add_analysis(node, found)
+        return self._known(node)
+
+    def _known(self, node: GameNode) -> SearchResult | None:
+        found = node.analysis.result if isinstance(node.analysis, SearchAnalysis) else None
+        # A search may end early when no other move can overtake the best one.
+        return found if found is not None and found.visits >= TEACHING_VISITS // 2 else None

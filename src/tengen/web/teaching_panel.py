@@ -1,0 +1,131 @@
+"""The teaching panel: the warning with its choices, the hint, the policy on the board, and the score estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import ui
+
+from tengen.errors import TengenError
+from tengen.game import BLACK
+from tengen.sgf import GameNode
+from tengen.web.components import BoardElement
+from tengen.web.controller import EngineController
+from tengen.web.engine import EngineThread
+from tengen.web.estimate import Estimate
+from tengen.web.panels import button
+from tengen.web.teaching import THRESHOLDS
+
+
+class TeachingPanel:
+    """The warning stands where the panel is made, the card where `build` is called.
+
+    `on_change` is called after an input that the page must draw, `on_take_back` takes a move back, `on_error` gets the
+    message of a failure.
+    """
+
+    def __init__(
+        self,
+        controller: EngineController,
+        thread: EngineThread,
+        board: BoardElement,
+        on_change: Callable[[], None],
+        on_take_back: Callable[[], None],
+        on_error: Callable[[str], None],
+    ) -> None:
+        self._controller, self._thread, self._board = controller, thread, board
+        self._on_change, self._on_error = on_change, on_error
+        self._estimated: GameNode | None = None
+        self._refuting = False
+        self._policy: tuple[GameNode, list[float]] | None = None
+        with ui.element("div").classes("tg-card tg-warning").props("data-testid=warning role=alert") as self._warning:
+            self._text = ui.label().classes("tg-line-status")
+            with ui.element("div").classes("tg-actions"):
+                button("Take back", "undo", on_take_back, "warning-take-back").classes("tg-primary")
+                button("Refutation", "visibility", self._refute, "refutation", "Show what follows on the board")
+                button("Keep", "arrow_forward", self._keep, "keep", "Keep the move")
+        self._warning.set_visibility(False)
+
+    def build(self) -> None:
+        """Make the card."""
+        with ui.element("div").classes("tg-card").props("data-testid=teaching"):
+            with ui.element("div").classes("tg-row"):
+                ui.label("Teaching").classes("tg-heading tg-grow")
+                losses = {points: f"Warn from {points:g} point{'s' * (points != 1)}" for points in THRESHOLDS}
+                self._threshold = ui.select(losses, value=self._controller.teacher.threshold, on_change=self._switched)
+                self._threshold.props("dense borderless options-dense data-testid=threshold")
+                self._switch = ui.switch(on_change=self._switched)
+                self._switch.props('dense color=teal data-testid=teach aria-label="Teaching"')
+            with ui.element("div").classes("tg-actions"):
+                button("Hint", "lightbulb", self._hint, "ask-hint", "Show the best move")
+                button("Policy", "grid_view", self._show_policy, "policy", "What the network would play")
+                button("Score estimate", "calculate", self._estimate, "estimate")
+            self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
+
+    def remember(self, on: bool, threshold: float) -> None:
+        """Set the switch and the threshold as the browser remembers them."""
+        if threshold in THRESHOLDS:
+            self._threshold.set_value(threshold)
+        self._switch.set_value(on)
+
+    def show(self) -> None:
+        """Draw what belongs to the shown position."""
+        node, teacher = self._controller.session.node, self._controller.teacher
+        warning = teacher.warning if teacher.warning is not None and teacher.warning.node is node else None
+        self._warning.set_visibility(warning is not None)
+        if warning is None and self._refuting:
+            self._refuting = False
+            self._board.set(line=[])
+        if warning is not None:
+            self._text.set_text(warning.text(self._controller.session.game.size))
+        if self._estimated is not node:
+            self._lines.set_text("")
+        self._lines.set_visibility(bool(self._lines.text))
+        hint = teacher.hint_at(node)
+        known = self._policy[1] if self._policy is not None and self._policy[0] is node else []
+        self._board.set(hint=-1 if hint is None else hint, policy=known)
+
+    def _switched(self) -> None:
+        teacher = self._controller.teacher
+        teacher.on, teacher.threshold = bool(self._switch.value), float(self._threshold.value or THRESHOLDS[2])
+        if not teacher.on:
+            teacher.warning = None
+        self._on_change()
+
+    def _refute(self) -> None:
+        if (warning := self._controller.teacher.warning) is not None:
+            self._refuting = not self._refuting
+            self._board.set(line=list(warning.refutation) if self._refuting else [])
+
+    def _keep(self) -> None:
+        self._controller.teacher.keep()
+        self._on_change()
+
+    def _hint(self) -> None:
+        self._controller.teacher.ask_hint()
+        self._on_change()
+
+    async def _show_policy(self) -> None:
+        session, node = self._controller.session, self._controller.session.node
+        if self._policy is not None and self._policy[0] is node:
+            self._policy = None
+        else:
+            try:
+                found = await self._thread.raw(session.game)
+            except TengenError as error:
+                self._on_error(str(error))
+                return
+            if found is not None:
+                self._policy = node, [round(share, 4) for share in found.policy[0].tolist()]
+        self._on_change()
+
+    async def _estimate(self) -> None:
+        session, node = self._controller.session, self._controller.session.node
+        count = await self._thread.count(session.game)
+        found = await self._thread.raw(session.game) if count is not None else None
+        if count is not None and session.node is node:
+            score = None if found is None or found.score is None else float(found.score[0])
+            lead = score if score is None or session.game.to_play == BLACK else -score
+            self._lines.set_text("\n".join(Estimate.of(session.game, count).lines(lead)))
+            self._estimated = node
+        self._on_change()

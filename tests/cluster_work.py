@@ -1,0 +1,74 @@
+"""Work and workers of the tests of clusters, which a worker imports without the tests."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tengen.cluster import Worker
+from tengen.errors import TengenError
+
+
+class Squares:
+    """The squares of numbers, each with the process that computed it."""
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        for number in items:
+            yield [number], (number**2, os.getpid())
+
+    def close(self) -> None:
+        pass
+
+
+class Both(Squares):
+    """Squares, as soon as two workers are at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        (self._folder / str(os.getpid())).touch()
+        while len(list(self._folder.iterdir())) < 2:
+            assert not stop.wait(0.05)
+        yield from super().do(items, stop)
+
+
+class Stuck(Squares):
+    """Whoever gets the first item does not get on with anything until it is stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        for number in items:
+            if number == 0 and not (self._folder / "stuck").exists():
+                (self._folder / "stuck").touch()
+                assert stop.wait(300)
+                (self._folder / "stopped").touch()
+                return
+            yield [number], (number**2, os.getpid())
+
+
+class Wrong(Squares):
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], tuple[int, int]]]:
+        raise TengenError(f"{next(items)} is no number")
+        yield
+
+
+class Old(Worker):
+    def version(self) -> str:
+        return "0.0.1"
+
+
+class Bare(Worker):
+    def __init__(self) -> None:
+        raise ModuleNotFoundError("No module named 'tengen'")
+
+
+class Dying(Worker):
+    def run(self, *_: Any) -> Any:
+        os._exit(1)
+        yield b""

@@ -1,0 +1,306 @@
+"""Work on a Ray cluster of several nodes on this machine: the same results, whatever is slow or dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cluster_work
+import pytest
+from cluster_work import Bare, Both, Dying, Old, Squares, Stuck, Wrong
+
+ray = pytest.importorskip("ray", reason="the extra [cluster] is not installed")
+from ray import cloudpickle  # noqa: E402
+from ray.cluster_utils import Cluster as RayNodes  # noqa: E402
+
+from tengen import cluster as cluster_module  # noqa: E402
+from tengen.cli.review import command as review_command  # noqa: E402
+from tengen.cluster import Cluster, Place, Worker  # noqa: E402
+from tengen.data.record import GameRecord  # noqa: E402
+from tengen.data.store import Store  # noqa: E402
+from tengen.errors import TengenError  # noqa: E402
+from tengen.evaluators.network_file import find_network  # noqa: E402
+from tengen.match.folder import read_folder  # noqa: E402
+from tengen.match.runner import InCluster, InWorkers, play_match  # noqa: E402
+from tengen.match.settings import MatchSettings  # noqa: E402
+from tengen.runs.events import read_events  # noqa: E402
+from tengen.runs.interruption import ShutdownFlag  # noqa: E402
+from tengen.selfplay.cluster import ClusterPlayer, place_of  # noqa: E402
+from tengen.selfplay.conditions import CycleConditions  # noqa: E402
+from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
+from tengen.selfplay.folder import SelfPlayFolder  # noqa: E402
+from tengen.selfplay.loop import SelfPlayRun  # noqa: E402
+from tengen.selfplay.play import CyclePlayer, RecentGames  # noqa: E402
+from tengen.selfplay.progress import Observer  # noqa: E402
+from tengen.selfplay.transport import FolderTransport  # noqa: E402
+
+pytestmark = pytest.mark.timeout(600)  # a loaded machine takes half a minute to start a node
+
+cloudpickle.register_pickle_by_value(cluster_work)
+SMALL = {"object_store_memory": 10**8, "include_dashboard": False}
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nonsense", "nonsense:port", "ray://127.0.0.1:10001"])
+def test_no_cluster_at_the_address(address: str) -> None:
+    with pytest.raises(TengenError, match=f"no Ray cluster answers at '{address}'|--cluster {address}: give HOST:PORT"):
+        Cluster(address)
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[RayNodes]:
+    """A head without cores and a machine with two, which know nothing of the outside."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        found = RayNodes()
+        try:
+            found.add_node(num_cpus=0, **SMALL)
+            found.add_node(num_cpus=2, **SMALL)
+        except Exception as error:  # Ray's own, of no class; it waits 30 seconds
+            found.shutdown()
+            pytest.skip(f"Ray does not start on this machine as it is: {error}")
+        yield found
+        ray.shutdown()
+        found.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster(nodes: RayNodes) -> Iterator[Cluster]:
+    """Two workers, which leave room for those of other tests."""
+    with Cluster(nodes.address, Place(cpus=0.5, workers=2)) as found:
+        yield found
+
+
+def test_every_item_is_done_once_and_asked_for_when_there_is_room(cluster: Cluster, tmp_path: Path) -> None:
+    numbers = (number for number in range(100))
+    done: list[int] = []
+    workers, before = set(), cluster.traffic.items - cluster.traffic.repeated
+    for items, (square, worker) in cluster.run(Both(tmp_path), numbers, ahead=3):
+        assert square == items[0] ** 2
+        done += items
+        workers.add(worker)
+        assert max(done) < len(done) + 2 * 3
+    assert sorted(done) == list(range(100)) and len(workers) == 2
+    assert cluster.traffic.items - cluster.traffic.repeated == before + 100 and cluster.traffic.bytes > 100
+
+
+def test_two_threads_share_the_workers(cluster: Cluster) -> None:
+    found: dict[int, list[int]] = {}
+
+    def work(first: int) -> None:
+        found[first] = sorted(square for _, (square, _) in cluster.run(Squares(), range(first, first + 50), ahead=5))
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in (0, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {first: [number**2 for number in range(first, first + 50)] for first in (0, 100)}
+
+
+def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:
+    found = [square for _, (square, _) in cluster.run(Stuck(tmp_path), list(range(40)), ahead=4)]
+    assert sorted(found) == [number**2 for number in range(40)]
+    for _ in cluster.run(Squares(), [1, 2]):  # it is free again
+        pass
+    until = 300
+    while not (tmp_path / "stopped").exists() and (until := until - 1):
+        threading.Event().wait(0.1)
+    assert (tmp_path / "stopped").exists()
+
+
+def test_an_error_of_the_work_is_raised_here(cluster: Cluster) -> None:
+    with pytest.raises(TengenError, match=r"^7 is no number$"):
+        list(cluster.run(Wrong(), [7]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Old, r"a machine of the cluster has Tengen 0\.0\.1, this one [\d.]+\S*: install the same"),
+        (Bare, r"a machine of the cluster cannot import Tengen: install tengen [\d.]+"),
+        (Dying, "2 workers of the cluster died one after the other"),
+    ],
+)
+def test_workers_that_cannot_work_end_the_run(
+    kind: type[Worker], words: str, nodes: RayNodes, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "MAX_FAILURES", 1)
+    monkeypatch.setattr(cluster_module, "Worker", kind)
+    with Cluster(nodes.address, Place(cpus=0.5, workers=1)) as found, pytest.raises(TengenError, match=words):
+        list(found.run(Squares(), [1]))
+
+
+def test_a_recipe_that_asks_for_more_than_any_machine_has(nodes: RayNodes, cluster: Cluster) -> None:
+    with (
+        Cluster(nodes.address, Place(cpus=64, gpus=0.5)) as found,
+        pytest.raises(TengenError, match=r"a worker needs 64 cores and 0\.5 GPUs, .*the largest of 2 has 2 cores"),
+    ):
+        list(found.run(Squares(), [1]))
+
+
+def test_workers_that_an_autoscaler_must_make_room_for_are_waited_for_with_a_warning(
+    nodes: RayNodes, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0)
+    with Cluster(nodes.address, Place(cpus=3, workers=1)) as found:
+        run = found.run(Squares(), [3], stop=lambda: bool(caplog.messages))
+        assert list(run) == []
+        assert "waiting for the cluster: a worker needs 3 cores, more than any machine" in caplog.text
+        node = nodes.add_node(num_cpus=3, **SMALL)
+        assert [square for _, (square, _) in found.run(Squares(), [3])] == [9]
+    nodes.remove_node(node)
+
+
+RECIPE = {
+    "name": "x",
+    "seed": 4,
+    "cycles": 2,
+    "games_per_cycle": 50,
+    "games_at_once": 8,
+    "workers": 1,
+    "network": {"family": "residual", "size": "b1c8"},
+    "game": {"sizes": {7: 1}, "max_moves": 20},
+    "search": {"visits": 12},
+    "cluster": {"cpus": 0.5, "workers": 1},
+    "learn": {"batch_size": 16, "threads": 1},
+    "gate": {"games": 6, "score": 0.1},
+    "rating": {"games": 4, "anchors": ["random"]},
+}
+CONFIG = SelfPlayConfig.model_validate(RECIPE)
+TINY = {
+    "games_per_cycle": 16,
+    "game": {"sizes": {5: 1}},
+    "search": {"visits": 4},
+    "learn": {"batch_size": 8, "threads": 1},
+}
+RUN = SelfPlayConfig.model_validate({**RECIPE, **TINY, "gate": {"games": 4, "score": 0.1}})
+
+
+def play(
+    folder: Path,
+    cluster: Cluster | None,
+    seen: Callable[[int], None] = lambda _: None,
+) -> list[Any]:
+    """All games of a cycle as plain values; `seen` gets the number of games after each batch."""
+    run = SelfPlayFolder(folder)
+    run.network(0).parent.mkdir(parents=True)
+    shutil.copyfile(find_network("zero-7x7"), run.network(0))
+    transport = FolderTransport(run)
+    conditions = CycleConditions.of(CONFIG, RecentGames(transport).before(0), 0)
+    with ShutdownFlag() as stop:
+        player = ClusterPlayer(CONFIG, transport, stop, cluster) if cluster else CyclePlayer(CONFIG, transport, stop)
+        stats = player.play(0, conditions, lambda _, done, *__: seen(done))
+    assert stats.games == CONFIG.games_per_cycle and stats.evaluations > 20 * stats.games
+    return [plain(game) for game in transport.store_cycle(0)]
+
+
+def plain(game: GameRecord) -> list[Any]:
+    return [game.source, game.komi, game.score, game.moves.tolist(), [v.tolist() for v in game.visits or ()]]
+
+
+def test_workers_and_a_machine_may_die_at_any_moment(nodes: RayNodes, cluster: Cluster, tmp_path: Path) -> None:
+    alone = play(tmp_path / "alone", None)
+    moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
+    deaths = sorted(moments.sample(range(1, 50), 2))
+    node = nodes.add_node(num_cpus=1, **SMALL)
+    removed: list[int] = []
+
+    def kill(done: int) -> None:
+        if deaths and done >= deaths[0]:
+            deaths.pop(0)
+            ray.kill(moments.choice(cluster._workers).actor)
+        if done >= 20 and not removed:
+            removed.append(done)
+            nodes.remove_node(node, allow_graceful=False)
+
+    assert play(tmp_path / "run", cluster, kill) == alone
+    assert removed and not deaths and cluster.traffic.died >= 2
+
+
+def lead(out: Path, address: str | None) -> None:
+    """A whole run, on the cluster at this address or alone."""
+    with ShutdownFlag() as stop:
+        if address is None:
+            SelfPlayRun(RUN, out, Observer(), stop).go()
+            return
+        with Cluster(address, place_of(RUN)) as joined:
+            SelfPlayRun(RUN, out, Observer(), stop, joined).go()
+            assert joined.traffic.items >= 4  # the gate at least
+
+
+def made(out: Path) -> dict[str, Any]:
+    """Games, networks, gates and ratings of a run."""
+    path = SelfPlayFolder(out).network(RUN.cycles)
+    events = [event for event in read_events(out) if event["event"] == "cycle"]
+    matches = sorted((out / "matches").glob("*/games/*.sgf"))
+    return {
+        "games": [plain(game) for game in Store.open(out / "games")],
+        "cycles": [{k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "gate")} for e in events],
+        "matches": {path.relative_to(out): path.read_bytes() for path in matches},
+        "network": path.stat().st_size,
+    }
+
+
+def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(nodes: RayNodes, tmp_path: Path) -> None:
+    lead(tmp_path / "alone", None)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino", "ray"])
+    out, kills = tmp_path / "run", 0
+    moments = ["pending/00000", "pending/*/games-*", "matches/gate-*/games.jsonl"]  # while it plays, and in the gate
+    for moment in (random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments), None):
+        process = context.Process(target=lead, args=(out, nodes.address))
+        process.start()
+        while moment and process.is_alive() and not list(out.glob(moment)):
+            process.join(0.05)
+        if moment and process.is_alive():
+            process.kill()
+            kills += 1
+        process.join()
+    assert kills and process.exitcode == 0
+    found, expected = made(out), made(tmp_path / "alone")
+    assert len(expected["matches"]) == 2 * 4 + 4 * len(list((tmp_path / "alone" / "matches").glob("rating-*")))
+    for key, value in expected.items():
+        assert found[key] == value, key
+
+
+def test_a_match_with_networks_and_openings_of_this_machine(cluster: Cluster, tmp_path: Path) -> None:
+    network = tmp_path / "own.onnx"
+    shutil.copyfile(find_network("zero-7x7"), network)
+    (tmp_path / "openings.txt").write_text("D4 C3\nD4 E5\nC4 D3\n")
+    settings = MatchSettings.of(
+        f"own={network}@8",
+        "random",
+        games=6,
+        conditions={"size": 7, "komi": 9, "openings": str(tmp_path / "openings.txt"), "turns": 6},
+    )
+    figures = play_match(settings, tmp_path / "cluster", InCluster(cluster))
+    assert figures["complete"] and len(read_folder(tmp_path / "cluster")[1]) == 6
+    play_match(settings, tmp_path / "alone", InWorkers(1))
+    for name in [f"games/{i:05d}.sgf" for i in range(6)]:
+        assert (tmp_path / "cluster" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    missing = MatchSettings.of("gtp:no-such-program", "random", games=2, conditions={"size": 7})
+    with pytest.raises(TengenError, match="no-such-program"):
+        play_match(missing, tmp_path / "missing", InCluster(cluster))
+    assert not (tmp_path / "missing" / "match.json").exists()
+
+
+def test_a_folder_of_games_is_reviewed(nodes: RayNodes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    for name in ("a", "b"):
+        (games / f"{name}.sgf").write_text("(;SZ[7]KM[9];B[dd];W[ce];B[ec];W[ee])")
+    (games / "c.sgf").write_text("(;SZ[7];B[dd];W[dd])")
+    words: dict[str, Any] = {"visits": 4, "net": "zero-7x7", "formats": ["sgf", "json"], "quiet": True}
+    for out, more in ((tmp_path / "alone", {}), (tmp_path / "cluster", {"cluster": nodes.address})):
+        with pytest.raises(TengenError, match="1 of 3 games could not be reviewed"):
+            review_command([str(games)], out=out, **words, **more)
+        assert capsys.readouterr().err.startswith("c: ")
+    for path in (tmp_path / "alone").iterdir():
+        assert (tmp_path / "cluster" / path.name).read_bytes() == path.read_bytes()
+    assert len(list((tmp_path / "cluster").iterdir())) == 4

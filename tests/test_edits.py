@@ -1,0 +1,72 @@
+"""Undo and redo of edits of a game tree: any edits come undone to the same bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tengen.sgf import EditHistory, GameTree, read_tree, write_tree
+
+RECORD = b"(;SZ[9]C[root](;B[aa];W[bb](;B[cc])(;B[dd]))(;B[ee]TR[aa];W[ff]))"
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["comment", "mark", "add", "remove", "promote"]), st.integers(0, 99)), max_size=12
+)
+
+
+def change(tree: GameTree, history: EditHistory, kind: str, pick: int) -> None:
+    """One edit at some node."""
+    nodes = list(tree.walk())
+    node = nodes[pick % len(nodes)]
+    with history.edit(*((node,) if node.parent is None else (node, node.parent)), *node.ancestors):
+        if kind == "comment":
+            node.comment = f"text {pick}"
+        elif kind == "mark":
+            node.marks = {pick % 81: "circle"}
+        elif kind == "add":
+            tree.add_move(node, pick % 2, pick % 81)
+        elif kind == "promote":
+            tree.make_main(node)
+        elif node.parent is not None:
+            tree.remove(node)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS)
+def test_all_edits_are_undone_and_made_again(steps: list[tuple[str, int]]) -> None:
+    tree = read_tree(RECORD)
+    history, texts = EditHistory(tree), [write_tree(tree)]
+    for kind, pick in steps:
+        change(tree, history, kind, pick)
+        if write_tree(tree) != texts[-1]:
+            texts.append(write_tree(tree))
+    for text in texts[-2::-1]:
+        assert history.undo() is not None and write_tree(tree) == text
+    assert history.undo() is None
+    for text in texts[1:]:
+        assert history.redo() is not None and write_tree(tree) == text
+    again = read_tree(write_tree(tree))
+    assert {node.id for node in again.walk()} == set(tree.numbered().values()), "numbers are those of the text"
+    assert len(again) == len(tree)
+
+
+def test_an_edit_that_fails_leaves_nothing() -> None:
+    tree = read_tree(RECORD)
+    history, before = EditHistory(tree), write_tree(tree)
+    with pytest.raises(ZeroDivisionError), history.edit(tree.root):
+        tree.root.comment = "no"
+        tree.remove(tree.root.children[0])
+        raise ZeroDivisionError
+    assert write_tree(tree) == before and not history.can_undo and len(tree) == len(read_tree(before))
+
+
+def test_undo_ends_where_the_encoding_has_changed() -> None:
+    tree = read_tree("(;SZ[9]PB[古力];B[aa])".encode("gb18030"))
+    history = EditHistory(tree)
+    with history.edit(tree.root):
+        tree.root.set_text("EV", "Cup")
+    assert history.can_undo
+    with history.edit(tree.root):
+        tree.root.comment = "é"  # the record turns into UTF-8
+    assert not history.can_undo and history.undo() is None
+    assert "古力".encode() in write_tree(tree)

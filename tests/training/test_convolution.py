@@ -1,0 +1,73 @@
+"""Convolutions by Winograd's algorithm against those of PyTorch, values and gradients."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tengen.networks.blocks import ScaledConv2d
+from tengen.training import convolution
+from tengen.training.convolution import accelerate
+
+
+def both(layer: nn.Conv2d, images: Tensor) -> list[list[Tensor]]:
+    """[output, gradients of the input, of the weights ...] of a layer, plain and accelerated."""
+    found = []
+    for _ in range(2):
+        x = images.clone().requires_grad_()
+        out = layer(x)
+        out.square().sum().backward()
+        found.append(
+            [out.detach(), x.grad, *(each.grad.clone() for each in layer.parameters() if each.grad is not None)]
+        )
+        layer.zero_grad()
+        assert accelerate(layer) == 1
+    return found
+
+
+@pytest.mark.parametrize(
+    "inputs, outputs, kernel, size, batch, threads",
+    [(16, 16, 3, 19, 3, 1), (19, 37, 3, 9, 5, 2), (40, 16, 5, 13, 2, 1), (17, 33, 5, 7, 3, 2), (24, 20, 3, 7, 1, 2)],
+)
+@pytest.mark.parametrize("kind", [nn.Conv2d, ScaledConv2d])
+def test_values_and_gradients_are_those_of_pytorch(
+    kind: type[nn.Conv2d], inputs: int, outputs: int, kernel: int, size: int, batch: int, threads: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    torch.manual_seed(1)
+    layer = (
+        ScaledConv2d(inputs, outputs, kernel)
+        if kind is ScaledConv2d
+        else kind(inputs, outputs, kernel, padding=kernel // 2)
+    )
+    plain, fast = both(layer, torch.randn(batch, inputs, size, size))
+    assert len(plain) == len(fast) == 2 + len(list(layer.parameters()))
+    for ours, expected in zip(fast, plain, strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+
+
+def test_only_convolutions_that_fit() -> None:
+    fitting = nn.Conv2d(16, 16, 3, padding=1)
+    others = [
+        nn.Conv2d(16, 16, 3),
+        nn.Conv2d(16, 16, 1),
+        nn.Conv2d(16, 16, 3, padding=1, groups=16),
+        nn.Conv2d(16, 16, 3, padding=1, stride=2),
+        nn.Conv2d(8, 16, 3, padding=1),
+        nn.Conv2d(16, 16, 7, padding=3),
+    ]
+    assert accelerate(nn.Sequential(fitting, *others)) == 1 and "_conv_forward" in vars(fitting)
+
+
+def test_without_gradients_and_in_an_export_it_is_pytorchs(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = nn.Conv2d(16, 16, 3, padding=1)
+    accelerate(layer)
+    monkeypatch.setattr(convolution, "_convolved", lambda *_: pytest.fail("by Winograd's algorithm"))
+    with torch.no_grad():
+        layer(torch.randn(1, 16, 7, 7))
+    layer(torch.randn(1, 16, 5, 5, requires_grad=True))  # 25 of the 64 points of its tiles
+    torch.onnx.export(layer, (torch.randn(1, 16, 7, 7),), io.BytesIO(), dynamo=False)

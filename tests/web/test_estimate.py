@@ -1,0 +1,54 @@
+"""The score estimate: on finished boards it is the count of the rules, and its parts add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from known_positions import SETTLED
+
+from tengen.engine import Count
+from tengen.game import Game
+from tengen.web.estimate import CERTAIN, Estimate
+
+
+def counted(game: Game, dead: list[int]) -> Count:
+    """The count of a board on which these stones are dead, each point as certain as it can be."""
+    territory = game.owners(dead)
+    ownership = np.where(territory == 0, 1.0, np.where(territory == 1, -1.0, 0.0)).astype(np.float32)
+    return Count(game.score(dead), tuple(dead), ownership, territory)
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+@pytest.mark.parametrize("komi", [0.0, 6.5])
+def test_a_finished_board_is_counted_as_by_the_rules(rules: str, komi: float) -> None:
+    game = Game.from_diagram(SETTLED, rules=rules, komi=komi)
+    dead = sorted(game.dead_by_playouts(128, 1))
+    estimate = Estimate.of(game, counted(game, dead))
+    assert estimate.score == game.score(dead)
+    assert estimate.open == 0
+
+
+def test_prisoners_are_captured_and_lost_stones() -> None:
+    """Black captures A9's stone; a white stone at E5 is lost in Black's area."""
+    game = Game(9, "japanese", 6.5)
+    for vertex in ("A8", "A9", "B9", "E5"):
+        game.play(vertex)
+    ownership = np.ones((9, 9), np.float32)
+    estimate = Estimate.of(game, Count(0.0, (), ownership, game.owners([])))
+    assert estimate.prisoners == (2, 0)
+    assert estimate.territory == (81 - 2, 0)
+    assert estimate.lines() == [
+        "Certain: Black leads by 74.5",
+        "Black: territory 79 + prisoners 2 = 81",
+        "White: territory 0 + prisoners 0 + komi 6.5 = 6.5",
+    ]
+
+
+def test_uncertain_points_are_open_and_uncertain_stones_live() -> None:
+    game = Game(9, "chinese", 7.0).play("E5")
+    ownership = np.full((9, 9), -CERTAIN / 2, np.float32)
+    estimate = Estimate.of(game, Count(0.0, (), ownership, game.owners([])))
+    assert (estimate.stones, estimate.territory, estimate.open) == ((1, 0), (0, 0), 80)
+    assert estimate.lines()[-1] == "Open: 80 points"
+    assert "Black: stones 1 + territory 0 = 1" in estimate.lines()
+    assert estimate.lines(-3.25)[0] == "Expected: White leads by 3.2"

@@ -1,0 +1,180 @@
+"""Kept games: written with every change, listed, and opened as they were left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tengen.engine import TimeControl
+from tengen.errors import SgfError, TengenError
+from tengen.game import BLACK, WHITE
+from tengen.sgf import read_game
+from tengen.web.library import STATE, GameLibrary
+from tengen.web.session import GameSession, Phase
+from tengen.web.settings import GameSettings, Mode, level_of_visits
+
+
+def played(**more: object) -> GameSession:
+    session = GameSession(GameSettings(size=9, human=BLACK, **more))
+    session.click(40)
+    session.play(41)
+    session.click(42)
+    return session
+
+
+def reopened(folder: Path) -> GameSession:
+    """What another server finds."""
+    library = GameLibrary(folder)
+    return library.load(library.recent()[0])
+
+
+def test_a_game_is_left_and_goes_on_as_it_was(tmp_path: Path) -> None:
+    level, clock = level_of_visits(7), TimeControl.byoyomi(60, 10, 3)
+    session = GameSession(GameSettings(size=9, human=WHITE, level=level, clock=clock, komi=6.5, rules="japanese"))
+    session.play(40, 0.0)
+    session.tick(0.0)
+    session.tick(65.0)  # five seconds into byo-yomi
+    session.click(41, 65.0)
+    session.tick(65.0)
+    session.play(42, 66.0)
+    session.step(-1)
+    GameLibrary(tmp_path).keep(session)
+    again = reopened(tmp_path)
+    assert again.settings == session.settings and again.in_progress and again.place == 2
+    assert again.names == ("Tengen", "You") and again.details == session.details
+    again.step(1)
+    assert again.may_click and again.game.moves == session.tree.position(session.tip).moves
+    assert again.clock is not None and again.clock.text(WHITE) == "0:10 (3)" and again.clock.text(BLACK) == "0:59"
+    assert again.take_back() and len(again.tree) == 2, "moves that were played can be taken back"
+
+
+def test_the_file_is_a_record_that_others_read(tmp_path: Path) -> None:
+    session = played(clock=TimeControl.fischer(180, 10))
+    session.resign()
+    library = GameLibrary(tmp_path)
+    library.keep(session)
+    (path,) = tmp_path.iterdir()
+    assert path.name == session.file_name
+    game, info = read_game(path)
+    assert game.moves == session.game.moves and str(info.result) == "W+R"
+    assert b"TM[180]" in path.read_bytes() and b"OT[10 fischer]" in path.read_bytes()
+    again = reopened(tmp_path)
+    assert again.phase is Phase.OVER and again.result == "W+R" and not again.in_progress
+    assert STATE.encode() not in again.to_sgf(), "what the page keeps beside the game is not part of the record"
+
+
+def test_a_result_in_a_variation_and_a_handicap_without_stones_stay_as_they_were(tmp_path: Path) -> None:
+    session, _ = GameSession.from_record(b"(;SZ[19]HA[5]KM[0];W[dd];B[pp];W[pd])", fixed_handicap=False)
+    session.seek(1)
+    session.play(300)
+    session.settle("W+R")
+    GameLibrary(tmp_path).keep(session)
+    again = reopened(tmp_path)
+    assert again.phase is Phase.OVER and again.game.moves == session.game.moves
+    assert again.view().stones == session.view().stones
+    again.goto(again.tree.root.id)
+    again.seek(99)
+    assert again.view().stones.count("X") == 1
+
+
+def test_only_changes_are_written_and_an_untouched_board_is_not(tmp_path: Path) -> None:
+    library = GameLibrary(tmp_path)
+    session = GameSession(GameSettings(size=9))
+    library.keep(session)
+    assert list(tmp_path.iterdir()) == []
+    session.click(40)
+    library.keep(session)
+    (path,) = tmp_path.iterdir()
+    os.utime(path, (1, 1))
+    library.keep(session)
+    session.step(-1)
+    library.keep(session)
+    assert path.stat().st_mtime == 1
+    session.node.comment = "hm"
+    library.keep(session)
+    assert path.stat().st_mtime > 1 and b"C[hm]" in path.read_bytes()
+
+
+def test_a_large_game_is_not_written_with_every_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("tengen.web.library.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("tengen.web.library.LARGE_NODES", 3)
+    library, session = GameLibrary(tmp_path), played()
+    library.keep(session)
+    (path,) = tmp_path.iterdir()
+    for comment, later, final, is_written in (("a", 1, False, False), ("b", 9, False, True), ("c", 1, True, True)):
+        now[0] += later
+        session.node.comment = comment
+        library.keep(session, final=final)
+        assert (f"C[{comment}]".encode() in path.read_bytes()) == is_written
+
+
+def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_path: Path) -> None:
+    library = GameLibrary(tmp_path)
+    first, second = played(), played()
+    for session in (first, second):
+        library.keep(session)
+    assert len(list(tmp_path.glob("*.sgf"))) == 2
+    kept = next(game for game in library.recent() if game.path.name == first.file_name)
+    copy = library.load(kept)
+    copy.play(50)
+    library.keep(copy)
+    library.keep(first, final=True)
+    assert len(list(tmp_path.glob("*.sgf"))) == 2, "the tab that is closed afterwards writes nothing"
+    first.play(60)
+    library.keep(first)
+    texts = [path.read_bytes() for path in tmp_path.glob("*.sgf")]
+    assert len(texts) == 3 and sum(b"W[ff]" in text for text in texts) == sum(b"W[gg]" in text for text in texts) == 1
+
+
+def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
+    data = b"(;SZ[9]PB[Ann];B[aa];W[bb])"
+    for _ in range(2):
+        GameLibrary(tmp_path).keep(GameSession.from_record(data)[0])
+    assert len(list(tmp_path.iterdir())) == 1
+    changed, _ = GameSession.from_record(data)
+    changed.play(80)
+    GameLibrary(tmp_path).keep(changed)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_recent_games_are_listed_newest_first(tmp_path: Path) -> None:
+    library = GameLibrary(tmp_path / "games")
+    assert library.recent() == []
+    done, going = played(), played()
+    done.resign()
+    library.keep(done, "tab 1")
+    library.keep(going, "tab 2")
+    for age, name in enumerate(sorted((tmp_path / "games").iterdir())):
+        os.utime(name, (1000 + age, 1000 + age))
+    listed = library.recent()
+    assert [game.unfinished for game in listed] in ([True, False], [False, True])
+    assert {game.detail for game in listed} == {"9x9, 3 moves, White wins by resignation", "9x9, 3 moves"}
+    assert listed[0].changed == 1001 and listed[0].title == "You \u2013 Tengen"
+    assert library.of_tab("tab 1") in listed and library.of_tab("") is None and library.of_tab("tab 3") is None
+    library.remove(listed[0])
+    assert library.recent() == listed[1:]
+
+
+@pytest.mark.parametrize(
+    "state", ["", f"{STATE}[]", f"{STATE}[7]", STATE + '[{"tip": 99, "mode": "chess"\\]]', "XX[1]"]
+)
+def test_a_file_with_a_damaged_state_is_a_plain_record(tmp_path: Path, state: str) -> None:
+    (tmp_path / "a.sgf").write_text(f"(;{state}SZ[9]PB[Ann];B[aa];W[bb])")
+    session = reopened(tmp_path)
+    assert session.mode is Mode.ANALYZE and session.place == 0 and len(session.tree) == 3
+
+
+def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TengenError, match="cannot be kept"):
+        GameLibrary(tmp_path / "file").keep(played())
+    library = GameLibrary(tmp_path)
+    library.keep(played())
+    (game,) = library.recent()
+    library.remove(game)
+    with pytest.raises(SgfError):
+        library.load(game)

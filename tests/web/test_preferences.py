@@ -1,0 +1,59 @@
+"""What a browser remembers: read with care, since anything may stand in its storage."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from tengen.web.dialogs import Form
+from tengen.web.opponents import Opponents
+from tengen.web.preferences import Preferences
+from tengen.web.settings import Mode
+
+KNOWN = Opponents(lambda size: "zero-9x9").levels(9)
+
+
+def form() -> Form:
+    return Form(Mode.PLAY, 19, 19, 0, "visits-100", "chinese", 7.5, 0)
+
+
+def test_what_is_stored_is_read_again() -> None:
+    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()), teach=(True, 5.0))
+    known.levels = {"9": {"number": 4, "step": 1, "won": True}}
+    stored = known.script().removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
+    assert Preferences.parse(json.loads(stored)) == known
+
+
+NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2]}'
+
+
+@pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])
+def test_what_makes_no_sense_is_as_for_a_new_browser(text: object) -> None:
+    assert Preferences.parse(text) == Preferences()
+
+
+def test_the_last_settings_fill_the_dialog() -> None:
+    last = asdict(Form(Mode.WATCH, 0, 7, 2, "level-3", "japanese", 0.5, 2, "quick"))
+    assert asdict(form().restored(json.loads(json.dumps(last)), KNOWN)) == last
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"mode": "chess"},
+        {"size": 52},
+        {"size": "9"},
+        {"other": 99, "size": 0},
+        {"color": 7},
+        {"level": "gone"},
+        {"rules": "<b>"},
+        {"komi": 1e9},
+        {"handicap": True},
+        {"clock": "never"},
+        {"size": []},
+    ],
+)
+def test_settings_that_the_dialog_cannot_have_are_left_out(wrong: dict[str, object]) -> None:
+    assert asdict(form().restored(asdict(form()) | wrong, KNOWN)) == asdict(form())

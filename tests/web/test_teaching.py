@@ -1,0 +1,133 @@
+"""The teacher beside the controller: warnings, hints, and what they leave alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from web_engine import FakeEngine
+
+from tengen.engine import SearchQueue
+from tengen.evaluators import UniformEvaluator
+from tengen.web.controller import EngineController
+from tengen.web.engine import EngineThread
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings, Mode
+from tengen.web.teaching import TEACHING_VISITS
+
+Scene = Callable[[EngineController, FakeEngine], Awaitable[None]]
+
+
+def perform(scene: Scene, settings: GameSettings | None = None) -> None:
+    """The fake engine holds every position 2.5 points better for the side to move: each move loses 5."""
+    engine = FakeEngine(script=[40, 41, 42])
+
+    async def run() -> None:
+        thread = EngineThread(lambda: engine)
+        controller = EngineController(
+            GameSession(settings or GameSettings(size=9)), thread, lambda: None, pytest.fail,
+            lambda: SearchQueue(UniformEvaluator()), min_seconds=0,
+        )  # fmt: skip
+        task = asyncio.create_task(controller.run())
+        try:
+            await asyncio.wait_for(scene(controller, engine), 10)
+        finally:
+            task.cancel()
+            thread.close()
+
+    asyncio.run(run())
+
+
+async def until(happens: Callable[[], object]) -> None:
+    while not happens():
+        await asyncio.sleep(0.005)
+
+
+def play(controller: EngineController, point: int) -> None:
+    controller.session.click(point)
+    controller.wake()
+
+
+def test_a_move_that_loses_points_holds_the_engine_back_until_it_is_kept() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        teacher, session = controller.teacher, controller.session
+        teacher.on = True
+        play(controller, 0)
+        await until(lambda: teacher.warning)
+        warning = teacher.warning
+        assert warning is not None and warning.node is session.node
+        assert (warning.loss, warning.best) == (5.0, 40)
+        assert warning.refutation[0] == 40, "the engine's best answer"
+        assert warning.text(9) == "A9 loses about 5.0 points. E5 was better."
+        await asyncio.sleep(0.05)
+        assert len(session.game.moves) == 1
+        teacher.keep()
+        controller.wake()
+        await until(lambda: len(session.game.moves) == 2)
+        assert teacher.warning is None
+
+    perform(scene)
+
+
+def test_taking_the_move_back_ends_the_warning() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        teacher, session = controller.teacher, controller.session
+        teacher.on = True
+        play(controller, 0)
+        await until(lambda: teacher.warning)
+        session.take_back()
+        controller.wake()
+        await until(lambda: teacher.warning is None)
+        play(controller, 40)  # the engine's own move is never warned of
+        await until(lambda: len(session.game.moves) == 2)
+
+    perform(scene)
+
+
+@pytest.mark.parametrize(("on", "threshold"), [(False, 3.0), (True, 5.5)])
+def test_nothing_is_said_when_it_is_off_or_the_loss_is_small(on: bool, threshold: float) -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        controller.teacher.on, controller.teacher.threshold = on, threshold
+        play(controller, 0)
+        await until(lambda: len(controller.session.game.moves) == 2)
+        assert controller.teacher.warning is None
+        assert any(limits.visits == TEACHING_VISITS for _, limits in engine.searches) == on
+
+    perform(scene)
+
+
+def test_a_hint_is_the_best_move_of_the_shown_position_alone() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        teacher, session = controller.teacher, controller.session
+        teacher.ask_hint()
+        controller.wake()
+        await until(lambda: teacher.hint_at(session.node) is not None)
+        assert teacher.hint_at(session.node) == 40
+        assert len(session.game.moves) == 0
+        play(controller, 3)
+        assert teacher.hint_at(session.node) is None
+        await until(lambda: len(session.game.moves) == 2)
+
+    perform(scene)
+
+
+def test_a_game_of_the_engine_alone_is_not_judged() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        controller.teacher.on = True
+        controller.wake()
+        await until(lambda: len(controller.session.game.moves) > 2)
+        assert controller.teacher.warning is None
+
+    perform(scene, GameSettings(size=9, mode=Mode.WATCH))
+
+
+def test_another_game_forgets_the_warning() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine) -> None:
+        controller.teacher.on = True
+        play(controller, 0)
+        await until(lambda: controller.teacher.warning)
+        controller.new_session(GameSession(GameSettings(size=9)))
+        assert controller.teacher.warning is None
+
+    perform(scene)
