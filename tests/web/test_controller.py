@@ -39,7 +39,7 @@ def perform(
         )
         task = asyncio.create_task(controller.run())
         try:
-            await asyncio.wait_for(scene(controller, played_by, messages), 10)
+            await asyncio.wait_for(scene(controller, played_by, messages), 60)
         finally:
             task.cancel()
             thread.close()

@@ -122,6 +122,8 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
     copy = library.load(kept)
     copy.play(50)
     library.keep(copy)
+    library.keep(first, final=True)
+    assert len(list(tmp_path.glob("*.sgf"))) == 2, "the tab that is closed afterwards writes nothing"
     first.play(60)
     library.keep(first)
     texts = [path.read_bytes() for path in tmp_path.glob("*.sgf")]

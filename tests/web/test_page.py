@@ -315,7 +315,7 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         finger(tab, [(100, 300), (160, 300), (260, 300)])  # to the side
         finger(tab, [(195, 330)])
         tab.until(lambda: len(tab.stones()) == 2)
-        finger(tab, [(60, 300), (60, 300), (160, 250)], rest=0.5)  # rests, then slides to the crossing
+        finger(tab, [(60, 300), (60, 300), (160, 250)], rest=1.5)  # rests, then slides to the crossing
         tab.until(lambda: len(tab.stones()) == 4)
     with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
         tab.open(site[0])

@@ -55,7 +55,7 @@ def perform(
         with client:
             page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, 0, library)
         try:
-            await asyncio.wait_for(scene(page), 10)
+            await asyncio.wait_for(scene(page), 60)
         finally:
             page.close()
             client.delete()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 15.0
+PATIENCE = 60.0  # a busy machine may take as long
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -191,7 +191,7 @@ def server(*command: str, log: Path, port: int = 0) -> Iterator[tuple[subprocess
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

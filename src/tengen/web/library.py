@@ -84,7 +84,9 @@ class GameLibrary:
         stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
         now = time.monotonic()
         waits = len(session.tree) > LARGE_NODES and now < self._last.get(session, -math.inf) + LARGE_SECONDS
-        if not final and (waits or self._written.get(session) == stamp):
+        unchanged = self._written.get(session) == stamp
+        taken = session in self._written and session not in self._files  # another session goes on with the game
+        if (unchanged and (taken or not final)) or (waits and not final):
             return
         if session not in self._files and len(session.tree) == 1 and not session.tree.root.comment:
             return
