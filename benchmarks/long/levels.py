@@ -76,6 +76,7 @@ EARLIER = {
     19: [("raw policy", 14, 0, 4), ("100 visits", 16, 0, 2), ("400 visits", 74, 0, 2), ("GNU Go level 1", 1, 0, 15)],
 }
 PRIOR_GAMES, PRIOR_SHARE = 2.0, 0.7  # between neighbours of a list
+MIN_GAMES = 2  # of a level
 ROUND = 2  # games of a pairing after which the file is written
 ANCHORED: dict[int, list[str]] = {
     9: ["loss 5", "loss 2.5", "raw policy", "8 visits"],
@@ -153,6 +154,8 @@ def prior(size: int) -> list[Score]:
 def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
     """The number of games of a size, and the figures of each player by name, best first."""
     pool = Pool.of(match_games(path.parent) for path in sorted(out.glob(f"*-{size}/match.json")))
+    if not pool.scores:
+        raise TengenError(f"{out} has no games on {size}x{size}")
     games: Counter[str] = Counter()
     scores = [*pool.scores, *earlier(size)]
     for score in scores:
@@ -168,9 +171,10 @@ def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
 
 def ladder(size: int, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The part of the file for one size."""
-    elos = [rows[candidate["name"]]["elo"] for candidate in CANDIDATES[size]]
+    played = [candidate for candidate in CANDIDATES[size] if rows[candidate["name"]]["games"] >= MIN_GAMES]
+    elos = [rows[candidate["name"]]["elo"] for candidate in played]
     beginner = (BEGINNER - RANK_OF_ANCHOR) * ELO_PER_RANK[size]
-    levels = [CANDIDATES[size][place] for place in chosen(elos, beginner)]
+    levels = [played[place] for place in chosen(elos, beginner)]
 
     return {
         "network": default_by_size()[size].stem if size in default_by_size() else find_network("default").stem,
