@@ -211,12 +211,14 @@ def table(size: int, part: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sizes", nargs="*", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE")
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help="9, 13 or 19; all of them unless given")
     parser.add_argument("--games", type=int, help="of a pairing; 0 plays none")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("matches/levels"))
     given = parser.parse_args()
-    for size in given.sizes:
+    if not set(given.sizes) <= set(SIZES):
+        parser.error(f"sizes are 9, 13 and 19, not {given.sizes}")
+    for size in given.sizes or SIZES:
         games = GAMES[size] if given.games is None else given.games
         for round_ in range(ROUND, games + ROUND, ROUND):
             for name, settings in matches(size, min(round_, games)).items():
