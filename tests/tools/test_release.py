@@ -109,6 +109,17 @@ def test_everything_shipped_has_a_licence(release: ModuleType, tmp_path: Path) -
         release.licences([tmp_path / "bare.whl"], CARDS)
 
 
+def test_every_file_of_the_package_has_a_licence(release: ModuleType, tmp_path: Path) -> None:
+    from tengen.evaluators.network_file import installed
+    from tengen.evaluators.playout_file import installed_playouts
+
+    source = ROOT / "src"
+    found = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    cards = [{"name": card.name, "licence": card.licence, "data": card.data} for card in installed()]
+    cards += [{"name": card.name, "licence": card.licence, "data": card.data} for card in installed_playouts()]
+    assert release.licences([wheel(tmp_path, *(path.relative_to(source).as_posix() for path in found))], cards)
+
+
 def test_checksums_are_those_of_sha256sum(release: ModuleType, tmp_path: Path) -> None:
     wheel(tmp_path)
     (tmp_path / "LICENCES.md").write_text("none")
