@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import ray
 
 from tengen.cluster import Cluster, Place
+from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.evaluators.network_file import find_network
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
@@ -36,35 +38,29 @@ from tengen.selfplay.conditions import CycleConditions
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.loop import SelfPlayRun
-from tengen.selfplay.play import CyclePlayer
+from tengen.selfplay.play import CyclePlayer, play_games
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.transport import FolderTransport, number_of
-
-BYTES = {7: 3_700, 9: 6_000, 19: 80_000}
-"""Of a game over the wire, as measured by the case `driver`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Capacity:
-    """A run in balance: how many workers play as much as one learner digests.
+    """A run in balance: how many workers play as much as one learner digests (docs/guides/cluster.md).
 
-    `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_evaluations` and
-    `game_positions` that are learnt from, each `reuse` times. `driver_seconds` are those that the process that leads
-    has work with a finished game.
+    `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_positions` that are
+    learnt from, each `reuse` times, and costs `visits` evaluations for each of them.
     """
 
     evaluations: float
     positions: float
-    game_evaluations: float
+    visits: float
     game_positions: float
     reuse: float = 4
-    driver_seconds: float = 1e-3
-    game_bytes: float = 4_000
 
     @property
     def worker_games(self) -> float:
         """Games a second of a worker."""
-        return self.evaluations / self.game_evaluations
+        return self.evaluations / (self.visits * self.game_positions)
 
     @property
     def learner_games(self) -> float:
@@ -73,21 +69,25 @@ class Capacity:
 
     @property
     def workers(self) -> float:
-        """Workers that keep the learner busy."""
-        return min(self.learner_games, 1 / self.driver_seconds) / self.worker_games
+        """Workers that keep the learner busy: positions * visits / (reuse * evaluations)."""
+        return self.learner_games / self.worker_games
 
     def idle(self, workers: float, overlap: bool = True) -> float:
         """The share of time in which the learner waits for games."""
         playing, learning = 1 / (workers * self.worker_games), 1 / self.learner_games
         return max(0.0, 1 - learning / playing) if overlap else playing / (playing + learning)
 
-    def __str__(self) -> str:
-        games = min(self.learner_games, 1 / self.driver_seconds)
-        return (
-            f"{self.worker_games:.3g} games/s a worker, {self.learner_games:.3g} the learner, "
-            f"{1 / self.driver_seconds:.3g} the driver: {self.workers:.3g} workers, "
-            f"{games * self.game_bytes / 1e6:.2g} MB/s"
-        )
+
+RUNS = {
+    "7x7, b4c32": Capacity(22_500, 5_270, 95, 28),
+    "9x9, b4c32": Capacity(13_600, 3_190, 95, 45),
+    "19x19, b8c64, 100 visits": Capacity(388, 245, 100, 220),
+    "19x19, b8c64, KataGo's visits": Capacity(388, 245, 900, 55),
+    "19x19, b8c64, 1,600 visits": Capacity(388, 245, 1_600, 220),
+}
+"""Workers and learners of one core. 7x7 as measured on an idle machine (docs/results.md); 9x9 by the number of points;
+19x19 by the figures of two threads in docs/log.md. KataGo searches a quarter of the positions with 600 visits, which
+are learnt from, and the others with 100."""
 
 
 def recipe(options: argparse.Namespace, size: int, **more: Any) -> SelfPlayConfig:
@@ -139,6 +139,19 @@ def play(config: SelfPlayConfig, cluster: Cluster | None, folder: Path) -> dict[
     }
 
 
+def started() -> None:
+    """Start Ray, which gives up after 30 seconds: on a busy machine several times."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    for attempt in range(10):
+        if not ray.is_initialized():
+            try:
+                ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            except Exception:
+                if attempt == 9:
+                    raise
+                ray.shutdown()
+
+
 class Nothing:
     """Work that only shows that the workers are there."""
 
@@ -157,6 +170,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             found = play(config.model_copy(update={"workers": threads}), None, Path(folder))
         yield {"threads": threads, **found}
+    started()
     for number in (1, 2, 4):
         with Cluster("local", Place(cpus=0.5, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
             while len(cluster.staff(number)[0]) < number:  # the start of workers is not part of the figures
@@ -172,16 +186,11 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Games of uniform probabilities, whose searches spread over more moves than those of a network."""
-    for size, visits, games in ((7, 96, 16), (9, 96, 16), (19, 200, 2)):
+    for size, visits, games in ((7, 96, 16), (9, 96, 16), (19, 100, 2)):
         with tempfile.TemporaryDirectory() as folder:
-            few = recipe(options, size, games_per_cycle=games, device="uniform", search={"visits": visits})
-            run = SelfPlayFolder(Path(folder) / "few")
-            run.network(0).parent.mkdir(parents=True)
-            shutil.copyfile(find_network("zero-7x7"), run.network(0))
-            transport = FolderTransport(run)
-            with ShutdownFlag() as stop:
-                CyclePlayer(few, transport, stop).play(0, CycleConditions.of(few, [], 0), lambda *_: None)
-            records = transport.store_cycle(0)
+            few = recipe(options, size, games_per_cycle=games, search={"visits": visits})
+            played = play_games(few, 0, CycleConditions.of(few, [], 0), [UniformEvaluator()], range(games))
+            records = [record for found, _ in played for record in found]
             renamed = (dataclasses.replace(records[i % games], source=f"0/{i}") for i in range(400))
             wire = [pickle.dumps(([number_of(record)], ([record], 1)), protocol=5) for record in renamed]
             target = FolderTransport(SelfPlayFolder(Path(folder) / "many"))
@@ -204,6 +213,7 @@ def driver(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The rate of the workers is taken from the run of one worker, and that of the learner from each run."""
     learn = {"batch_size": 64, "reuse": 4, "threads": 1, "window": {"min_positions": 1000}}
+    started()
     rate = 0.0
     for number in (1, 2):
         place = {"cpus": 0.5, "workers": number}
@@ -221,7 +231,7 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         seconds = {name: sum(event["seconds"].get(name, 0) for event in events) for name in ("generate", "learn")}
         games = config.games_per_cycle * len(events)
         rate = rate or games / seconds["generate"]
-        model = Capacity(rate, games / seconds["learn"], 1, 1, reuse=1)
+        model = Capacity(rate, games / seconds["learn"], 1, 1, 1)
         yield {
             "workers": number,
             "games_per_second": round(games / seconds["generate"], 2),
@@ -231,14 +241,10 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         }
 
 
-RUNS = {
-    "7x7, zero-7x7 (b4c32, 96 visits), cores": Capacity(11_000, 4_100, 2_200, 23, 4, 2e-3, BYTES[7]),
-}
-
-
 def capacity(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for name, model in RUNS.items():
-        yield {"run": name, "model": str(model)}
+        figures = {name: getattr(model, name) for name in ("worker_games", "learner_games", "workers")}
+        yield {"run": name, **{name: float(f"{value:.3g}") for name, value in figures.items()}}
 
 
 def main() -> None:

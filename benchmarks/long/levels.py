@@ -5,7 +5,9 @@
     python benchmarks/long/levels.py --games 0              # rates what was played and writes the file
 
 Two matches a size, in folders that `tengen rate` reads too: a ladder, in which each candidate meets the two before it,
-and one in which some of them meet GNU Go 3.8 levels 1 and 10. All games are rated together, with GNU Go level 10 as 0.
+and one in which some of them meet GNU Go 3.8 levels 1 and 10. All games are rated together, with GNU Go level 10 as 0,
+and with a prior: candidates beside each other in the list have played two games more, of which the stronger one has
+70%. Games of EARLIER count too, as do matches in further folders `NAME-SIZE`.
 Of the candidates those 12 become levels whose steps in Elo are the most even.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -28,8 +31,9 @@ from tengen.errors import TengenError
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
+from tengen.ratings.elo import Score, fit
 from tengen.ratings.pool import Pool, match_games
-from tengen.ratings.standings import Standings, standings
+from tengen.ratings.standings import ANCHOR
 
 Candidate = Mapping[str, Any]
 PROGRAMS = [f"gtp:gnugo --mode gtp --level {level} --chinese-rules" for level in (1, 10)]
@@ -61,9 +65,18 @@ CANDIDATES: dict[int, list[Candidate]] = {
     13: [loss(32, 0.0003, 2), loss(22, 0.0005, 1.5), loss(15, 0.001), loss(11, 0.001), loss(8, 0.003), loss(6, 0.003),
          loss(4.5), loss(3.2), loss(2.3), loss(1.5), loss(0.8), best(1), best(4), best(12), best(40)],
     19: [loss(32, 0.0003, 2), loss(22, 0.0005, 1.5), loss(15, 0.001), loss(11, 0.001), loss(8, 0.003), loss(6, 0.003),
-         loss(4.5), loss(3.2), loss(2.3), loss(1.5), loss(0.8), best(1), best(4), best(12), best(40)],
+         loss(4.5), loss(3.2), loss(2.3), loss(1.5), loss(0.8), best(1), best(4), best(12), best(40), best(100),
+         best(400)],
 }  # fmt: skip
+MAX_VISITS = {9: 400, 13: 40, 19: 40}  # of candidates that play here; stronger ones have games of EARLIER alone
 GAMES = {9: 24, 13: 8, 19: 4}  # of a pairing
+# Won, drawn and lost against GNU Go level 10 before, under the same conditions: docs/results.md, Ratings.
+EARLIER = {
+    9: [("raw policy", 73, 8, 19), ("GNU Go level 1", 102, 36, 194)],
+    19: [("raw policy", 14, 0, 4), ("100 visits", 16, 0, 2), ("400 visits", 74, 0, 2), ("GNU Go level 1", 1, 0, 15)],
+}
+PRIOR_GAMES, PRIOR_SHARE = 2.0, 0.7  # between neighbours of a list
+MIN_GAMES = 2  # of a level
 ROUND = 2  # games of a pairing after which the file is written
 ANCHORED: dict[int, list[str]] = {
     9: ["loss 5", "loss 2.5", "raw policy", "8 visits"],
@@ -82,7 +95,7 @@ def player(candidate: Candidate) -> dict[str, Any]:
 def matches(size: int, games: int) -> dict[str, MatchSettings]:
     """The settings of the two matches by the names of their folders."""
     conditions = {"size": size, "komi": KOMI[size], "openings": "policy:default", "opening": 4, "seed": 1}
-    players = {candidate["name"]: player(candidate) for candidate in CANDIDATES[size]}
+    players = {one["name"]: player(one) for one in CANDIDATES[size] if one["visits"] <= MAX_VISITS[size]}
     anchored = [players[name] for name in ANCHORED[size]]
     return {
         f"ladder-{size}": MatchSettings.of(
@@ -112,28 +125,69 @@ def chosen(elos: Sequence[float], weakest: float) -> list[int]:
     return found[1]
 
 
-def ladder(size: int, found: Standings) -> dict[str, Any]:
-    """The part of the file for one size."""
-    rows = {row["player"]: row for row in found.rows()}
-    elos = [rows[candidate["name"]]["elo"] for candidate in CANDIDATES[size]]
-    beginner = (BEGINNER - RANK_OF_ANCHOR) * ELO_PER_RANK[size]
-    levels = [CANDIDATES[size][place] for place in chosen(elos, beginner)]
+def earlier(size: int) -> list[Score]:
+    """The games of EARLIER, half of them with each color."""
+    return [
+        score
+        for name, wins, draws, losses in EARLIER.get(size, [])
+        for score in (
+            Score(name, ANCHOR, wins / 2, draws / 2, losses / 2),
+            Score(ANCHOR, name, losses / 2, draws / 2, wins / 2),
+        )
+    ]
 
-    def figures(name: str) -> dict[str, Any]:
-        return {key: rows[name][key] for key in ("elo", "low", "high", "games")}
+
+def prior(size: int) -> list[Score]:
+    """The games that neighbours of the list have played by assumption, half of them with each color."""
+    names = [candidate["name"] for candidate in CANDIDATES[size]]
+    weight, share = PRIOR_GAMES / 2, PRIOR_SHARE
+    return [
+        score
+        for weak, strong in pairwise(names)
+        for score in (
+            Score(strong, weak, wins=weight * share, losses=weight * (1 - share)),
+            Score(weak, strong, wins=weight * (1 - share), losses=weight * share),
+        )
+    ]
+
+
+def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The number of games of a size, and the figures of each player by name, best first."""
+    pool = Pool.of(match_games(path.parent) for path in sorted(out.glob(f"*-{size}/match.json")))
+    if not pool.scores:
+        raise TengenError(f"{out} has no games on {size}x{size}")
+    games: Counter[str] = Counter()
+    scores = [*pool.scores, *earlier(size)]
+    for score in scores:
+        games.update({score.black: int(score.games), score.white: int(score.games)})
+    ratings = fit([*scores, *prior(size)], ANCHOR, first_move=True)
+    rows = {
+        one.player: {"elo": round(one.elo, 1), "low": round(one.low, 1), "high": round(one.high, 1),
+                     "games": games[one.player]}
+        for one in ratings.players
+    }  # fmt: skip
+    return sum(games.values()) // 2, rows
+
+
+def ladder(size: int, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The part of the file for one size."""
+    played = [candidate for candidate in CANDIDATES[size] if rows[candidate["name"]]["games"] >= MIN_GAMES]
+    elos = [rows[candidate["name"]]["elo"] for candidate in played]
+    beginner = (BEGINNER - RANK_OF_ANCHOR) * ELO_PER_RANK[size]
+    levels = [played[place] for place in chosen(elos, beginner)]
 
     return {
         "network": default_by_size()[size].stem if size in default_by_size() else find_network("default").stem,
         "komi": KOMI[size],
-        "games": found.games,
+        "games": games,
         "elo_per_rank": ELO_PER_RANK[size],
-        "anchors": [{"player": name, **figures(name)} for name in rows if name.startswith("GNU Go")],
+        "anchors": [{"player": name, **row} for name, row in rows.items() if name.startswith("GNU Go")],
         "levels": [
             {
                 "visits": one["visits"],
                 "style": one["style"],
-                **figures(one["name"]),
-                **rank_estimate(size, *(figures(one["name"])[key] for key in ("elo", "low", "high"))),
+                **rows[one["name"]],
+                **rank_estimate(size, *(rows[one["name"]][key] for key in ("elo", "low", "high"))),
             }
             for one in levels
         ],
@@ -161,12 +215,14 @@ def table(size: int, part: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sizes", nargs="*", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE")
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help="9, 13 or 19; all of them unless given")
     parser.add_argument("--games", type=int, help="of a pairing; 0 plays none")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("matches/levels"))
     given = parser.parse_args()
-    for size in given.sizes:
+    if not set(given.sizes) <= set(SIZES):
+        parser.error(f"sizes are 9, 13 and 19, not {given.sizes}")
+    for size in given.sizes or SIZES:
         games = GAMES[size] if given.games is None else given.games
         for round_ in range(ROUND, games + ROUND, ROUND):
             for name, settings in matches(size, min(round_, games)).items():
@@ -182,13 +238,13 @@ def main() -> None:
 
 def write(size: int, out: Path) -> None:
     """Rate the games of this size and replace its part of the file."""
-    found = standings(Pool.of([match_games(out / name) for name in matches(size, ROUND)]), size)
-    for row in found.rows():
-        print(f"{row['player']:20} {row['elo']} ({row['low']} to {row['high']}), {row['games']} games")
+    games, rows = rated(size, out)
+    for name, row in rows.items():
+        print(f"{name:20} {row['elo']} ({row['low']} to {row['high']}), {row['games']} games")
     file = Path(tengen.engine.__file__).with_name(FILE)
     with FileLock(out / ".lock"):
         written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        written[str(size)] = ladder(size, found)
+        written[str(size)] = ladder(size, games, rows)
         print(table(size, written[str(size)]), flush=True)
         file.write_text(json_text(dict(sorted(written.items(), key=lambda item: int(item[0]))), indent=1) + "\n")
 

@@ -71,10 +71,11 @@ class Rules:
         if text.lstrip().startswith("{"):
             try:
                 return cls.from_katago(json.loads(text))
-            except json.JSONDecodeError as error:
+            except (json.JSONDecodeError, RecursionError) as error:
                 raise RecipeError(f"rules: invalid JSON: {error}") from None
         try:
-            parts = _native.rule_parts(text)
+            # Bytes of GTP that are not UTF-8, and halves of JSON's surrogates, are no text for native code.
+            parts = _native.rule_parts(text.encode(errors="backslashreplace").decode())
         except ValueError as error:
             raise RecipeError(str(error)) from None
         return cls(*parts)  # type: ignore[arg-type]  # native code gives the words of the literals

@@ -11,7 +11,7 @@ import pytest
 
 from tengen.cli.app import main
 from tengen.evaluators import load_evaluator
-from tengen.evaluators.network_file import find_network, installed, read_card, user_folder
+from tengen.evaluators.network_file import find_network, installed, int8_path, read_card, user_folder
 from tengen.game import Game
 from tengen.sgf import write_game
 
@@ -44,6 +44,19 @@ def test_nets_add_installs_a_network_of_katago(
     assert (found.family, found.plane_set, found.config["format"]) == ("katago", "katago-v7", 14)
     assert main(["nets", "tiny"]) == 0
     assert "converted from tiny.v2.bin" in capsys.readouterr().out
+
+
+def test_the_cost_of_int8_files_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    cost = read_card(int8_path(find_network("zero-9x9"))).metrics["int8"]
+    assert cost["fine"] and cost["top1_loss"] < 0.005 and cost["winrate_error"] < 0.01
+    assert main(["nets"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "zero-9x9 " in line and "residual" in line)
+    assert f"{cost['speed']:g} x" in line
+    assert main(["nets", "zero-9x9"]) == 0
+    assert f"top1 loss {cost['top1_loss']}" in capsys.readouterr().out
+    assert main(["nets", "zero-7x7", "--json"]) == 0
+    assert "int8" not in json.loads(capsys.readouterr().out)["metrics"]
 
 
 def test_nets_add_installs_a_network_of_tengen(user: Path) -> None:

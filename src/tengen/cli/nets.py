@@ -24,6 +24,7 @@ from tengen.evaluators.network_file import (
     embedded_files,
     find_network,
     installed,
+    int8_path,
     read_card,
 )
 from tengen.evaluators.playout_file import SUFFIX as PLAYOUT_SUFFIX
@@ -67,10 +68,10 @@ def command(
         return
     if name is not None:
         path = find_file(name)
-        card = read_playout_card(path) if is_playout(name) else read_card(path)
+        card = read_playout_card(path) if is_playout(name) else _read_card(path)
         print(card.model_dump_json(indent=2)) if as_json else _print_card(card)
         return
-    cards = installed()
+    cards = [_read_card(find_network(card.name)) for card in installed()]
     if as_json:
         print("[" + ", ".join(card.model_dump_json() for card in [*cards, *installed_playouts()]) + "]")
         return
@@ -195,8 +196,8 @@ def find_file(name_or_path: str, *others: str) -> Path:
 
 def _print_list(cards: list[Card], default: str) -> None:
     table = Table(title="Installed networks and playout policies", title_justify="left")
-    for heading in ("name", "family", "size", "boards", "top-1", "games", "hours"):
-        table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours") else "left")
+    for heading in ("name", "family", "size", "boards", "top-1", "games", "hours", "int8"):
+        table.add_column(heading, justify="right" if heading in ("top-1", "games", "hours", "int8") else "left")
     for card in cards:
         top1 = card.metrics.get("top1")
         table.add_row(
@@ -207,12 +208,19 @@ def _print_list(cards: list[Card], default: str) -> None:
             f"{top1:.1%}" if top1 is not None else "",
             f"{card.games:,}",
             f"{card.hours:g}",
+            f"{int8['speed']:g} x" if (int8 := card.metrics.get("int8")) else "",
         )
     console = Console()
     console.print(table)
     if by_size := default_by_size():
         sizes = ", ".join(f"{path.stem} on {size}x{size}" for size, path in by_size.items())
         console.print(f"default: {sizes}, {default} on all other board sizes", highlight=False, soft_wrap=True)
+
+
+def _read_card(path: Path) -> Card:
+    """The card of a network; `int8` among its metrics is what its int8 file costs, if it has one."""
+    card, found = read_card(path), int8_path(path)
+    return card.model_copy(update={"metrics": read_card(found).metrics}) if found.is_file() else card
 
 
 def _print_card(card: Card) -> None:
@@ -222,7 +230,11 @@ def _print_card(card: Card) -> None:
     for field, text in card.texts().items():
         table.add_row(field.replace("_", " "), text)
     for metric, value in card.metrics.items():
-        table.add_row(metric.replace("_", " "), " to ".join(map(str, value)) if isinstance(value, list) else str(value))
+        if isinstance(value, dict):
+            text = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in value.items())
+        else:
+            text = " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(metric.replace("_", " "), text)
     Console().print(table)
 
 

@@ -19,7 +19,7 @@ import platformdirs
 from tengen.disk import write_text
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
-from tengen.evaluators.network_file import read_card
+from tengen.evaluators.network_file import int8_path, read_card
 from tengen.machine import Device, core_count, processor_name
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def check_device(device: Device) -> None:
 
 def openvino_devices() -> list[str]:
     """OpenVINO's devices, such as CPU, GPU, GPU.1."""
-    import openvino
+    from tengen.evaluators.openvino import import_openvino
 
-    found: list[str] = openvino.Core().available_devices
+    found: list[str] = import_openvino().Core().available_devices
     return found
 
 
@@ -253,7 +253,7 @@ def _case(path: Path, batch: int, threads: int) -> str:
 
 
 def _architecture(path: Path) -> str:
-    """A name for all networks that cost the same: those of one run, and copies."""
-    card = read_card(path)
-    text = json.dumps([card.family, card.config, card.plane_set, path.stat().st_size // 4096], sort_keys=True)
+    """A name for all networks that cost the same: those of one run, and copies. An int8 file is another network."""
+    card, int8 = read_card(path), int8_path(path).is_file()
+    text = json.dumps([card.family, card.config, card.plane_set, path.stat().st_size // 4096, int8], sort_keys=True)
     return f"{hashlib.sha256(text.encode()).hexdigest()[:16]}"

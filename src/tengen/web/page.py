@@ -265,7 +265,10 @@ class Page:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
         self._files.keep()
-        if self._task is not None and session.tick(time.monotonic()):
+        if self._controller.teacher.warning is not None:  # the person reads
+            if session.clock:
+                session.clock.stop(time.monotonic())
+        elif self._task is not None and session.tick(time.monotonic()):
             self._controller.wake()
             self._notify(in_words(session.result))
             self.refresh()
