@@ -95,6 +95,7 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     pause(SECONDS)
     snap(tab, "analysis")
     tab.click("dark")
+    tab.until(lambda: "body--dark" in str(tab.css("body").get_attribute("class")))
     snap(tab, "dark")
     tab.click("dark")
     tab.click("analysis")
