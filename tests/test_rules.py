@@ -149,7 +149,7 @@ def test_unknown_words_are_named(text: str) -> None:
 @pytest.mark.parametrize("text", ["\udcff", '{"ko": "\\ud800"}', '{"ko":' * 100_000])
 def test_what_is_no_text_is_refused(text: str) -> None:
     """GTP's `kata-set-rules` with a byte that is not UTF-8 was an internal error."""
-    with pytest.raises(RecipeError, match="rules"):
+    with pytest.raises(RecipeError, match=r"rules|ko"):
         Rules.parse(text)
 
 

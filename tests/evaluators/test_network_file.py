@@ -1,5 +1,6 @@
 """Cards in files, networks by name, and files that are no networks."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -7,6 +8,8 @@ import pytest
 
 from tengen.errors import NetworkError
 from tengen.evaluators import network_file
+from tengen.evaluators.join import join
+from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import Card, find_network, installed, read_card
 
 
@@ -81,6 +84,25 @@ def test_a_file_cut_short_is_refused_wherever_it_was_cut(nets: Path) -> None:
         (nets / "cut.onnx").write_bytes(whole[:length])
         with pytest.raises(NetworkError):
             read_card(nets / "cut.onnx")
+
+
+BROKEN = {b"Conv": b"C\xffnv", b"Constant": b"Constan*", b"policy": b"p\xe9licy"}
+"""Names in the graph, and bytes that are none: not UTF-8, or no operation."""
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_with_a_broken_name_is_refused_by_all_that_read_it(tmp_path: Path, name: bytes) -> None:
+    """OpenVINO and ONNX put the bytes into their messages, which failed over them."""
+    path = tmp_path / "broken.onnx"
+    path.write_bytes((network_file.EMBEDDED / "zero-7x7.onnx").read_bytes().replace(name, BROKEN[name]))
+    readers: list[Callable[[], object]] = [
+        lambda: load_evaluator(path, "cpu", remember=False),
+        lambda: load_evaluator(path, "onnxruntime"),
+        lambda: join(path, path, tmp_path / "joined.onnx"),
+    ]
+    for read in readers:
+        with pytest.raises(NetworkError, match=r"broken\.onnx"):
+            read()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}'])

@@ -155,6 +155,8 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
         ("training..steps=1", r"write key=value"),
         ("network.size.first=1", r"size is a value, not a group of settings"),
         ("training.steps=[", r"the value is no YAML"),
+        (f"training.steps={'9' * 5000}", r"the value is no YAML"),
+        (f"training.steps={'[' * 10_000}", r"the value is no YAML"),
     ],
 )
 def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> None:
@@ -169,7 +171,7 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
         load_recipe(str(path))
 
 
-@pytest.mark.parametrize("text", ["- a\n- b\n", "data: [", "", "\x00"])
+@pytest.mark.parametrize("text", ["- a\n- b\n", "data: [", "", "\x00", f"seed: {'9' * 5000}"])
 def test_what_is_no_recipe_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)

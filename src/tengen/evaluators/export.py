@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, unknown_name
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, load_onnx, read_card
 
 EXPORT_SUFFIXES = {"leela-zero": ".txt.gz", "katago": ".bin.gz"}
 """The formats and the suffixes of their files."""
@@ -22,12 +22,10 @@ def export_network(path: Path, form: str, out: Path | None = None) -> Path:
     A file that ends with .gz is compressed. Returns the file. Raises NetworkError for an unknown format, and for a
     network that the format cannot express.
     """
-    import onnx
-
     if form not in EXPORT_SUFFIXES:
         raise NetworkError(unknown_name("format", form, EXPORT_SUFFIXES))
     card = read_card(path)
-    write = _WRITERS[form](onnx.load(path), card)
+    write = _WRITERS[form](load_onnx(path), card)
     target = out or Path(card.name + EXPORT_SUFFIXES[form])
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target) as temporary, temporary.open("wb") as file:

@@ -14,7 +14,7 @@ from tengen.data.planes import plane_set
 from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators.file_evaluator import INPUTS, OUTPUTS
-from tengen.evaluators.network_file import Card, read_card
+from tengen.evaluators.network_file import Card, load_onnx, read_card
 
 
 def join(policy: Path, value: Path, target: Path) -> Card:
@@ -25,7 +25,7 @@ def join(policy: Path, value: Path, target: Path) -> Card:
     plane sets or board sizes do not fit, or the second network has no value.
     """
     cards = [read_card(policy), read_card(value)]
-    models = [compose.add_prefix(onnx.load(path), f"{part}/") for path, part in ((policy, "policy"), (value, "value"))]
+    models = [_prefixed(policy, "policy/"), _prefixed(value, "value/")]
     chosen = [
         [name for name in _outputs(models[0], "policy/") if name == "policy"],
         [name for name in _outputs(models[1], "value/") if name != "policy"],
@@ -55,13 +55,24 @@ def join(policy: Path, value: Path, target: Path) -> Card:
         created=date.today().isoformat(),
         version=tengen.__version__,
     )
-    model = _merged(models, chosen, wide)
-    helper.set_model_props(model, card.metadata())
-    onnx.checker.check_model(model)
+    try:
+        model = _merged(models, chosen, wide)
+        helper.set_model_props(model, card.metadata())
+        onnx.checker.check_model(model)
+    except Exception as error:  # of a damaged graph; the classes share no base of their own
+        raise NetworkError(f"{policy} and {value} cannot be joined: {' '.join(str(error).split())[:200]}") from error
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target, checksum=True) as temporary:
         onnx.save(model, temporary)
     return card
+
+
+def _prefixed(path: Path, prefix: str) -> onnx.ModelProto:
+    model = load_onnx(path)
+    try:
+        return compose.add_prefix(model, prefix)
+    except Exception as error:  # of a name that is no text
+        raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
 
 
 def _begins_with(name: str, other: str) -> bool:

@@ -303,6 +303,16 @@ def installed() -> list[Card]:
     return [read_card(path) for path in embedded_files(SUFFIX)]
 
 
+def load_onnx(path: Path) -> Any:
+    """The onnx.ModelProto of a file. Raises NetworkError for a file that cannot be read."""
+    import onnx
+
+    try:
+        return onnx.load(path)
+    except Exception as error:  # protobuf's classes share no base of their own
+        raise NetworkError(f"{path} cannot be read as an ONNX network: {error}") from error
+
+
 def add_network(source: Path, name: str = "", profile: str = "") -> Path:
     """Install a network file of Tengen, KataGo or Leela Zero for this user under `name`, its own name unless given.
 
@@ -319,11 +329,7 @@ def add_network(source: Path, name: str = "", profile: str = "") -> Path:
         return target
     import onnx
 
-    card = read_card(source).model_copy(update={"name": name})
-    try:
-        model = onnx.load(source)
-    except Exception as error:  # protobuf's classes share no base of their own
-        raise NetworkError(f"{source} cannot be read as an ONNX network: {error}") from error
+    card, model = read_card(source).model_copy(update={"name": name}), load_onnx(source)
     onnx.helper.set_model_props(model, card.metadata())
     target.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(target, checksum=True) as temporary:

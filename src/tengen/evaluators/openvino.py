@@ -194,7 +194,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     def _read(self) -> Any:
         try:
             return self._core.read_model(self._file)
-        except RuntimeError as error:
+        except (RuntimeError, UnicodeDecodeError) as error:  # it puts damaged names into its message
             raise NetworkError(f"{self._file} cannot be read as an ONNX network: {last_line(error)}") from error
 
     def _shapes(self, rows: int, edge: int) -> dict[str, tuple[int, ...]]:

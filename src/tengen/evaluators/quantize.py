@@ -15,7 +15,7 @@ from tengen.disk import write_whole
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator
-from tengen.evaluators.network_file import Card, int8_path, read_card
+from tengen.evaluators.network_file import Card, int8_path, load_onnx, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 
@@ -118,7 +118,7 @@ def quantize(
 
 def _prepared(path: Path) -> onnx.ModelProto:
     """The network without casts to float32 at its outputs, which do nothing and on which NNCF 3.4 fails."""
-    model = onnx.load(path)
+    model: onnx.ModelProto = load_onnx(path)
     outputs = {port.name for port in model.graph.output}
     for node in model.graph.node:
         if node.op_type == "Cast" and node.output[0] in outputs:

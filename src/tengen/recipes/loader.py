@@ -166,7 +166,7 @@ def _are_groups(*values: object) -> bool:
 def _read(path: Path) -> dict[str, Any]:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # as in `_apply`
         raise RecipeError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
         raise RecipeError(f"{path} holds no settings: keys and their values, such as name: mine, are expected")
@@ -187,7 +187,7 @@ def _apply(data: dict[str, Any], setting: str) -> None:
         place = inner
     try:
         place[last] = yaml.safe_load(_KEY.sub(r"\1: ", text))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a number of 5,000 digits, 10,000 brackets
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
 
 
