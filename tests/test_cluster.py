@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cluster_work
+import onnx
 import pytest
 from cluster_work import Bare, Both, Dying, Old, Squares, Stuck, Wrong
 
@@ -243,7 +244,7 @@ def made(out: Path) -> dict[str, Any]:
         "games": [plain(game) for game in Store.open(out / "games")],
         "cycles": [{k: v for k, v in e.items() if k in ("cycle", "fair_komi", "losses", "gate")} for e in events],
         "matches": {path.relative_to(out): path.read_bytes() for path in matches},
-        "network": path.stat().st_size,
+        "weights": [part.raw_data for part in onnx.load(path).graph.initializer],
     }
 
 

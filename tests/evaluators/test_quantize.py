@@ -67,8 +67,9 @@ def test_a_quantised_network_keeps_its_moves(tmp_path: Path) -> None:
     assert path == int8_path(copy) and card.metrics["int8"]["top1_loss"] == cost.top1_loss
     quantised = [node for node in onnx.load(path).graph.node if node.op_type == "QuantizeLinear"]
     convolutions = [node for node in onnx.load(copy).graph.node if node.op_type == "Conv"]
-    assert len(convolutions) / 2 < len(quantised) <= 2 * len(convolutions)
-    assert cost.positions == 32 and 0 < cost.policy_kl < 0.02 and cost.fine
+    assert len(convolutions) / 2 <= len(quantised) <= 2 * len(convolutions)
+    assert cost.positions == 32 and 0 < cost.policy_kl < 0.02
+    assert cost.fine or not openvino.multiplies_int8()  # else sums of products overflow
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
 
 
