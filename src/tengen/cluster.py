@@ -14,12 +14,14 @@ import operator
 import os
 import pickle
 import socket
+import sys
 import threading
 import time
 import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import tengen
@@ -444,6 +446,9 @@ class _Run(Generic[T]):
 
 
 def _ray() -> Any:
+    # As `ray start` does on a machine with a token; ray.init does not, and reads the mode at the import.
+    if "ray" not in sys.modules and (Path.home() / ".ray" / "auth_token").is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ModuleNotFoundError as error:
