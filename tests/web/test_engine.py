@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import weakref
+
 import pytest
+from web_engine import FakeEngine
 
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import find_network, read_card
-from tengen.web.engine import Engines
+from tengen.game import Game
+from tengen.web.engine import Engines, EngineThread
 from tengen.web.settings import first_game, usual_komi
 
 
@@ -29,3 +35,24 @@ def test_komi_suits_the_board() -> None:
     assert [first_game(size, 100).komi for size in (7, 9, 19)] == [9.0, 7.5, 7.5]
     assert usual_komi("chinese", 2, 7) == 0.5
     assert usual_komi("japanese", 0, 19) == 6.5
+
+
+def test_a_closed_thread_gives_up_its_engine() -> None:
+    """Its tree stayed in memory with the page of a tab that was closed."""
+    made: list[weakref.ref[FakeEngine]] = []
+
+    def make() -> FakeEngine:
+        engine = FakeEngine()
+        made.append(weakref.ref(engine))
+        return engine
+
+    async def work() -> EngineThread:
+        thread = EngineThread(make)
+        await thread.count(Game(9))
+        assert made[0]() is not None
+        thread.close()
+        return thread
+
+    thread = asyncio.run(work())
+    gc.collect()
+    assert made[0]() is None and thread.latest is None

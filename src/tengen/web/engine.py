@@ -121,9 +121,10 @@ class EngineThread:
             self._engine.stop()
 
     def close(self) -> None:
-        """Stop, and let the thread end on its own."""
+        """Stop, let the thread end on its own, and give up the engine with its tree: the page outlives its tab."""
         self.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._engine = self._progress = None
 
     async def _run(self, task: Callable[[int, PageEngine], T]) -> T | None:
         self.stop()
@@ -132,9 +133,9 @@ class EngineThread:
         def work() -> T | None:
             if ticket != self._ticket:
                 return None
-            if self._engine is None:
-                self._engine = self._make()
-            return task(ticket, self._engine) if ticket == self._ticket else None
+            if (engine := self._engine) is None:
+                engine = self._engine = self._make()
+            return task(ticket, engine) if ticket == self._ticket else None
 
         return await asyncio.wrap_future(self._pool.submit(work))
 
