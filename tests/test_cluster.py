@@ -137,7 +137,10 @@ def test_workers_that_cannot_work_end_the_run(
         list(found.run(Squares(), [1]))
 
 
-def test_a_recipe_that_asks_for_more_than_any_machine_has(nodes: RayNodes, cluster: Cluster) -> None:
+def test_a_recipe_that_asks_for_more_than_any_machine_has(
+    nodes: RayNodes, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "JOIN_SECONDS", -1)
     with (
         Cluster(nodes.address, Place(cpus=64, gpus=0.5)) as found,
         pytest.raises(TengenError, match=r"a worker needs 64 cores and 0\.5 GPUs, .*the largest of 2 has 2 cores"),
