@@ -75,6 +75,7 @@ def test_the_guide_names_options_that_exist() -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.skipif("TENGEN_SLURM_TEST" not in os.environ, reason="a minute; set TENGEN_SLURM_TEST=1 to run the job")
 def test_the_slurm_job_runs_here_and_leaves_nothing(tmp_path: Path, offspring: Offspring) -> None:
     for name, text in SLURM.items():
         (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
