@@ -56,7 +56,7 @@ native: $(MODULE)/done
 # Editable: .venv points at src/, so that a changed Python file is seen without another install.
 define install
 	@echo "installing what $(1) needs"
-	@$(PIP) install --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace --editable '.[$(2)]'
+	@$(PIP) install --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3 --config-settings=editable.mode=inplace --editable '.[$(2)]'
 	@touch $@
 endef
 
