@@ -2,7 +2,8 @@
 # make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
 # make docs    the documentation site, in build/site
-# make wheel   a package for other machines       make clean   remove what was built; .venv stays
+# make wheel   a package for other machines       make release   sdist, wheel, licences, SBOM and checksums, checked
+# make clean   remove what was built; .venv stays
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
 # make prove   the native core against its slow twin on 10,000 random and 1,000 real games (ARGS='--games 500')
 #
@@ -37,7 +38,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench docs format wheel clean test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel release clean test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -185,6 +186,16 @@ docs: $(MODULE)/done .venv/developer
 
 wheel: .venv/player
 	@$(PIP) wheel --no-deps --config-settings=cmake.define.TENGEN_MAX_SIZE=$(MAX_SIZE) --wheel-dir dist . && ls dist/*.whl
+
+# In dist/, for PyPI; the tools have an environment of their own.
+build/release/made: pyproject.toml
+	@$(PYTHON) -m venv build/release
+	@build/release/bin/python -m pip --disable-pip-version-check --quiet install 'pip>=25.1'
+	@build/release/bin/python -m pip --quiet install --group release
+	@touch $@
+
+release: build/release/made
+	@build/release/bin/python tools/release.py
 
 clean:
 	rm -rf build dist src/tengen/_native.*.so

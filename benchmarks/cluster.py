@@ -42,31 +42,25 @@ from tengen.selfplay.play import CyclePlayer, play_games
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.transport import FolderTransport, number_of
 
-BYTES = {7: 3_700, 9: 6_000, 19: 80_000}
-"""Of a game over the wire, as measured by the case `driver`."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Capacity:
-    """A run in balance: how many workers play as much as one learner digests.
+    """A run in balance: how many workers play as much as one learner digests (docs/guides/cluster.md).
 
-    `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_evaluations` and
-    `game_positions` that are learnt from, each `reuse` times. `driver_seconds` are those that the process that leads
-    has work with a finished game.
+    `evaluations` of a worker and `positions` of the learner are those of a second; a game has `game_positions` that are
+    learnt from, each `reuse` times, and costs `visits` evaluations for each of them.
     """
 
     evaluations: float
     positions: float
-    game_evaluations: float
+    visits: float
     game_positions: float
     reuse: float = 4
-    driver_seconds: float = 1e-3
-    game_bytes: float = 4_000
 
     @property
     def worker_games(self) -> float:
         """Games a second of a worker."""
-        return self.evaluations / self.game_evaluations
+        return self.evaluations / (self.visits * self.game_positions)
 
     @property
     def learner_games(self) -> float:
@@ -75,21 +69,25 @@ class Capacity:
 
     @property
     def workers(self) -> float:
-        """Workers that keep the learner busy."""
-        return min(self.learner_games, 1 / self.driver_seconds) / self.worker_games
+        """Workers that keep the learner busy: positions * visits / (reuse * evaluations)."""
+        return self.learner_games / self.worker_games
 
     def idle(self, workers: float, overlap: bool = True) -> float:
         """The share of time in which the learner waits for games."""
         playing, learning = 1 / (workers * self.worker_games), 1 / self.learner_games
         return max(0.0, 1 - learning / playing) if overlap else playing / (playing + learning)
 
-    def __str__(self) -> str:
-        games = min(self.learner_games, 1 / self.driver_seconds)
-        return (
-            f"{self.worker_games:.3g} games/s a worker, {self.learner_games:.3g} the learner, "
-            f"{1 / self.driver_seconds:.3g} the driver: {self.workers:.3g} workers, "
-            f"{games * self.game_bytes / 1e6:.2g} MB/s"
-        )
+
+RUNS = {
+    "7x7, b4c32": Capacity(22_500, 5_270, 95, 28),
+    "9x9, b4c32": Capacity(13_600, 3_190, 95, 45),
+    "19x19, b8c64, 100 visits": Capacity(388, 245, 100, 220),
+    "19x19, b8c64, KataGo's visits": Capacity(388, 245, 900, 55),
+    "19x19, b8c64, 1,600 visits": Capacity(388, 245, 1_600, 220),
+}
+"""Workers and learners of one core. 7x7 as measured on an idle machine (docs/results.md); 9x9 by the number of points;
+19x19 by the figures of two threads in docs/log.md. KataGo searches a quarter of the positions with 600 visits, which
+are learnt from, and the others with 100."""
 
 
 def recipe(options: argparse.Namespace, size: int, **more: Any) -> SelfPlayConfig:
@@ -233,7 +231,7 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         seconds = {name: sum(event["seconds"].get(name, 0) for event in events) for name in ("generate", "learn")}
         games = config.games_per_cycle * len(events)
         rate = rate or games / seconds["generate"]
-        model = Capacity(rate, games / seconds["learn"], 1, 1, reuse=1)
+        model = Capacity(rate, games / seconds["learn"], 1, 1, 1)
         yield {
             "workers": number,
             "games_per_second": round(games / seconds["generate"], 2),
@@ -243,14 +241,10 @@ def run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         }
 
 
-RUNS = {
-    "7x7, zero-7x7 (b4c32, 96 visits), cores": Capacity(11_000, 4_100, 2_200, 23, 4, 2e-3, BYTES[7]),
-}
-
-
 def capacity(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for name, model in RUNS.items():
-        yield {"run": name, "model": str(model)}
+        figures = {name: getattr(model, name) for name in ("worker_games", "learner_games", "workers")}
+        yield {"run": name, **{name: float(f"{value:.3g}") for name, value in figures.items()}}
 
 
 def main() -> None:

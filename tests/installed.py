@@ -1,6 +1,7 @@
 """Runs an installed Tengen as a player does: every command of a player's install, on small boards, without a compiler.
 
 Not a part of the test suite: `python tests/installed.py`, by the Python that Tengen is installed for, outside a clone.
+`make release` and the build of the wheels run it.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def check_page() -> None:
 def main() -> None:
     present = [name for name in ("torch", "pyarrow", "scipy") if find_spec(name)]
     print("packages beyond a player's install:", ", ".join(present) or "none")
+    from tengen import __version__, _native
+
+    print(f"Tengen {__version__}, instructions {_native.Winograd.available()[0]}: {_native.__file__}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         assert "zero-9x9" in tengen("nets")

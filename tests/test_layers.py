@@ -69,12 +69,13 @@ HEAVY = {
 
 NATIVE_ALLOWED = {
     "board": set(),
-    "convolution": set(),
+    "processor": set(),
+    "convolution": {"processor"},
     "playout": {"board"},
     "features": {"board"},
     "search": {"board", "features", "playout"},
     "pool": {"board", "features", "playout", "search"},
-    "bindings": {"board", "convolution", "features", "playout", "search", "pool"},
+    "bindings": {"board", "convolution", "features", "playout", "processor", "search", "pool"},
     "tests": {"board", "features", "playout", "search", "pool"},
     "fuzz": {"board", "features", "playout"},
     "bench": {"board", "features", "playout", "search", "pool"},

@@ -76,6 +76,7 @@ EARLIER = {
     19: [("raw policy", 14, 0, 4), ("100 visits", 16, 0, 2), ("400 visits", 74, 0, 2), ("GNU Go level 1", 1, 0, 15)],
 }
 PRIOR_GAMES, PRIOR_SHARE = 2.0, 0.7  # between neighbours of a list
+MIN_GAMES = 2  # of a level
 ROUND = 2  # games of a pairing after which the file is written
 ANCHORED: dict[int, list[str]] = {
     9: ["loss 5", "loss 2.5", "raw policy", "8 visits"],
@@ -153,6 +154,8 @@ def prior(size: int) -> list[Score]:
 def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
     """The number of games of a size, and the figures of each player by name, best first."""
     pool = Pool.of(match_games(path.parent) for path in sorted(out.glob(f"*-{size}/match.json")))
+    if not pool.scores:
+        raise TengenError(f"{out} has no games on {size}x{size}")
     games: Counter[str] = Counter()
     scores = [*pool.scores, *earlier(size)]
     for score in scores:
@@ -168,9 +171,10 @@ def rated(size: int, out: Path) -> tuple[int, dict[str, dict[str, Any]]]:
 
 def ladder(size: int, games: int, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The part of the file for one size."""
-    elos = [rows[candidate["name"]]["elo"] for candidate in CANDIDATES[size]]
+    played = [candidate for candidate in CANDIDATES[size] if rows[candidate["name"]]["games"] >= MIN_GAMES]
+    elos = [rows[candidate["name"]]["elo"] for candidate in played]
     beginner = (BEGINNER - RANK_OF_ANCHOR) * ELO_PER_RANK[size]
-    levels = [CANDIDATES[size][place] for place in chosen(elos, beginner)]
+    levels = [played[place] for place in chosen(elos, beginner)]
 
     return {
         "network": default_by_size()[size].stem if size in default_by_size() else find_network("default").stem,
@@ -211,12 +215,14 @@ def table(size: int, part: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sizes", nargs="*", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE")
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help="9, 13 or 19; all of them unless given")
     parser.add_argument("--games", type=int, help="of a pairing; 0 plays none")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("matches/levels"))
     given = parser.parse_args()
-    for size in given.sizes:
+    if not set(given.sizes) <= set(SIZES):
+        parser.error(f"sizes are 9, 13 and 19, not {given.sizes}")
+    for size in given.sizes or SIZES:
         games = GAMES[size] if given.games is None else given.games
         for round_ in range(ROUND, games + ROUND, ROUND):
             for name, settings in matches(size, min(round_, games)).items():

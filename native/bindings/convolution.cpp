@@ -2,11 +2,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
 
 #include "convolution/winograd.h"
+#include "processor/processor.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -18,13 +22,13 @@ template <class T>
 using Images = nb::ndarray<T, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 using Bias = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void make(Winograd* self, const Images<const float>& weights, const Bias& bias) {
+void make(Winograd* self, const Images<const float>& weights, const Bias& bias, const std::string& instructions) {
     const auto kernel = weights.shape(2);
     if ((kernel != 3 && kernel != 5) || weights.shape(3) != kernel)
         throw nb::value_error("the kernel must be 3x3 or 5x5");
     if (bias.size() != weights.shape(0)) throw nb::value_error("the bias must have one number an output");
     new (self) Winograd(weights.data(), bias.data(), static_cast<int>(weights.shape(0)),
-                        static_cast<int>(weights.shape(1)), static_cast<int>(kernel));
+                        static_cast<int>(weights.shape(1)), static_cast<int>(kernel), instructions);
 }
 
 /// The dimensions of images [N, channels, rows, columns], or [N, rows, columns, channels] with channels last.
@@ -77,10 +81,17 @@ void weight_gradient(const Images<const float>& in, const Images<const float>& g
 
 void register_convolution(nb::module_& m) {
     using namespace tengen;
+    m.def("processor_flags", &processor_flags,
+          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni and "
+          "amx_int8; empty on other processors than x86-64.");
     nb::class_<Winograd>(m, "Winograd",
                          "A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.")
-        .def("__init__", &bindings::make, "weights"_a, "bias"_a,
-             "Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.")
+        .def("__init__", &bindings::make, "weights"_a, "bias"_a, "instructions"_a = "",
+             "Weights [outputs, inputs, kernel, kernel] and bias [outputs]; instructions is one of available(), the "
+             "first unless given. Raises ValueError for another kernel and for other instructions.")
+        .def_static("available", &Winograd::available,
+                    "Instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those "
+                    "of the whole build.")
         .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
         .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a, "channels_last"_a = false,
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "

@@ -5,9 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <numeric>
-#include <thread>
 
 #include "bindings/convert.h"
+#include "board/joining_thread.h"
 #include "board/score.h"
 #include "playout/bakago.h"
 #include "playout/policy.h"
@@ -70,7 +70,7 @@ long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std:
     SplitMix64 seeds(seed);
     std::vector<long> moves(threads);
     {
-        std::vector<std::jthread> crew;
+        std::vector<JoiningThread> crew;
         for (int i = 0; i < threads; ++i) {
             const int share = (playouts + i) / threads;
             crew.emplace_back([&, i, share, own = seeds.next()] { moves[i] = run_some(copy, *player, share, own); });

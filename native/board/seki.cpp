@@ -148,6 +148,23 @@ struct Seki {
     PointSet stones;  // in seki, without the stones that filled dame
 };
 
+// Single stones in atari between the stones of `seki`, which only the taking of a ko would capture. At the end of a
+// game nobody gains by that: in a double ko the other side takes the other one.
+PointSet ko_stones(const Board& board, const PointSet& seki) {
+    PointSet found;
+    for (const Color color : {Color::black, Color::white}) {
+        board.stones(color).minus(seki).for_each([&](Point p) {
+            if (board.chain_size(p) != 1 || board.liberties(p) != 1) return;
+            const auto& around = board.table().neighbor_sets;
+            PointSet mouth = around[board.liberty_set(p).first()];
+            mouth.remove(p);
+            const PointSet captors = around[p] & board.stones(opponent(color));
+            if (mouth.minus(seki & board.stones(color)).empty() && captors.minus(seki).empty()) found.add(p);
+        });
+    }
+    return found;
+}
+
 Seki find_seki(const Board& board, const PointSet& dead) {
     Board cleared = board;
     whole_chains(board, dead).for_each([&](Point p) { cleared.remove(p); });
@@ -168,7 +185,7 @@ Seki find_seki(const Board& board, const PointSet& dead) {
     PointSet found;
     for (const Color color : {Color::black, Color::white})
         found |= stones & filler.board().stones(color) & cleared.stones(color);
-    return {cleared, shared, found};
+    return {cleared, shared, found | ko_stones(cleared, found)};
 }
 
 // Where the seki of a stone is fought out: its chain, and then, as long as there are any, the chains in seki and the
@@ -217,6 +234,7 @@ PointSet proven_seki(const Board& board, const PointSet& dead) {
     const PointSet gone = whole_chains(board, dead);
     PointSet found;
     const auto prove = [&](const PointSet& here, const Seki& seki) {
+        found |= ko_stones(seki.board, seki.stones.minus(gone)) & here;
         for (PointSet rest = (seki.stones & here).minus(found); !rest.empty();) {
             const Point stone = rest.first();
             PointSet chain, liberties;

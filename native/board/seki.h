@@ -10,7 +10,8 @@ namespace tengen {
 // others as the players would, and ataris come last. A side fills a dame if its chain there cannot be caught at once by
 // the ladder reader, where needed after connecting at a point of its own. Dame that neither side can fill so are the
 // shared liberties of a seki, and the chains beside them, which are not pass-alive, stand in it. Open regions of more
-// than eight points between the colors are no dame but unfinished, and none of their points is a shared liberty.
+// than eight points between the colors are no dame but unfinished, and none of their points is a shared liberty. A
+// stone that a ko between chains in seki would take stands in it too.
 //
 // A seki in which both sides have eyes of three points or more is not seen: filling looks safe to the reader.
 PointSet seki_stones(const Board& board, const PointSet& dead);

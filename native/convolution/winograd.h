@@ -1,5 +1,8 @@
 #pragma once
+#include <string_view>
 #include <vector>
+
+#include "convolution/winograd_run.h"
 
 namespace tengen {
 
@@ -9,7 +12,11 @@ namespace tengen {
 class Winograd {
   public:
     /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5.
-    Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel);
+    /// `instructions` is one of `available()`; the first of them unless given. Throws std::invalid_argument for
+    /// another. Those that fuse multiplication and addition (all but plain, and plain where the build has them) give
+    /// other last bits than those that do not.
+    Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel,
+             std::string_view instructions = {});
 
     /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns], plus `residual` of the shape of
     /// `out` unless that is null; with `relu` no value is below 0. With `channels_last` the channels of all three are
@@ -20,10 +27,15 @@ class Winograd {
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
 
+    /// The instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those of the
+    /// whole build.
+    static std::vector<std::string_view> available();
+
   private:
     int inputs_, outputs_, kernel_;
-    std::vector<float> weights_;  // [outputs / 16][36][inputs, padded][16]
-    std::vector<float> bias_;     // [outputs, padded]
+    WinogradRun* run_;
+    std::vector<WinogradLine> weights_;  // [outputs / 16][36][inputs, padded]
+    std::vector<float> bias_;            // [outputs, padded]
 };
 
 /// `weights` [outputs][inputs][kernel][kernel], the gradient of a convolution's weights, of its input and the

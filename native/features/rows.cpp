@@ -8,8 +8,8 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
+#include "board/joining_thread.h"
 #include "features/encode.h"
 
 namespace tengen {
@@ -181,7 +181,7 @@ void encode_rows(const PlaneSet& set, std::span<const Sample> samples, int edge,
         }
     };
     {
-        std::vector<std::jthread> helpers;
+        std::vector<JoiningThread> helpers;
         for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
         work();
     }

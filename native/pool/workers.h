@@ -5,8 +5,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "board/joining_thread.h"
 
 namespace tengen {
 
@@ -36,7 +37,7 @@ class Workers {
     bool stop_ = false;
     int failed_ = 0;  // number of the task that `failure_` comes from
     std::exception_ptr failure_;
-    std::vector<std::jthread> helpers_;  // last, so that the threads see everything above
+    std::vector<JoiningThread> helpers_;  // last, so that the threads see everything above
 };
 
 }  // namespace tengen

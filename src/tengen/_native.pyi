@@ -235,14 +235,25 @@ def rule_names() -> list[str]:
 def rule_aliases() -> list[str]:
     """Further names of the same rule sets."""
 
+def processor_flags() -> list[str]:
+    """
+    Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni and amx_int8; empty on other processors than x86-64.
+    """
+
 class Winograd:
     """
     A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.
     """
 
-    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], instructions: str = '') -> None:
         """
-        Weights [outputs, inputs, kernel, kernel] and bias [outputs]. Raises ValueError for another kernel.
+        Weights [outputs, inputs, kernel, kernel] and bias [outputs]; instructions is one of available(), the first unless given. Raises ValueError for another kernel and for other instructions.
+        """
+
+    @staticmethod
+    def available() -> list[str]:
+        """
+        Instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those of the whole build.
         """
 
     @property

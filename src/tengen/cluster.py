@@ -14,12 +14,14 @@ import operator
 import os
 import pickle
 import socket
+import sys
 import threading
 import time
 import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import tengen
@@ -32,6 +34,8 @@ LATE = 3.0
 within a second."""
 PATIENCE = 60.0
 """Seconds without a worker after which a warning says what the cluster lacks."""
+JOIN_SECONDS = 20.0
+"""Seconds that machines have to join before work that fits none of them is an error."""
 _POLL_SECONDS = 0.5
 _LOOK_SECONDS = 2.0  # between two looks at the machines
 _CONNECT_SECONDS = 5.0
@@ -248,7 +252,8 @@ class Cluster:
         if now - self._looked > _LOOK_SECONDS:
             self._looked = now
             self._room = sum(map(place.room, self._machines()))
-            if not (self._room or self._workers or place.workers or self._warned):
+            joined = now - self._without > JOIN_SECONDS
+            if joined and not (self._room or self._workers or place.workers or self._warned):
                 raise TengenError(self._lack())
         for _ in range(min(place.workers or self._room, len(self._workers) + wanted) - len(self._workers)):
             actor = (
@@ -444,6 +449,9 @@ class _Run(Generic[T]):
 
 
 def _ray() -> Any:
+    # As `ray start` does on a machine with a token; ray.init does not, and reads the mode at the import.
+    if "ray" not in sys.modules and (Path.home() / ".ray" / "auth_token").is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ModuleNotFoundError as error:

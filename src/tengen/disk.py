@@ -115,7 +115,7 @@ def locked(path: Path) -> Iterator[bool]:
 def _sync(path: Path) -> None:
     if os.name == "nt" and path.is_dir():  # Windows cannot open a folder, and needs no sync of it
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows syncs what may be written alone
     try:
         os.fsync(handle)
     finally:

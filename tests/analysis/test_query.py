@@ -7,6 +7,7 @@ import json
 import pytest
 from talk import Talk
 
+from tengen.coords import MAX_SIZE
 from tengen.evaluators import UniformEvaluator
 
 
@@ -33,7 +34,7 @@ def test_a_line_that_is_no_query_gets_an_error_without_a_field(line: str, text: 
 @pytest.mark.parametrize(
     ("field", "value", "text"),
     [
-        ("boardXSize", 99, "2 to 25"),
+        ("boardXSize", 99, f"2 to {MAX_SIZE}"),
         ("boardXSize", None, "whole number"),
         ("boardYSize", 7, "square"),
         ("boardXSize", 5.0, "whole number"),

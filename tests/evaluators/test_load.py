@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
 
 from tengen.errors import MissingExtra, NetworkError
@@ -37,8 +38,10 @@ def test_compiled_models_are_kept_unless_told_not_to(
 
 
 def test_a_damaged_graph_is_an_error_in_words(network: Path, tmp_path: Path) -> None:
-    """The card lies behind the graph and can still be read."""
-    data = bytearray(network.read_bytes())
+    """The card lies behind the graph and can still be read; so it is without the checksum, as of earlier versions."""
+    model = onnx.load(network)
+    del model.metadata_props[1:]
+    data = bytearray(model.SerializeToString())
     start = data.index(b"planes") - 8
     data[start : start + 8] = b"\xff" * 8
     (tmp_path / "damaged.onnx").write_bytes(data)

@@ -8,6 +8,7 @@ import onnx
 import pytest
 from small_network import random_inputs
 
+from tengen import _native
 from tengen.errors import NetworkError
 from tengen.evaluators import openvino
 from tengen.evaluators.network_file import find_network, int8_path, read_card
@@ -54,7 +55,7 @@ def test_int8_needs_its_file(network: Path) -> None:
 
 @pytest.mark.parametrize("flags, expected", [("avx2 fma", False), ("avx2 avx_vnni", True), ("amx_int8 avx2", True)])
 def test_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str, expected: bool) -> None:
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\nflags\t\t: fpu {flags}\n")
+    monkeypatch.setattr(_native, "processor_flags", flags.split)
     assert openvino.multiplies_int8() == expected
 
 
@@ -66,8 +67,9 @@ def test_a_quantised_network_keeps_its_moves(tmp_path: Path) -> None:
     assert path == int8_path(copy) and card.metrics["int8"]["top1_loss"] == cost.top1_loss
     quantised = [node for node in onnx.load(path).graph.node if node.op_type == "QuantizeLinear"]
     convolutions = [node for node in onnx.load(copy).graph.node if node.op_type == "Conv"]
-    assert len(convolutions) / 2 < len(quantised) <= 2 * len(convolutions)
-    assert cost.positions == 32 and 0 < cost.policy_kl < 0.02 and cost.fine
+    assert len(convolutions) / 2 <= len(quantised) <= 2 * len(convolutions)
+    assert cost.positions == 32 and 0 < cost.policy_kl < 0.02
+    assert cost.fine or not openvino.multiplies_int8()  # else sums of products overflow
     assert OpenVinoEvaluator(copy, precision="int8", remember=False).precision == "int8"
 
 

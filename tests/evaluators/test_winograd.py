@@ -15,7 +15,12 @@ from tengen.game import Game
 @pytest.mark.parametrize("kernel", [3, 5])
 @pytest.mark.parametrize("batch, inputs, outputs, edge", [(1, 3, 5, 5), (3, 17, 40, 9), (2, 32, 16, 19)])
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_convolution(kernel: int, batch: int, inputs: int, outputs: int, edge: int, whole: bool) -> None:
+@pytest.mark.parametrize("instructions", ["plain", "avx2", "avx512"])
+def test_a_convolution(
+    kernel: int, batch: int, inputs: int, outputs: int, edge: int, whole: bool, instructions: str
+) -> None:
+    if instructions not in _native.Winograd.available():
+        pytest.skip(f"this processor has no {instructions}")
     random = np.random.default_rng(kernel + edge)
     planes = random.standard_normal((batch, inputs, edge, edge)).astype(np.float32)
     weights = random.standard_normal((outputs, inputs, kernel, kernel)).astype(np.float32)
@@ -29,8 +34,29 @@ def test_a_convolution(kernel: int, batch: int, inputs: int, outputs: int, edge:
     if residual is not None:
         expected = np.maximum(expected + residual, 0)
     found = np.empty((batch, outputs, edge, edge), np.float32)
-    _native.Winograd(weights, bias).run(planes, found, residual, whole)
+    _native.Winograd(weights, bias, instructions).run(planes, found, residual, whole)
     assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
+
+
+def test_the_instructions_that_fuse_sums_agree_to_the_last_bit() -> None:
+    """Of the same lanes in the same order: a network plays the same games on every processor with AVX2."""
+    fused = [name for name in _native.Winograd.available() if name != "plain"]
+    if len(fused) < 2:
+        pytest.skip("this processor has one such set at most")
+    random = np.random.default_rng(1)
+    planes, weights = (random.standard_normal(shape).astype(np.float32) for shape in ((2, 24, 19, 19), (40, 24, 3, 3)))
+    found = [np.empty((2, 40, 19, 19), np.float32) for _ in fused]
+    for name, out in zip(fused, found, strict=True):
+        _native.Winograd(weights, np.zeros(40, np.float32), name).run(planes, out, None, True)
+    assert np.array_equal(found[0], found[1])
+
+
+def test_the_processor_chooses_the_instructions() -> None:
+    flags, available = set(_native.processor_flags()), _native.Winograd.available()
+    needs = {"avx512": {"avx512f", "fma"}, "avx2": {"avx2", "fma"}, "plain": set()}
+    assert available == [name for name, needed in needs.items() if needed <= flags]
+    with pytest.raises(ValueError, match="no instructions sse5"):
+        _native.Winograd(np.zeros((8, 8, 3, 3), np.float32), np.zeros(8, np.float32), "sse5")
 
 
 def test_arrays_of_other_shapes_are_refused() -> None:

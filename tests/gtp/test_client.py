@@ -12,6 +12,7 @@ import pytest
 from offspring import Offspring
 
 from tengen.gtp.client import GtpClient, ProgramError
+from tengen.machine import PipeReader, _ThreadReader
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 
@@ -36,6 +37,20 @@ def test_answers_with_ids_chatter_blank_lines_and_carriage_returns(kind: str) ->
         assert client.ask("genmove b") == "pass"
         assert client.ask("play b A1") == ""
         assert client.last_words == (() if refused else ("some chatter",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("dies", "crash"), ("hangs", "timeout"), ("floods-stdout", "invalid answer")]
+)
+def test_threads_read_where_a_system_cannot_wait_for_pipes(
+    monkeypatch: pytest.MonkeyPatch, kind: str, reason: str
+) -> None:
+    monkeypatch.setattr(PipeReader, "of", _ThreadReader)
+    with GtpClient(command_line(kind, 2)) as client:
+        client.ask("genmove b")
+        with pytest.raises(ProgramError) as caught:
+            client.ask("genmove b", 0.5 if reason == "timeout" else 60)
+        assert caught.value.reason == reason
 
 
 def test_a_slow_start_is_waited_for() -> None:

@@ -137,6 +137,26 @@ DEAD_STONE_IN_THE_EYE = Seki(
     19 - 61,
     2 - 30,
 )
+# Two kos, of which each side holds one, and D7 shared: who takes the second ko puts the other side into atari, which
+# then takes back the first. B9 and E9 are in atari, and nobody gains by taking them.
+DOUBLE_KO = Seki(
+    """
+    X O . O X . X O .
+    X X O O O X X O O
+    O X X . X X O O O
+    O O X X X O O . O
+    . O O O O O O O O
+    O O O O O O O O O
+    . . . . . . . . .
+    . . . . . . . . .
+    . . . . . . . . .
+    """,
+    "",
+    "A9 A8 B8 B7 C7 C6 D6 E6 E7 F7 F8 G8 G9 E9 C8 D8 E8 D9 B9",
+    # Black: 14 stones and F9. White: 5 stones in seki and C9, 29 outside, J9, H6, A5 and the three empty rows.
+    15 - 65,
+    0 - 30,
+)
 # G6 and F3 are shared: Black's three stones make a bent three, in which White, who has no other eye, would be killed.
 # D5, D4, D3 and G1 are liberties from outside, which do not help White.
 DAME_OUTSIDE = """
@@ -155,6 +175,7 @@ KINDS = {
     "one eye each": ONE_EYE_EACH,
     "a row of three": A_ROW_OF_THREE,
     "dead stone in the eye": DEAD_STONE_IN_THE_EYE,
+    "double ko": DOUBLE_KO,
 }
 
 
@@ -265,7 +286,7 @@ def test_a_seki_is_found_while_outside_dame_are_open(swapped: bool) -> None:
 
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["as drawn", "colors swapped"])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if not KINDS[kind].dead])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not KINDS[kind].dead and kind != "double ko"])
 def test_reading_proves_that_neither_side_of_a_seki_can_be_captured(kind: str, swapped: bool) -> None:
     seki = KINDS[kind]
     game = Game.from_diagram(seki.text.translate(str.maketrans("XO", "OX")) if swapped else seki.text)
@@ -273,6 +294,15 @@ def test_reading_proves_that_neither_side_of_a_seki_can_be_captured(kind: str, s
         side = {p for p in map(game.point, seki.stones.split()) if game.board.ravel()[p] == color}
         assert set(game.proven_seki(side)) == side
     assert not set(game.dead_by_playouts(128)) & set(map(game.point, seki.stones.split()))
+
+
+def test_playouts_keep_the_stones_in_a_double_ko() -> None:
+    """They lose B9 or E9, which are in atari. Reading proves nothing of the chains: to it every ko is a capture."""
+    for text in (DOUBLE_KO.text, DOUBLE_KO.text.translate(str.maketrans("XO", "OX"))):
+        game = Game.from_diagram(text)
+        assert game.dead_by_playouts(128) == []
+        for stone in ("B9", "E9"):
+            assert vertices(game.dead_or_seki([stone])) == vertices(game.proven_seki([stone])) == {stone}
 
 
 def test_reading_proves_nothing_about_the_dead() -> None:

@@ -356,7 +356,7 @@ def test_the_newest_checkpoint_that_can_be_read_is_taken(unbroken: Path, tmp_pat
     if damage == "one bit":
         data[len(data) // 2] ^= 1
     (tmp_path / "step-00000040.ckpt").write_bytes({"empty": b"", "cut": data[: len(data) // 2]}.get(damage, data))
-    with pytest.raises(DamagedCheckpoint, match=r"step-00000040\.ckpt is damaged: "):
+    with pytest.raises(DamagedCheckpoint, match=r"step-00000040\.ckpt is (damaged: |altered: )"):
         newest_checkpoint(tmp_path)
     shutil.copyfile(good, tmp_path / "step-00000030.ckpt")
     found = newest_checkpoint(tmp_path)

@@ -90,10 +90,12 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     tab.open(url)
     upload(tab, folder / "middle.sgf", MOVES_19)
     snap(tab, "board")
-    tab.click("analysis")
     review(tab)
+    tab.click("analysis")
+    pause(SECONDS)
     snap(tab, "analysis")
     tab.click("dark")
+    tab.until(lambda: "body--dark" in str(tab.css("body").get_attribute("class")))
     snap(tab, "dark")
     tab.click("dark")
     tab.click("analysis")
@@ -125,11 +127,10 @@ def narrow(tab: Tab, url: str, folder: Path) -> None:
 
 
 def review(tab: Tab) -> None:
-    """Review the whole game, then analyze the shown position for a while."""
+    """Review the whole game."""
     tab.click("review")
-    pause(1)
+    tab.until(lambda: "Stop review" in tab.text() or "in the top five" in tab.text())
     tab.until(lambda: "in the top five" in tab.text(), 600)
-    pause(SECONDS)
 
 
 def upload(tab: Tab, path: Path, moves: int | None) -> None:

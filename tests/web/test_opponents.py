@@ -58,6 +58,7 @@ def test_a_game_counts_once_and_others_do_not() -> None:
     opponents = Opponents(measured)
     session = finished("B+R", opponents)
     assert opponents.count(session) and not opponents.count(session)
+    assert not Opponents(measured).count(session), "the page was loaded again"
     before = opponents.automatic(9).key
     chosen = GameSession(GameSettings(size=9, level=opponents.levels(9)["level-5"]))
     chosen.settle("B+R")

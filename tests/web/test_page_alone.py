@@ -258,3 +258,15 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
         assert not session.in_progress, "the position where it went on is gone"
 
     perform(scene, GameSettings(size=9))
+
+
+def test_a_review_outlives_a_lost_connection() -> None:
+    async def scene(page: Page) -> None:
+        for point in (40, 41):
+            page.session.play(point)
+        page.wake_up()
+        press("review")
+        page.rest()
+        await until(lambda: page.session.review is not None)
+
+    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))

@@ -93,9 +93,9 @@ def check_device(device: Device) -> None:
 
 def openvino_devices() -> list[str]:
     """OpenVINO's devices, such as CPU, GPU, GPU.1."""
-    import openvino
+    from tengen.evaluators.openvino import import_openvino
 
-    found: list[str] = openvino.Core().available_devices
+    found: list[str] = import_openvino().Core().available_devices
     return found
 
 

@@ -1,6 +1,7 @@
 """Evaluation of a network file with OpenVINO, on the CPU or on a GPU of Intel."""
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -125,8 +126,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         target: Literal["CPU", "GPU"] = "CPU",
         layout: Layout | None = None,
     ) -> None:
-        import openvino
-
+        openvino = import_openvino()
         from tengen.evaluators.winograd import count_fitting
 
         super().__init__(path, max_batch)
@@ -298,16 +298,28 @@ def _half(core: Any) -> str:
 
 
 def multiplies_int8() -> bool:
-    """Whether the processor has instructions for products of 8-bit numbers (VNNI or AMX), by Linux's list of them.
+    """Whether the processor has instructions for products of 8-bit numbers (VNNI or AMX).
 
     Without them int8 gains nothing over Winograd's algorithm in f32, and its sums may overflow.
     """
+    return any(name in _native.processor_flags() for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
+
+
+def import_openvino() -> Any:
+    """The module `openvino`, without its converter, which no network file needs.
+
+    The converter takes half of the time of the import (measured: 0.14 of 0.29 s).
+    """
+    converter = "openvino.tools.ovc"
+    skipped = "openvino" not in sys.modules and converter not in sys.modules
+    if skipped:
+        sys.modules[converter] = None  # type: ignore[assignment]  # openvino goes on without what it cannot import
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    flags = next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith("flags")), [])
-    return any(name in flags for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
+        import openvino
+    finally:
+        if skipped:
+            del sys.modules[converter]
+    return openvino
 
 
 def _writable_cache() -> str:

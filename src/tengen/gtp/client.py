@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 import time
 from collections import deque
 from typing import Literal
 
 from tengen.errors import TengenError
 from tengen.gtp.process import Child, ProcessOutput
+from tengen.machine import split_command_line
 
 Reason = Literal["not found", "crash", "timeout", "refused", "invalid answer"]
 
@@ -47,7 +47,7 @@ class GtpClient:
     """
 
     def __init__(self, command_line: str, startup_seconds: float = 60.0, called: str = "") -> None:
-        words = shlex.split(command_line)
+        words = split_command_line(command_line)
         if not words:
             raise TengenError("an empty GTP command line: give a program and its arguments")
         self.called = called or command_line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import shutil
 import signal
 import subprocess
@@ -15,8 +14,9 @@ from dataclasses import dataclass
 
 import psutil
 
+from tengen.machine import PipeReader, own_group, process_group
+
 _GAMES = "/usr/games"  # where Debian puts gnugo, often missing from PATH
-_READ = 1 << 16
 _MARK = "TENGEN_PLAYER"  # in the environment, which children inherit, also in a session of their own
 
 
@@ -32,9 +32,8 @@ class ProcessOutput:
 class Child:
     """Runs a command in a process group of its own, with pipes to all three streams.
 
-    Only `read` reads, so a child that floods its pipes blocks there and costs neither memory nor a thread. Waiting for
-    several pipes at once needs a POSIX system. Raises OSError when the command cannot be started, FileNotFoundError
-    when it does not exist.
+    Little is read before `read` asks, so a child that floods its pipes blocks there and costs no memory. Raises OSError
+    when the command cannot be started, FileNotFoundError when it does not exist.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -49,15 +48,12 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
             env={**os.environ, "PATH": path, _MARK: marks},
+            **own_group(),
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        self._open = selectors.DefaultSelector()
-        for stream in (self._stderr, self._stdout):
-            os.set_blocking(stream.fileno(), False)
-            self._open.register(stream, selectors.EVENT_READ)
+        self._pipes = PipeReader.of(self._stderr, self._stdout)
         self._ended = False
 
     @property
@@ -80,15 +76,10 @@ class Child:
 
     def read(self, seconds: float) -> ProcessOutput:
         """Wait up to `seconds` for output. All output to stderr before that to stdout is included."""
-        if not self._open.get_map():
-            time.sleep(min(max(seconds, 0.0), 0.01))
-        else:
-            self._open.select(max(seconds, 0.0))
-        stderr = self._read(self._stderr)
-        stdout = self._read(self._stdout)
-        return ProcessOutput(
-            stdout, stderr, closed=self._stdout not in {key.fileobj for key in self._open.get_map().values()}
-        )
+        self._pipes.wait(seconds)
+        stderr = self._pipes.take(self._stderr)
+        stdout = self._pipes.take(self._stdout)
+        return ProcessOutput(stdout, stderr, closed=self._pipes.ended(self._stdout))
 
     def end(self, grace: float = 1.0, at_once: bool = False) -> None:
         """Close its stdin, then end it and everything that it has started; returns in a few seconds. May be repeated.
@@ -107,23 +98,7 @@ class Child:
             self._end_all(psutil.Process.kill)
         self._process.wait()
         self._ended = True
-        self._open.close()
-        self._stdout.close()
-        self._stderr.close()
-
-    def _read(self, stream: object) -> bytes:
-        keys = [key for key in self._open.get_map().values() if key.fileobj is stream]
-        if not keys:
-            return b""
-        try:
-            found = os.read(keys[0].fd, _READ)
-        except BlockingIOError:
-            return b""
-        except OSError:
-            found = b""
-        if not found:
-            self._open.unregister(keys[0].fileobj)
-        return found
+        self._pipes.close()
 
     def _gone(self, seconds: float) -> bool:
         """Whether the child and all processes it has started end within `seconds`."""
@@ -145,7 +120,7 @@ class Child:
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):  # it has ended, or belongs to another user
-                in_group = os.getpgid(process.pid) == self.pid and process.status() != psutil.STATUS_ZOMBIE
+                in_group = process_group(process.pid) == self.pid and process.status() != psutil.STATUS_ZOMBIE
                 if in_group or self._mark in process.environ().get(_MARK, ""):
                     found.append(process)
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -17,7 +16,7 @@ from tengen.engine.clock import TimeControl, parse_seconds
 from tengen.engine.params import PassPolicy, SearchParams, playout_params, set_params
 from tengen.engine.style import Style
 from tengen.errors import RecipeError, TengenError, unknown_name
-from tengen.machine import Device
+from tengen.machine import Device, split_command_line
 from tengen.match.player import Player
 from tengen.plugins import Registry
 
@@ -313,7 +312,7 @@ def _split(player: str) -> tuple[Kind, str]:
 
 def _words(command_line: str) -> list[str]:
     try:
-        words = shlex.split(command_line)
+        words = split_command_line(command_line)
     except ValueError as error:
         raise ValueError(f"{command_line!r} is not a command line: {error}") from error
     if not words:

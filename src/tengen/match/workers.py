@@ -7,7 +7,6 @@ cannot be addressed one by one, so that each could start its own players.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from tengen.errors import TengenError
-from tengen.machine import when_parent_ends
+from tengen.machine import signal_self, when_parent_ends
 from tengen.match.batch import BatchMatch
 from tengen.match.game import Outcome
 from tengen.match.settings import MatchSettings
@@ -112,7 +111,7 @@ def _run_worker(settings: MatchSettings, names: Sequence[str], parent: Connectio
     """A worker's main function: start these players, then play a game for each number until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
     signal.signal(signal.SIGTERM, _leave)
-    when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    when_parent_ends(lambda: signal_self(signal.SIGTERM))
     try:
         with BatchMatch(settings, at_once=1) as match:
             match.start(names)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
+
+from tengen.machine import signal_self
 
 
 class Terminated(KeyboardInterrupt):
@@ -83,7 +84,7 @@ def interrupt_after(seconds: float | None) -> Iterator[threading.Event]:
 
     def interrupt() -> None:
         happened.set()
-        os.kill(os.getpid(), signal.SIGINT)
+        signal_self(signal.SIGINT)
 
     timer = threading.Timer(0 if seconds is None else seconds, interrupt)
     timer.daemon = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from tengen.engine.levels import levels_on
 from tengen.web.automatic import AutomaticLevel
@@ -19,10 +19,11 @@ AUTO = "auto"
 class Opponents:
     """The opponents of one page. `network` names the network of a board size; `kept` is what the browser remembers."""
 
+    _counted: ClassVar[weakref.WeakSet[GameSession]] = weakref.WeakSet()  # of all pages: a reload makes a new page
+
     def __init__(self, network: Callable[[int], str]) -> None:
         self._network = network
         self.kept: dict[str, Any] = {}
-        self._counted: weakref.WeakSet[GameSession] = weakref.WeakSet()
 
     def levels(self, size: int) -> dict[str, Level]:
         """All levels on this board size by key, the automatic one first where there is a network."""

@@ -98,9 +98,8 @@ class Page:
             self._task = background_tasks.create(self._controller.run(), name="tengen controller")
 
     def rest(self) -> None:
-        """The browser has disconnected: stop the search, the review and the clocks until it is back."""
+        """The browser has disconnected: stop the search and the clocks until it is back; a review goes on."""
         self._files.keep(final=True)
-        self._controller.stop_review()
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -110,6 +109,7 @@ class Page:
 
     def close(self) -> None:
         """The tab is closed: release the engine."""
+        self._controller.stop_review()
         self.rest()
         self._thread.close()
 
@@ -265,7 +265,10 @@ class Page:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
         self._files.keep()
-        if self._task is not None and session.tick(time.monotonic()):
+        if self._controller.teacher.warning is not None:  # the person reads
+            if session.clock:
+                session.clock.stop(time.monotonic())
+        elif self._task is not None and session.tick(time.monotonic()):
             self._controller.wake()
             self._notify(in_words(session.result))
             self.refresh()

@@ -1,0 +1,179 @@
+"""This machine, and the branches of other systems with a fake in their place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from tengen import _native, machine
+
+Start = Callable[[str], tuple[machine.PipeReader, IO[bytes], IO[bytes]]]
+KNOWN_FLAGS = {"avx2", "fma", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8"}
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="Linux lists the flags of the processor")
+def test_flags_of_the_processor_are_those_of_linux() -> None:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    listed = {word for line in lines if line.startswith("flags") for word in line.split()}
+    assert set(_native.processor_flags()) == listed & KNOWN_FLAGS
+
+
+def test_name_of_the_processor_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(
+        Path, "read_text", lambda *_, **__: "processor\t: 0\nmodel name\t: Fast One\nmodel name\t: Two\n"
+    )
+    assert machine.processor_name() == "Fast One"
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "processor\t: 0\nFeatures\t: asimd\n")  # on Arm
+    monkeypatch.setattr(machine.platform, "processor", lambda: "")
+    monkeypatch.setattr(machine.platform, "machine", lambda: "aarch64")
+    assert machine.processor_name() == "aarch64"
+
+
+def test_name_of_the_processor_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    def sysctl(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        assert command == ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.CompletedProcess(command, 0, "Apple M1\n")
+
+    monkeypatch.setattr(subprocess, "run", sysctl)
+    assert machine.processor_name() == "Apple M1"
+
+    def missing(*_: Any, **__: Any) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(subprocess, "run", missing)
+    monkeypatch.setattr(machine.platform, "processor", lambda: "arm")
+    assert machine.processor_name() == "arm"
+
+
+def test_name_of_the_processor_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Key:
+        def __enter__(self) -> Key:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    def open_key(root: str, path: str) -> Key:
+        assert (root, path) == ("HKLM", r"HARDWARE\DESCRIPTION\System\CentralProcessor\0")
+        return Key()
+
+    registry = types.SimpleNamespace(
+        HKEY_LOCAL_MACHINE="HKLM",
+        OpenKey=open_key,
+        QueryValueEx=lambda key, name: ("AMD Ryzen 5 ", 1) if name == "ProcessorNameString" else None,
+    )
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "winreg", registry)
+    assert machine.processor_name() == "AMD Ryzen 5"
+
+
+@pytest.mark.parametrize(
+    ("system", "text", "words"),
+    [
+        ("linux", r"gnugo --mode 'a b' \"x", ["gnugo", "--mode", "a b", '"x']),
+        ("darwin", r"my\ bot # --x", ["my bot", "#", "--x"]),
+        ("win32", r'"C:\Program Files\bot.exe" --net=D:\n\b.gz --name="a b"', [
+            r"C:\Program Files\bot.exe", r"--net=D:\n\b.gz", "--name=a b",
+        ]),
+        ("win32", "", []),
+    ],
+)  # fmt: skip
+def test_words_of_a_command_line(monkeypatch: pytest.MonkeyPatch, system: str, text: str, words: list[str]) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    assert machine.split_command_line(text) == words
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_a_quotation_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    with pytest.raises(ValueError, match="quotation"):
+        machine.split_command_line('bot "x')
+
+
+def test_a_child_has_a_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, **machine.own_group())
+    with child:
+        assert machine.process_group(child.pid) == child.pid != machine.process_group(os.getpid())
+        child.communicate(b"\n")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
+    assert machine.own_group() == {"creationflags": 0x200}
+    assert machine.process_group(child.pid) is None
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_a_signal_from_any_thread_reaches_the_main_thread(system: str) -> None:
+    """In a process of its own: after bf16 training a signal inside pytest ends the process."""
+    script = f"""
+import signal, sys, threading
+from tengen import machine
+got = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: got.set())
+sys.platform = {system!r}
+sender = threading.Thread(target=machine.signal_self, args=(signal.SIGTERM,))
+sender.start()
+sender.join()
+assert got.wait(10)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.fixture(params=["linux", "darwin", "win32"])
+def child_of(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts Python code, and gives what reads its stderr and stdout on this system."""
+    children: list[tuple[subprocess.Popen[bytes], machine.PipeReader]] = []
+
+    def start(code: str) -> tuple[machine.PipeReader, IO[bytes], IO[bytes]]:
+        pipe = subprocess.PIPE
+        child = subprocess.Popen([sys.executable, "-c", f"import os\n{code}"], stdin=pipe, stdout=pipe, stderr=pipe)
+        assert child.stdout and child.stderr
+        monkeypatch.setattr(sys, "platform", request.param)
+        reader = machine.PipeReader.of(child.stderr, child.stdout)
+        children.append((child, reader))
+        return reader, child.stderr, child.stdout
+
+    yield start
+    for child, reader in children:
+        child.kill()
+        child.communicate()
+        reader.close()
+        assert child.stdout and child.stdout.closed and child.stderr and child.stderr.closed
+
+
+def test_all_output_comes_in_order_and_ends(child_of: Start) -> None:
+    reader, stderr, stdout = child_of("for i in range(5000): print(i)\nos.write(2, b'last words')")
+    got = {stderr: b"", stdout: b""}
+    while not (reader.ended(stderr) and reader.ended(stdout)):
+        reader.wait(10)
+        for pipe in got:
+            got[pipe] += reader.take(pipe)
+    assert got == {stderr: b"last words", stdout: "".join(f"{i}\n" for i in range(5000)).encode()}
+    reader.wait(10)  # a moment only
+
+
+def test_a_wait_without_output_ends(child_of: Start) -> None:
+    reader, stderr, stdout = child_of("input()")
+    reader.wait(0.05)
+    assert reader.take(stdout) == b"" and reader.take(stderr) == b"" and not reader.ended(stdout)
+
+
+def test_a_flood_blocks_the_child(child_of: Start) -> None:
+    flood = "while True: sent += os.write(1, b'x' * 4096)"
+    reader, stderr, _ = child_of(
+        f"sent = 0\nos.set_blocking(1, False)\ntry:\n  {flood}\nexcept BlockingIOError: os.write(2, str(sent).encode())"
+    )
+    said = b""
+    while not reader.ended(stderr):
+        reader.wait(10)
+        said += reader.take(stderr)
+    assert 0 < int(said) < 1 << 18  # what the pipe and one piece hold
