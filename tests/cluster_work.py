@@ -37,7 +37,7 @@ class Both(Squares):
 
 
 class Stuck(Squares):
-    """Whoever gets the first item does not get on with anything until it is stopped."""
+    """The worker that gets the first item does not get on with anything until it is stopped."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

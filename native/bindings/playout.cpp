@@ -70,10 +70,10 @@ long run_playouts(const Game& game, int playouts, std::uint64_t seed, const std:
     SplitMix64 seeds(seed);
     std::vector<long> moves(threads);
     {
-        std::vector<JoiningThread> crew;
+        std::vector<JoiningThread> workers;
         for (int i = 0; i < threads; ++i) {
             const int share = (playouts + i) / threads;
-            crew.emplace_back([&, i, share, own = seeds.next()] { moves[i] = run_some(copy, *player, share, own); });
+            workers.emplace_back([&, i, share, own = seeds.next()] { moves[i] = run_some(copy, *player, share, own); });
         }
     }
     return std::accumulate(moves.begin(), moves.end(), 0L);
