@@ -245,10 +245,14 @@ class PlayOnDialog:
         self._dialog.open()
 
     def _start(self) -> None:
+        level = self._levels.get(str(self._level.value))
+        if level is None:
+            ui.notify("Choose a level.", position="top")
+            return
         self._dialog.close()
         color = int(self._color.value or 0)
         mode = Mode.WATCH if color == 2 else Mode.PLAY
-        self._on_start(mode, color % 2, self._levels[str(self._level.value)])
+        self._on_start(mode, color % 2, level)
 
 
 async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> str | None:
