@@ -20,13 +20,16 @@ def form() -> Form:
 
 
 def test_what_is_stored_is_read_again() -> None:
-    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()), teach=(True, 5.0))
+    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()), teach=(True, 5.0), confirm=True)
+    known.language = "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
-    stored = known.script().removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
+    cookie, _, stored = known.script().partition("; ")
+    assert cookie == 'document.cookie = "tengen-language=ja;path=/;max-age=31536000;samesite=lax"'
+    stored = stored.removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
     assert Preferences.parse(json.loads(stored)) == known
 
 
-NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2]}'
+NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "confirm": 0, "language": "xx"}'
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])

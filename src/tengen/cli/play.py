@@ -9,6 +9,7 @@ import typer
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.machine import Device
+from tengen.web.language import Language
 
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
@@ -24,6 +25,10 @@ def command(
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
     ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
+    language: Annotated[
+        Language | None,
+        typer.Option(help="Language of the page. Default: that of the browser.", show_default=False),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
@@ -44,7 +49,7 @@ def command(
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
     library = GameLibrary(games_folder())
-    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data)
+    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data, language=language)
 
 
 def _record(path: Path) -> bytes:

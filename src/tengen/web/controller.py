@@ -15,6 +15,7 @@ from tengen.game import Game
 from tengen.review.game import GameReview, positions_of, review
 from tengen.sgf import GameNode
 from tengen.web.engine import EngineThread
+from tengen.web.language import _
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.teaching import Teacher
@@ -103,7 +104,7 @@ class EngineController:
             self._failed(str(error))
         except Exception:
             logger.exception("the review failed")
-            self._failed("the review failed: the server log has the reason")
+            self._failed(_("the review failed: the server log has the reason"))
         if not over.is_set():
             self.stop_review()
         self._changed()
@@ -125,7 +126,7 @@ class EngineController:
                 again = self._give_up(str(error))
             except Exception:  # the page continues after any failure of an engine
                 logger.exception("the engine failed")
-                again = self._give_up("the engine failed: the server log has the reason")
+                again = self._give_up(_("the engine failed: the server log has the reason"))
             self.activity = ""
             self._changed()
             if not again:

@@ -13,21 +13,29 @@ from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
+from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.settings import RULES, GameSettings, Level, Mode, usual_komi
 
-MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
-SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
-COLORS = {0: "Black", 1: "White", 2: "Random"}
-RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
-NO_NETWORK = "No network: the engine searches with random playouts."
+MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
+SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: N_("Other")}
+COLORS = {0: N_("Black"), 1: N_("White"), 2: N_("Random")}
+RULE_NAMES = {
+    "chinese": N_("Chinese"),
+    "japanese": N_("Japanese"),
+    "korean": N_("Korean"),
+    "aga": N_("AGA"),
+    "new-zealand": N_("New Zealand"),
+    "tromp-taylor": N_("Tromp-Taylor"),
+}
+NO_NETWORK = N_("No network: the engine searches with random playouts.")
 CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
-    "none": ("No clock", None),
-    "blitz": ("1 min + 3 x 10 s", TimeControl.byoyomi(60, 10, 3)),
-    "quick": ("5 min + 3 x 20 s", TimeControl.byoyomi(300, 20, 3)),
-    "normal": ("15 min + 5 x 30 s", TimeControl.byoyomi(900, 30, 5)),
-    "long": ("60 min + 5 x 60 s", TimeControl.byoyomi(3600, 60, 5)),
-    "fischer": ("3 min + 10 s a move", TimeControl.fischer(180, 10)),
+    "none": (N_("No clock"), None),
+    "blitz": (N_("1 min + 3 x 10 s"), TimeControl.byoyomi(60, 10, 3)),
+    "quick": (N_("5 min + 3 x 20 s"), TimeControl.byoyomi(300, 20, 3)),
+    "normal": (N_("15 min + 5 x 30 s"), TimeControl.byoyomi(900, 30, 5)),
+    "long": (N_("60 min + 5 x 60 s"), TimeControl.byoyomi(3600, 60, 5)),
+    "fischer": (N_("3 min + 10 s a move"), TimeControl.fischer(180, 10)),
 }
 
 
@@ -48,7 +56,7 @@ class Form:
     def settings(self, levels: dict[str, Level]) -> GameSettings:
         """The settings that the fields describe. Raises TengenError for impossible values."""
         if self.komi is None:
-            raise TengenError("komi is missing: enter a whole or half number such as 7.5")
+            raise TengenError(_("komi is missing: enter a whole or half number such as 7.5"))
         return GameSettings(
             size=self.board,
             rules=self.rules,
@@ -103,11 +111,12 @@ class NewGameDialog:
             settings.handicap,
         )
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=new-game-dialog"):
-            ui.label("New game").classes("tg-dialog-title")
+            self._dialog.props["aria-label"] = _("New game")
+            ui.label(_("New game")).classes("tg-dialog-title")
             self._fields()
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Start", on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(_("Start"), on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
 
     def open(self) -> None:
         """Show the dialog."""
@@ -121,7 +130,8 @@ class NewGameDialog:
         return levels if self._first.key in levels else {**levels, self._first.key: self._first}
 
     def _titles(self) -> dict[str, str]:
-        return {key: ("Automatic · " if key == "auto" else "") + known.title for key, known in self._levels.items()}
+        automatic = _("Automatic") + " · "
+        return {key: (automatic if key == "auto" else "") + known.title for key, known in self._levels.items()}
 
     def _show_levels(self) -> None:
         levels = self._levels
@@ -138,53 +148,55 @@ class NewGameDialog:
 
     def _fields(self) -> None:
         form = self.form
-        ui.toggle(MODES, value=form.mode).bind_value(form, "mode").props("no-caps unelevated")
+        modes = ui.toggle(translated(MODES), value=form.mode).bind_value(form, "mode")
+        modes.props("no-caps unelevated role=group").props["aria-label"] = _("Who plays")
         with ui.element("div").classes("tg-field"):
-            ui.label("Board").classes("tg-heading")
-            ui.toggle(SIZES, value=form.size, on_change=self._resized).bind_value(form, "size").props(
-                "no-caps unelevated"
-            ).props("data-testid=size")
+            ui.label(_("Board")).classes("tg-heading")
+            sizes = ui.toggle(translated(SIZES), value=form.size, on_change=self._resized).bind_value(form, "size")
+            sizes.props("no-caps unelevated role=group data-testid=size").props["aria-label"] = _("Board")
             slider = ui.slider(
                 min=MIN_SIZE, max=MAX_SIZE, step=1, value=form.other, on_change=self._resized
             ).bind_value(form, "other")
             slider.props("label-always snap markers").classes("mt-6").bind_visibility_from(form, "size", value=0)
+            slider.props["aria-label"] = _("Board")
         with ui.element("div").classes("tg-field").bind_visibility_from(form, "mode", value=Mode.PLAY):
-            ui.label("You play").classes("tg-heading")
-            ui.toggle(COLORS, value=form.color).bind_value(form, "color").props("no-caps unelevated").props(
-                "data-testid=color"
-            )
+            ui.label(_("You play")).classes("tg-heading")
+            colors = ui.toggle(translated(COLORS), value=form.color).bind_value(form, "color")
+            colors.props("no-caps unelevated role=group data-testid=color").props["aria-label"] = _("You play")
         with (
             ui.element("div")
             .classes("tg-field")
             .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
         ):
-            ui.label("Level").classes("tg-heading")
+            ui.label(_("Level")).classes("tg-heading")
             self._level = ui.select(self._titles(), value=form.level).bind_value(form, "level")
             self._level.props("outlined dense options-dense data-testid=level").classes("w-full")
+            self._level.props["aria-label"] = _("Level")
             self._about = ui.label().classes("tg-note")
             self._about.bind_text_from(
                 form, "level", lambda key: found.about if (found := self._levels.get(key)) else ""
             )
             self._plays = ui.label(self._network_line()).classes("tg-note")
         with ui.element("div").classes("tg-pair"):
-            names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
-            ui.select(names, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
+            names = {form.rules: form.rules, **translated(RULE_NAMES)}  # a record may have others
+            ui.select(names, label=_("Rules"), value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
             ).props("outlined dense options-dense")
-            ui.number(label="Komi", value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
+            ui.number(label=_("Komi"), value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
                 "outlined dense"
             ).props("data-testid=komi")
             self._handicap = ui.select(
-                self._handicaps(), label="Handicap", value=form.handicap, on_change=self._usual_komi
+                self._handicaps(), label=_("Handicap"), value=form.handicap, on_change=self._usual_komi
             ).bind_value(form, "handicap")
             self._handicap.props("outlined dense options-dense")
-            clocks = {key: title for key, (title, _) in CLOCKS.items()}
-            ui.select(clocks, label="Time", value=form.clock).bind_value(form, "clock").props(
+            clocks = {key: _(title) for key, (title, _control) in CLOCKS.items()}
+            ui.select(clocks, label=_("Time"), value=form.clock).bind_value(form, "clock").props(
                 "outlined dense options-dense"
             )
 
     def _handicaps(self) -> dict[int, str]:
-        return {0: "None", **{n: f"{n} stones" for n in range(2, max_fixed_handicap(self.form.board) + 1)}}
+        numbers = range(2, max_fixed_handicap(self.form.board) + 1)
+        return {0: _("None"), **{n: ngettext("{n} stone", "{n} stones", n) for n in numbers}}
 
     def _resized(self) -> None:
         self._fit_handicap()
@@ -195,7 +207,7 @@ class NewGameDialog:
     def _network_line(self) -> str:
         """The network for the chosen board size."""
         network = self._network(self.form.board)
-        return f"Network: {network}" if network else NO_NETWORK
+        return _("Network: {name}", name=network) if network else _(NO_NETWORK)
 
     def _fit_handicap(self) -> None:
         choices = self._handicaps()
@@ -223,19 +235,20 @@ class PlayOnDialog:
         self._on_start = on_start
         self._levels: dict[str, Level] = {}
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
-            ui.label("Play on from here").classes("tg-dialog-title")
+            self._dialog.props["aria-label"] = _("Play on from here")
+            ui.label(_("Play on from here")).classes("tg-dialog-title")
             with ui.element("div").classes("tg-field"):
-                ui.label("You play").classes("tg-heading")
-                self._color = ui.toggle({0: "Black", 1: "White", 2: "Engine plays both"}, value=0)
-                self._color.props("no-caps unelevated")
+                ui.label(_("You play")).classes("tg-heading")
+                self._color = ui.toggle({0: _("Black"), 1: _("White"), 2: _("Engine plays both")}, value=0)
+                self._color.props("no-caps unelevated role=group").props["aria-label"] = _("You play")
             with ui.element("div").classes("tg-field"):
-                ui.label("Level").classes("tg-heading")
+                ui.label(_("Level")).classes("tg-heading")
                 self._level = ui.select({}).props("outlined dense options-dense")
-                self._level.classes("w-full")
-            ui.label("The record, its result too, stays; the new moves become a variation.").classes("tg-note")
+                self._level.classes("w-full").props["aria-label"] = _("Level")
+            ui.label(_("The record, its result too, stays; the new moves become a variation.")).classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Play", on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(_("Play"), on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
 
     def open(self, color: int, level: Level, levels: dict[str, Level]) -> None:
         """Show the dialog with the person as `color`, a level, and the others to choose from."""
@@ -247,7 +260,7 @@ class PlayOnDialog:
     def _start(self) -> None:
         level = self._levels.get(str(self._level.value))
         if level is None:
-            ui.notify("Choose a level.", position="top")
+            ui.notify(_("Choose a level."), position="top")
             return
         self._dialog.close()
         color = int(self._color.value or 0)
@@ -261,6 +274,7 @@ async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> s
     `name` identifies the dialog in tests.
     """
     with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
+        dialog.props["aria-label"] = title
         ui.label(title).classes("tg-dialog-title")
         ui.label(note).classes("tg-note")
         with ui.row().classes("w-full justify-end gap-2"):

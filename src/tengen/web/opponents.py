@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from tengen.engine.levels import levels_on
 from tengen.web.automatic import AutomaticLevel
+from tengen.web.language import _
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Level, Mode, ladder_level, levels_for, usual_komi
+from tengen.web.settings import GameSettings, Level, Mode, ladder_level, level_of_visits, levels_for, usual_komi
 
 AUTO = "auto"
 """The key of the automatic level; a game at it has a level with the key `auto-4`."""
@@ -35,7 +36,7 @@ class Opponents:
         """The level that the next automatic game on this board size has."""
         number = min(self._state(size).number, len(levels_on(size)))
         found = ladder_level(size, number, self._network(size))
-        about = f"One level up after a win, one down after a loss. {found.about}"
+        about = " ".join((_("One level up after a win, one down after a loss."), found.about))
         return replace(found, key=f"{AUTO}-{number}", about=about)
 
     def first_game(self) -> GameSettings:
@@ -58,7 +59,14 @@ class Opponents:
         size = settings.size
         won = result[0] == "BW"[settings.human]
         self.kept[str(size)] = self._state(size).after(won, len(levels_on(size))).as_dict()
-        return f"Next opponent: {self.automatic(size).title}"
+        return _("Next opponent: {level}", level=self.automatic(size).title)
+
+    def translated(self, settings: GameSettings) -> GameSettings:
+        """The settings with the texts of their level in the language of this context."""
+        size, level = settings.size, settings.level
+        known = {one.key: one for one in self.levels(size).values()}
+        other = level_of_visits(level.visits) if level.key.startswith("visits-") else level
+        return replace(settings, level=known.get(level.key, other))
 
     def _state(self, size: int) -> AutomaticLevel:
         return AutomaticLevel.parse(self.kept.get(str(size)))

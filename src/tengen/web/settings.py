@@ -12,6 +12,7 @@ from tengen.engine.levels import level, levels_on, rank_text
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
+from tengen.web.language import _
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)
@@ -41,7 +42,7 @@ class Level:
 
 def level_of_visits(visits: int) -> Level:
     """The level with this number of visits a move, by the best move of the search."""
-    return Level(f"visits-{visits}", f"{visits:,} visits a move", "Not measured.", visits)
+    return Level(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
 
 
 SEARCHES = tuple(level_of_visits(visits) for visits in (16, 100, 400, 1600))
@@ -51,13 +52,26 @@ SEARCHES = tuple(level_of_visits(visits) for visits in (16, 100, 400, 1600))
 def ladder_level(size: int, number: int, network: str) -> Level:
     """A level of the ladder (`engine.levels`). Its rank is shown for the network that was measured, on its board."""
     found = level(size, number)
-    title = f"Level {number}"
+    title = _("Level {number}", number=number)
     if (found.size, found.network) != (size, network):
-        return Level(f"level-{number}", title, "Not measured here.", found.visits, found.style)
-    low, high = rank_text(found.rank_low), rank_text(found.rank_high)
+        return Level(f"level-{number}", title, _("Not measured here."), found.visits, found.style)
+    low, high, rank = (rank_name(rank) for rank in (found.rank_low, found.rank_high, found.rank))
     elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
-    about = f"Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {found.games} games."
-    return Level(f"level-{number}", f"{title} · about {rank_text(found.rank)}", about, found.visits, found.style)
+    about = _(
+        "Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {games} games.",
+        low=low,
+        high=high,
+        elo=elo,
+        games=found.games,
+    )
+    title = _("{level} · about {rank}", level=title, rank=rank)
+    return Level(f"level-{number}", title, about, found.visits, found.style)
+
+
+def rank_name(rank: float) -> str:
+    """A rank in words: `8 kyu`, `1 dan`."""
+    number, _space, word = rank_text(rank).partition(" ")
+    return _("{n} dan", n=number) if word == "dan" else _("{n} kyu", n=number)
 
 
 def level_of_key(key: str, size: int, visits: int) -> Level:
@@ -74,7 +88,7 @@ def levels_for(size: int, network: str) -> dict[str, Level]:
     Without a network there is no policy to draw from, so that only searches are left.
     """
     ladder = [ladder_level(size, one.number, network) for one in levels_on(size)] if network else []
-    return {known.key: known for known in (*ladder, *SEARCHES)}
+    return {known.key: known for known in (*ladder, *(level_of_visits(one.visits) for one in SEARCHES))}
 
 
 @dataclass(frozen=True)
@@ -92,28 +106,30 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         if not MIN_SIZE <= self.size <= MAX_SIZE:
-            raise TengenError(f"board size {self.size} is out of range: choose {MIN_SIZE} to {MAX_SIZE}")
+            wrong = _("board size {size} is out of range", size=self.size)
+            raise TengenError(wrong + ": " + _("choose {low} to {high}", low=MIN_SIZE, high=MAX_SIZE))
         if not math.isfinite(self.komi) or abs(self.komi) > MAX_KOMI or self.komi * 2 != round(self.komi * 2):
-            raise TengenError(f"komi {self.komi:g} is not possible: choose a whole or half number up to {MAX_KOMI:g}")
+            wrong = _("komi {komi:g} is not possible", komi=self.komi)
+            raise TengenError(wrong + ": " + _("choose a whole or half number up to {limit:g}", limit=MAX_KOMI))
         if not 0 <= self.handicap <= max_fixed_handicap(self.size) or self.handicap == 1:
-            allowed = (
-                f"choose 0 or 2 to {max_fixed_handicap(self.size)}" if max_fixed_handicap(self.size) else "choose 0"
-            )
-            raise TengenError(f"handicap {self.handicap} is not possible on {self.size}x{self.size}: {allowed}")
+            wrong = _("handicap {n} is not possible on {size}x{size}", n=self.handicap, size=self.size)
+            highest = max_fixed_handicap(self.size)
+            allowed = _("choose 0 or 2 to {n}", n=highest) if highest else _("choose 0")
+            raise TengenError(f"{wrong}: {allowed}")
 
     @property
     def names(self) -> tuple[str, str]:
         """The names of the players, Black's first."""
         if self.mode is Mode.ANALYZE:
-            return "Black", "White"
-        people = ("You", "Tengen") if self.human == 0 else ("Tengen", "You")
+            return _("Black"), _("White")
+        people = (_("You"), "Tengen") if self.human == 0 else ("Tengen", _("You"))
         return people if self.mode is Mode.PLAY else ("Tengen", "Tengen")
 
     @property
     def details(self) -> tuple[str, str]:
         """A line below each name: the engine's level, and White's komi."""
         strength = [self.level.title if name == "Tengen" else "" for name in self.names]
-        return strength[0], " · ".join(part for part in (strength[1], f"komi {self.komi:g}") if part)
+        return strength[0], " · ".join(part for part in (strength[1], _("komi {komi:g}", komi=self.komi)) if part)
 
 
 def usual_komi(rules: str, handicap: int, size: int) -> float:

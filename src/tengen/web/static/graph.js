@@ -5,7 +5,8 @@ const PAD = 8;
 export default {
   template: `
 <div class="tg-graph" ref="frame">
-  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="img" aria-label="Winrate and score by move"
+  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="slider" tabindex="0" :aria-label="words.label"
+       aria-valuemin="0" :aria-valuemax="last" :aria-valuenow="current" :aria-valuetext="describe(current)"
        @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="dragging = false">
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
@@ -19,16 +20,16 @@ export default {
     </g>
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
-    <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
+    <text class="tg-graph-label" x="6" y="14">{{ describe(hovered ?? current) }}</text>
+    <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
-    <button v-for="(text, name) in names" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
-            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ text }}</button>
+    <button v-for="name in ['winrate', 'score']" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
+            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}</button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, current: Number, last: Number },
-  data: () => ({ shows: { winrate: true, score: true }, names: { winrate: "Winrate", score: "Score lead" }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  props: { points: Array, mistakes: Array, current: Number, last: Number, words: Object },
+  data: () => ({ shows: { winrate: true, score: true }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -51,15 +52,15 @@ export default {
       return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
     scoreLine() { return this.path(this.scoreHeight); },
-    caption() {
-      const shown = this.at(this.hovered ?? this.current);
-      const place = this.hovered ?? this.current;
-      if (!shown) return `move ${place}`;
-      const lead = shown.score === null ? "" : `  ·  ${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
-      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%${lead}`;
-    },
   },
   methods: {
+    describe(place) {
+      const shown = this.at(place);
+      const parts = [this.words.move.replace("{move}", place)];
+      if (shown) parts.push(this.words.black.replace("{winrate}", `${Math.round(shown.winrate * 100)}%`));
+      if (shown && shown.score !== null) parts.push(`${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`);
+      return parts.join("  ·  ");
+    },
     x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
     scoreHeight(p) { return this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD); },
