@@ -130,4 +130,4 @@ def heat(rank: int, loss: float) -> str:
     """The color of a candidate as CSS, as on the board: teal for the best, then green to red at 12% winrate lost."""
     if rank == 0:
         return "hsl(176 72% 42%)"
-    return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 46%)"
+    return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 56%)"

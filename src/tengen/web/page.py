@@ -82,8 +82,8 @@ class Page:
         self._task: asyncio.Task[None] | None = None
         self._actions: dict[str, Callable[[], object]] = {
             "analysis": lambda: self._analysis.toggle(),
-            "undo": lambda: self._editing and self._edited(Editor.undo),
-            "redo": lambda: self._editing and self._edited(Editor.redo),
+            "undo": lambda: self._edited(Editor.undo),
+            "redo": lambda: self._edited(Editor.redo),
             "board": lambda: self._board.run_method("focus"),
             "shortcuts": lambda: self._shortcuts.open(),
         }
@@ -534,7 +534,9 @@ class Page:
         if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
             return  # the keys are the dialog's
         row = KEYS.get(("Ctrl+" if event.modifiers.ctrl else "") + event.key.name)
-        if row is not None and callable(row.does):
-            self._navigate(row.does)
-        elif row is not None:
+        if row is None or (row.does in ("undo", "redo") and not self._editing):
+            return
+        if isinstance(row.does, str):
             self._actions[row.does]()
+        else:
+            self._navigate(row.does)

@@ -59,7 +59,7 @@ function starLines(size) {
 function heatColor(candidate) {
   if (candidate.rank === 0) return "hsl(176 72% 42%)";
   const hue = 140 * (1 - Math.min(1, candidate.loss / 0.12)) + 4;
-  return `hsl(${hue} 70% 46%)`;
+  return `hsl(${hue} 70% 56%)`; // light enough for the dark text
 }
 
 function signed(score) {
