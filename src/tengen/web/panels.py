@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words, vertex
+from tengen.web.counting import in_words, sentence, vertex
 from tengen.web.editor import Tool
 from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
@@ -144,6 +144,7 @@ class StatusPanel:
                 self._take_back = button(_("Take back"), "undo", actions["take-back"], "take-back")
                 self._resign = button(_("Resign"), "flag", actions["resign"], "resign")
                 self._pause = button(_("Pause"), "pause", actions["pause"], "pause")
+                self._one_move = button(_("One move"), "skip_next", actions["one-move"], "one-move")
             with ui.element("div").classes("tg-actions") as self._counting:
                 self._agree = button(_("Accept"), "done", actions["accept"], "accept").classes("tg-primary")
                 button(_("Continue"), "undo", actions["take-back"], "continue")
@@ -158,11 +159,11 @@ class StatusPanel:
                 self._return = button(_("To the game"), "last_page", actions["return"], "return")
                 self._games = button(_("Games"), "library_books", actions["games"], "games")
 
-    def show(self, session: GameSession, paused: bool) -> None:
-        """Show the state of a game, with the buttons that apply to it."""
+    def show(self, session: GameSession, paused: bool, failure: str = "") -> None:
+        """Show the state of a game, with the buttons that apply to it, and why the engine has stopped."""
         phase, mode = session.phase, session.mode
         self._status.set_text(session.status())
-        self._hint.set_text(hint(session, paused))
+        self._hint.set_text(hint(session, paused, failure))
         self._hint.set_visibility(bool(self._hint.text))
         self._playing.set_visibility(phase is Phase.PLAYING)
         self._over.set_visibility(phase is Phase.OVER)
@@ -182,6 +183,7 @@ class StatusPanel:
         self._pause.set_text(_("Continue") if paused else _("Pause"))
         self._pause.set_icon("play_arrow" if paused else "pause")
         held = paused and session.engine_to_move  # in any mode: a failed engine pauses the game
+        self._one_move.set_visibility(held)
         self._pause.set_visibility(held or (mode is Mode.WATCH and phase is Phase.PLAYING))
 
 
@@ -251,12 +253,12 @@ class EditPanel:
             made.props(f"aria-pressed={str(on).lower()}")
 
 
-def hint(session: GameSession, paused: bool) -> str:
+def hint(session: GameSession, paused: bool, failure: str = "") -> str:
     """The line below the status: what a person can do now, or the last move."""
     if session.phase is Phase.COUNTING:
         return _("Tap a group to mark it dead or alive, then accept.") if session.counted else ""
     if paused and session.engine_to_move:
-        return _("The engine is paused.")
+        return sentence(failure) if failure else _("The engine is paused.")
     if session.phase is Phase.OVER:
         tried = _("Tap the board to try other moves; the result stays.")
         return tried if session.node.parent is not None else ""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
+from tengen.web.settings import AnalysisSettings
 
 KEY = "tengen"
 """The entry of the browser's local storage."""
@@ -17,8 +20,9 @@ class Preferences:
     """The preferences of one browser.
 
     dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
-    board size (`automatic.AutomaticLevel`). teach: whether the teacher is on, and from which loss in points it warns.
-    confirm: whether a tap must be confirmed, None for large boards on small screens. language: None as the browser.
+    board size (`automatic.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
+    teacher is on, and from which loss in points it warns. confirm: whether a tap must be confirmed, None for large
+    boards on small screens. language: None as the browser.
     """
 
     dark: bool | None = None
@@ -27,6 +31,7 @@ class Preferences:
     game: dict[str, Any] = field(default_factory=dict)
     levels: dict[str, Any] = field(default_factory=dict)
     teach: tuple[bool, float] = False, 3.0
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     confirm: bool | None = None
     language: Language | None = None
 
@@ -50,13 +55,17 @@ class Preferences:
                 made.teach = teach[0], float(teach[1])
             if values.get("language") in LANGUAGES:
                 made.language = values["language"]
+            analysis = values.get("analysis")
+            if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
+                with suppress(TengenError, TypeError):
+                    made.analysis = AnalysisSettings(**analysis)
         return made
 
     def script(self) -> str:
         """JavaScript that stores the preferences, for the server the language in a cookie too."""
         cookie = f"{COOKIE}={self.language};path=/;max-age=31536000;samesite=lax"
         told = f"document.cookie = {json.dumps(cookie)}; " if self.language else ""
-        return f"{told}localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(vars(self)))})"
+        return f"{told}localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(asdict(self)))})"
 
     def reload_script(self) -> str:
         """JavaScript that loads the page again in the language, where the browser tells the server of it."""

@@ -37,7 +37,7 @@ class WelcomeCard:
             return
         settings = self._opponents.first_game()
         self._title.set_text(_("New here? Begin on 9x9") if is_new else _("9x9 fits a small screen"))
-        self._text.set_text(_("{level}. The level follows your results.", level=settings.level.title))
+        self._text.set_text(_("{level}. The level follows your results.", level=settings.opponent.title))
         self._card.set_visibility(True)
 
     def hide(self) -> None:

@@ -1,4 +1,5 @@
-// Winrate and score over the moves of a line: Black's share of the games as a dark area, the score as a line, both for Black.
+// Winrate, score and time over the moves of a line: Black's share of the games as a dark area, the score as a line, both
+// for Black, and the seconds of each move as a bar.
 const HEIGHT = 116;
 const PAD = 8;
 
@@ -14,6 +15,9 @@ export default {
       <template v-if="shows.winrate"><path class="tg-graph-black" :d="area"/><path class="tg-graph-rim" :d="rim"/></template>
       <path v-for="q in [25, 75]" :key="q" class="tg-graph-rule" :d="'M0 ' + height * q / 100 + 'H' + width"/>
       <path class="tg-graph-half" :d="'M0 ' + height / 2 + 'H' + width"/>
+      <template v-if="shows.time">
+        <rect v-for="t in times" :key="'t' + t.place" :class="'tg-graph-time tg-graph-time-' + t.color" :x="x(t.place) - barWidth / 2" :y="height - barHeight(t)" :width="barWidth" :height="barHeight(t)"/>
+      </template>
       <path v-if="shows.score" class="tg-graph-score" :d="scoreLine"/>
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
       <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
@@ -24,12 +28,12 @@ export default {
     <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
-    <button v-for="name in ['winrate', 'score']" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
+    <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
             :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}</button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, current: Number, last: Number, words: Object },
-  data: () => ({ shows: { winrate: true, score: true }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, words: Object },
+  data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -42,6 +46,11 @@ export default {
       const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
+    shownNames() {
+      return ["winrate", "score", ...(this.times.length ? ["time"] : [])];
+    },
+    longest() { return Math.max(10, ...this.times.map((t) => t.seconds)); },
+    barWidth() { return Math.max(1, Math.min(6, (0.7 * (this.width - 2 * PAD)) / Math.max(1, this.last))); },
     marked() {
       return this.mistakes.filter((m) => this.at(m.place));
     },
@@ -55,12 +64,14 @@ export default {
   },
   methods: {
     describe(place) {
-      const shown = this.at(place);
+      const [shown, used] = [this.at(place), this.shows.time && this.times.find((t) => t.place === place)];
       const parts = [this.words.move.replace("{move}", place)];
       if (shown) parts.push(this.words.black.replace("{winrate}", `${Math.round(shown.winrate * 100)}%`));
       if (shown && shown.score !== null) parts.push(`${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`);
+      if (used) parts.push(this.words.seconds.replace("{seconds}", Math.round(used.seconds)));
       return parts.join("  ·  ");
     },
+    barHeight(t) { return (0.45 * this.height * t.seconds) / this.longest; },
     x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
     scoreHeight(p) { return this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD); },
