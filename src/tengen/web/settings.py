@@ -74,7 +74,8 @@ def level_of_visits(visits: int) -> Player:
     return Player(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
 
 
-SEARCHES = tuple(level_of_visits(visits) for visits in (16, 100, 400, 1600))
+SEARCH_VISITS = (16, 100, 400, 1600)
+SEARCHES = tuple(map(level_of_visits, SEARCH_VISITS))
 """Levels beside the ladder, for those who think in visits."""
 
 
@@ -145,7 +146,7 @@ def levels_for(size: int, network: str) -> dict[str, Player]:
     Without a network there is no policy to draw from, so that only searches are left.
     """
     ladder = [ladder_level(size, one.number, network) for one in levels_on(size)] if network else []
-    return {known.key: known for known in (*ladder, *(level_of_visits(one.visits) for one in SEARCHES))}
+    return {known.key: known for known in (*ladder, *map(level_of_visits, SEARCH_VISITS))}
 
 
 @dataclass(frozen=True)
