@@ -131,7 +131,7 @@ def players(tab: Tab) -> None:
     tab.press("new-game-dialog", "Watch")
     tab.choose("black", "Level 6")
     tab.choose("white", "Other network")
-    tab.choose("white-network", "zero-9x9")
+    tab.choose("white-network", "tygem")
     snap(tab, "players")
 
 
@@ -174,7 +174,7 @@ def upload(tab: Tab, path: Path, moves: int | None) -> None:
 
 def snap(tab: Tab, name: str, wait: float = 1.2) -> None:
     """Keep what the tab shows, when all has settled."""
-    tab.script("document.activeElement?.blur()")
+    tab.script("document.activeElement?.blur(); window.scrollTo(0, 0)")
     tab.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 2, "y": 400})
     pause(wait)
     tab.driver.save_screenshot(str(IMAGES / f"{name}.png"))

@@ -209,7 +209,7 @@ class NewGameDialog:
     def _network_line(self) -> str:
         """The network for the chosen board size."""
         network = self._engines.network(self.form.board)
-        return f"Network: {network}" if network else NO_NETWORK
+        return f"Default network: {network}" if network else NO_NETWORK
 
     def _fit_handicap(self) -> None:
         choices = self._handicaps()
