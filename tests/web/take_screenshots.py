@@ -125,7 +125,9 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     tab.until(lambda: "body--dark" in str(tab.css("body").get_attribute("class")))
     snap(tab, "dark")
     tab.click("dark")
+    tab.until(lambda: "body--dark" not in str(tab.css("body").get_attribute("class")))
     tab.click("analysis")
+    pause(SECONDS)
     edit(tab)
     upload(tab, folder / "end.sgf", None)
     tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
@@ -161,7 +163,7 @@ def players(tab: Tab) -> None:
     tab.press("new-game-dialog", "Watch")
     tab.choose("black", "Level 6")
     tab.choose("white", "Other network")
-    tab.choose("white-network", "zero-9x9")
+    tab.choose("white-network", "tygem")
     snap(tab, "players")
 
 
@@ -214,7 +216,7 @@ def upload(tab: Tab, path: Path, moves: int | None) -> None:
 
 def snap(tab: Tab, name: str, wait: float = 1.2) -> None:
     """Keep what the tab shows, when all has settled."""
-    tab.script("document.activeElement?.blur()")
+    tab.script("document.activeElement?.blur(); window.scrollTo(0, 0)")
     tab.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 2, "y": 400})
     pause(wait)
     tab.driver.save_screenshot(str(IMAGES / f"{name}.png"))

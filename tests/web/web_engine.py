@@ -102,8 +102,8 @@ class FakeEngines:
     def network(self, size: int) -> str:
         return self._network
 
-    def networks(self, size: int) -> list[str]:
-        return ["other"]
+    def networks(self, size: int) -> dict[str, str]:
+        return {"other": "Other"}
 
     def __call__(self, network: str = "") -> FakeEngine:
         self.made.append(network)

@@ -219,7 +219,7 @@ class NewGameDialog:
     def _network_line(self) -> str:
         """The network for the chosen board size."""
         network = self._engines.network(self.form.board)
-        return _("Network: {name}", name=network) if network else _(NO_NETWORK)
+        return _("Default network: {name}", name=network) if network else _(NO_NETWORK)
 
     def _fit_handicap(self) -> None:
         choices = self._handicaps()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import MappingProxyType
@@ -61,14 +61,14 @@ class PageEngines(Protocol):
     one that plays by default; names the GTP programs that a page may run.
 
     `network` is the name of the default network for a board size, empty without one; `networks` are the installed ones
-    that play on it.
+    by name, with what a person reads.
     """
 
     programs: Mapping[str, ProgramSettings]
 
     def network(self, size: int) -> str: ...
 
-    def networks(self, size: int) -> list[str]: ...
+    def networks(self, size: int) -> dict[str, str]: ...
 
     def __call__(self, network: str = "") -> PageEngine: ...
 
@@ -184,9 +184,10 @@ class Engines:
         """The name of the default network for this board size; empty without one."""
         return self._by_size[size].stem if size in self._by_size else self._network
 
-    def networks(self, size: int) -> list[str]:
-        """The names of the installed networks that play on this board size."""
-        return [name for name, sizes in self._sizes.items() if size in sizes]
+    def networks(self, size: int) -> dict[str, str]:
+        """The installed networks by name with a label, first those that were trained on this board size."""
+        names = sorted(self._sizes, key=lambda name: size not in self._sizes[name])
+        return {name: name if size in self._sizes[name] else f"{name} ({_boards(self._sizes[name])})" for name in names}
 
     def __call__(self, network: str = "") -> Engine:
         return Engine(self._loaded(network), self._params_of(network), seed=secrets.randbits(31), threads=core_count())
@@ -210,3 +211,8 @@ class Engines:
     def warm_up(self, size: int) -> None:
         """Load the default network and compile it for this board size, so that the first move is fast."""
         self().warm_up(size)
+
+
+def _boards(sizes: Collection[int]) -> str:
+    """Board sizes for people: `19x19`, `9x9 to 19x19`."""
+    return " to ".join(f"{size}x{size}" for size in sorted({min(sizes, default=0), max(sizes, default=0)}))

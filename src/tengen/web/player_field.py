@@ -95,9 +95,9 @@ class PlayerField:
 
 
 def network_names(engines: PageEngines, size: int) -> dict[str, str]:
-    """What a person can choose from on a board size: the name of each installed network, empty for the default."""
+    """What a person can choose from on a board size: installed networks by name, empty for the default."""
     default = engines.network(size) or _("random playouts")
-    return {"": _("Default: {name}", name=default), **{name: name for name in engines.networks(size)}}
+    return {"": _("Default: {name}", name=default), **engines.networks(size)}
 
 
 def restored_sides(sides: tuple[Side, ...], values: Any, choices: Mapping[str, Player]) -> tuple[Side, ...]:

@@ -25,7 +25,7 @@ export default {
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ describe(hovered ?? current) }}</text>
-    <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
+    <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
     <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
