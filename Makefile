@@ -1,7 +1,7 @@
 # make play    the board in the browser           make test    all tests, C++ and Python
 # make check   test, ruff, mypy, clang-format, sanitizers   make bench   what this machine does per second
 # make native  the native core alone              make format  rewrite sources to the house style
-# make docs    the documentation site, in build/site
+# make docs    the documentation site, in build/site     make messages  the page's texts for translators
 # make wheel   a package for other machines       make release   sdist, wheel, licences, SBOM and checksums, checked
 # make clean   remove what was built; .venv stays
 # make fuzz    libFuzzer at the native core for FUZZ_SECONDS=60 (needs clang)
@@ -38,7 +38,7 @@ CMAKE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help play test check prove fuzz native bench docs format wheel release clean test-native test-programs sanitize lint stub
+.PHONY: help play test check prove fuzz native bench docs format wheel release clean messages test-native test-programs sanitize lint stub
 
 play: $(MODULE)/done
 	@exec $(BIN)/tengen play $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -174,6 +174,14 @@ format: .venv/developer
 stub: $(MODULE)/done .venv/developer
 	@$(BIN)/python -m nanobind.stubgen -q -m tengen._native -o src/tengen/_native.pyi
 	@$(BIN)/python native/tools/param_fields.py
+
+# The texts of the page: collected from the source, brought into the catalogue of each language, compiled.
+LOCALE := src/tengen/web/locale
+
+messages: .venv/developer
+	@$(BIN)/pybabel -q extract --no-wrap --sort-output --add-location=never --omit-header -o $(LOCALE)/tengen.pot src/tengen/web
+	@$(BIN)/pybabel -q update -D tengen -i $(LOCALE)/tengen.pot -d $(LOCALE) --no-wrap --ignore-obsolete --ignore-pot-creation-date
+	@$(BIN)/pybabel -q compile -D tengen -d $(LOCALE)
 
 bench: $(MODULE)/done .venv/developer
 	@$(call quietly,$(BIN)/cmake --build $(MODULE) --parallel $(JOBS) --target tengen_bench)

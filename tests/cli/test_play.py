@@ -47,12 +47,13 @@ def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = start("--port", str(port))
+    process = start("--port", str(port), "--language", "ko")
     try:
         assert process.stdout is not None
         address = f"http://127.0.0.1:{port}"
         assert address in process.stdout.readline()
-        assert b"Tengen" in fetch(address)
+        page = fetch(address)
+        assert b"Tengen" in page and b'<html lang="ko-KR"' in page
         assert b"Tengen" not in fetch_missing(address + "/etc/passwd")
         process.send_signal(signal.SIGINT)
         rest, complaints = process.communicate(timeout=15)

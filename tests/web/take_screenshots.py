@@ -1,20 +1,25 @@
 """Takes the pictures of the page in docs/images: `python tests/web/take_screenshots.py [NETWORK]`.
 
-They show the real engine on a game that it has just played against itself, so they change with the network.
+The pictures show the real engine on a game that it has just played against itself, so they change with the network.
+With `icons` in the place of the network it draws the icons of the app instead.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import time
+from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from web_browser import ROOT, Tab, missing, open_browser, server
 
 from tengen.engine import Limits, SearchResult, Style
 from tengen.web.engine import Engines
+from tengen.web.language import COOKIE, LANGUAGES
 from tengen.web.session import GameSession
 from tengen.web.settings import PEOPLE, GameSettings
 
@@ -23,7 +28,9 @@ if TYPE_CHECKING:
 
     from tengen.game import Game
 
+STATIC = ROOT / "src" / "tengen" / "web" / "static"
 IMAGES = ROOT / "docs" / "images"
+OTHERS = [code for code in LANGUAGES if code != "en"]  # they need fonts: apt-get install fonts-noto-cjk
 LIMIT = 300_000
 MOVES_19, BRANCH_AT = 110, 60
 SECONDS = 4.0
@@ -44,11 +51,30 @@ def main(network: str) -> None:
                 wide(tab, url, folder)
             with open_browser(folder / "narrow", 390, 844, scale=1.5, phone=True) as tab:
                 narrow(tab, url, folder)
+            for code in OTHERS:
+                with open_browser(folder / code, 1024, 768) as tab:
+                    translated(tab, url, folder, code)
     for picture in sorted(IMAGES.glob("*.png")):
         size = shrink(picture)
         print(f"{picture.relative_to(ROOT)}: {size // 1000} KB")
         if size > LIMIT:
             raise SystemExit(f"{picture} is larger than {LIMIT // 1000} KB")
+
+
+def draw_icons() -> None:
+    """Write the icons of the app from icon.svg; the maskable ones are whole squares, of which a system cuts corners."""
+    source = (STATIC / "icon.svg").read_text(encoding="utf-8")
+    page = "data:text/html;charset=utf-8,"
+    look = "<style>body { margin: 0; background: none } svg { display: block; width: %dpx }</style>"
+    with tempfile.TemporaryDirectory() as name, open_browser(Path(name), 600, 600) as tab:
+        color = {"color": {"r": 0, "g": 0, "b": 0, "a": 0}}
+        tab.driver.execute_cdp_cmd("Emulation.setDefaultBackgroundColorOverride", color)
+        for kind, drawing in (("icon", source), ("maskable", source.replace(' rx="7"', ""))):
+            for edge in (192, 512):
+                tab.driver.get(page + quote(look % edge + drawing))
+                clip = {"x": 0, "y": 0, "width": edge, "height": edge, "scale": 1}
+                taken = tab.driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip})
+                (STATIC / "icons" / f"{kind}-{edge}.png").write_bytes(b64decode(taken["data"]))
 
 
 def middle_game(network: str) -> bytes:
@@ -111,6 +137,10 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "new-game")
     program(tab)
     players(tab)
+    tab.driver.refresh()
+    tab.until(lambda: tab.status())
+    tab.css("body").send_keys("?")
+    snap(tab, "shortcuts")
 
 
 def program(tab: Tab) -> None:
@@ -156,6 +186,16 @@ def narrow(tab: Tab, url: str, folder: Path) -> None:
     snap(tab, "phone", SECONDS)
 
 
+def translated(tab: Tab, url: str, folder: Path, code: str) -> None:
+    """The picture of a language, on a tablet: the analysis of a game."""
+    tab.open(url)
+    tab.driver.add_cookie({"name": COOKIE, "value": code})
+    tab.driver.refresh()
+    upload(tab, folder / "middle.sgf", MOVES_19)
+    tab.click("analysis")
+    snap(tab, code.partition("_")[0], SECONDS)
+
+
 def review(tab: Tab) -> None:
     """Review the whole game."""
     tab.click("review")
@@ -167,11 +207,11 @@ def upload(tab: Tab, path: Path, moves: int | None) -> None:
     """Open a record, and go to a move of it or to its end."""
     tab.click("open")
     tab.css("input[type=file]").send_keys(str(path))
-    tab.until(lambda: "move 0 /" in tab.text())
+    tab.until(lambda: re.search(r"\b0 /", tab.find("where").text))
     tab.click("last")
-    tab.until(lambda: "move 0 /" not in tab.text())
+    tab.until(lambda: not re.search(r"\b0 /", tab.find("where").text))
     if moves is not None:
-        tab.until(lambda: f"move {moves} /" in tab.text())
+        tab.until(lambda: f"{moves} /" in tab.find("where").text)
 
 
 def snap(tab: Tab, name: str, wait: float = 1.2) -> None:
@@ -214,4 +254,7 @@ def palette_of(image: Image.Image, colors: int) -> Image.Image:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "default")
+    if sys.argv[1:] == ["icons"]:
+        draw_icons()
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else "default")

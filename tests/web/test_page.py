@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,39 +14,6 @@ pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 HOSTILE = b"""(;GM[1]SZ[9]KM[7.5]PB[<script>window.hacked=1</script>]PW["><img src=x onerror="window.hacked=2">]
 C[<script>window.hacked=3</script><b>bold</b> {{7*191}}]
 ;B[dd]C[<img src=x onerror=window.hacked=4>](;W[ff])(;W[gg]C[javascript:window.hacked=5]))"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of a server with a fake engine, and the file of what it prints."""
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    with server(str(HERE / "web_server.py"), log=log) as (_, url):
-        yield url, log
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the browser lives and saves."""
-    return tmp_path_factory.mktemp("browser")
-
-
-@pytest.fixture(scope="module")
-def browser(folder: Path) -> Iterator[Tab]:
-    with open_browser(folder) as tab:
-        yield tab
-
-
-@pytest.fixture
-def tab(browser: Tab, site: tuple[str, Path]) -> Iterator[Tab]:
-    """A fresh tab with the page in it."""
-    driver = browser.driver
-    before = driver.current_window_handle
-    driver.switch_to.new_window("tab")
-    browser.open(site[0])
-    yield browser
-    assert browser.errors() == []
-    driver.close()
-    driver.switch_to.window(before)
 
 
 def upload(tab: Tab, path: Path) -> None:

@@ -21,14 +21,17 @@ def form() -> Form:
 
 
 def test_what_is_stored_is_read_again() -> None:
-    known = Preferences(dark=True, sound=False, coordinates=False, game={"size": 9}, teach=(True, 5.0))
-    known.analysis = AnalysisSettings("zero-9x9", 400, 50)
+    known = Preferences(dark=True, sound=False, coordinates=False, game={"size": 9}, teach=(True, 5.0), confirm=True)
+    known.analysis, known.language = AnalysisSettings("zero-9x9", 400, 50), "ja"
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
-    stored = known.script().removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
+    cookie, _, stored = known.script().partition("; ")
+    assert cookie == 'document.cookie = "tengen-language=ja;path=/;max-age=31536000;samesite=lax"'
+    stored = stored.removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
     assert Preferences.parse(json.loads(stored)) == known
 
 
-NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "analysis": {"visits": 0}}'
+NONSENSE = """{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "confirm": 0, "language": "xx",
+"analysis": {"visits": 0}}"""
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])

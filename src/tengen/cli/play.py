@@ -10,6 +10,7 @@ import typer
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.machine import Device
+from tengen.web.language import Language
 
 if TYPE_CHECKING:
     from tengen.gtp.program import ProgramSettings
@@ -28,6 +29,10 @@ def command(
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
     ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
+    language: Annotated[
+        Language | None,
+        typer.Option(help="Language of the page. Default: that of the browser.", show_default=False),
+    ] = None,
     program: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,7 +60,7 @@ def command(
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
     library = GameLibrary(games_folder())
-    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data)
+    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data, language=language)
 
 
 def _programs(words: Sequence[str]) -> dict[str, ProgramSettings]:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from nicegui import events, ui
 
-from tengen.coords import to_gtp
 from tengen.engine import SearchResult
 from tengen.sgf import Analysis
 from tengen.web.components import EventHandler, GraphElement, visited
+from tengen.web.counting import vertex
+from tengen.web.language import _
 
 ROWS = 5
 PV_LENGTH = 8
@@ -31,19 +32,20 @@ class AnalysisPanel:
         self._on_switch = on_switch
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
-                ui.label("Analyze").classes("tg-heading tg-grow")
+                ui.label(_("Analyze")).classes("tg-heading tg-grow")
                 self._caption = ui.label().classes("tg-note").props("data-testid=searched")
-                self._review = ui.button("Review game", on_click=on_review, color=None)
+                self._review = ui.button(_("Review game"), on_click=on_review, color=None)
                 self._review.props("flat dense no-caps data-testid=review").classes("tg-link")
                 settings = ui.button(icon="tune", on_click=on_settings, color=None)
-                settings.props('flat dense size=sm data-testid=analysis-settings aria-label="Network and visits"')
-                settings.tooltip("Network and visits")
+                settings.props("flat dense size=sm data-testid=analysis-settings")
+                settings.props["aria-label"] = _("Network and visits")
+                settings.tooltip(_("Network and visits"))
                 self._switch = ui.switch(on_change=self._switched)
-                self._switch.props('dense color=teal data-testid=analysis aria-label="Analyze"')
+                self._switch.props("dense color=teal data-testid=analysis").props["aria-label"] = _("Analyze")
             with ui.element("div").classes("tg-toggles") as self._options:
                 self._moves, self._ownership = (
                     ui.checkbox(text, value=True, on_change=on_options).props("dense size=sm color=teal")
-                    for text in ("Best moves", "Ownership")
+                    for text in (_("Best moves"), _("Ownership"))
                 )
             self._table = MoveTable(on_line, on_choose)
             self._graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
@@ -87,7 +89,7 @@ class AnalysisPanel:
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""
         self._review.set_visibility(possible or runs)
-        self._review.set_text("Stop review" if runs else "Review game")
+        self._review.set_text(_("Stop review") if runs else _("Review game"))
 
     def _switched(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
         self._on_switch(bool(event.value))
@@ -101,14 +103,15 @@ class MoveTable:
         self._rows: list[tuple[ui.element, list[ui.label]]] = []
         with ui.element("div").classes("tg-moves") as self._table:
             with ui.element("div").classes("tg-move tg-move-head"):
-                for title in ("", "Move", "Winrate", "Score lead", "Visits", "Variation"):
+                for title in ("", _("Move"), _("Winrate"), _("Score lead"), _("Visits"), _("Variation")):
                     ui.label(title)
             for row in range(ROWS):
-                with ui.element("div").classes("tg-move") as element:
+                with ui.element("button").classes("tg-move").props("type=button") as element:
                     labels = [ui.label() for _ in range(6)]
                 labels[0].classes("tg-dot")
-                element.on("mouseenter", lambda row=row: on_line(self._lines[row]), args=[])
-                element.on("mouseleave", lambda: on_line(()), args=[])
+                for enter, leave in (("mouseenter", "mouseleave"), ("focus", "blur")):
+                    element.on(enter, lambda row=row: on_line(self._lines[row]), args=[])
+                    element.on(leave, lambda: on_line(()), args=[])
                 element.on(
                     "click", lambda row=row: on_choose(self._lines[row][0] if self._lines[row] else None), args=[]
                 )
@@ -125,9 +128,9 @@ class MoveTable:
                 continue
             move = moves[row]
             self._lines[row] = move.pv or (move.point,)
-            line = " ".join(to_gtp(point, size) for point in move.pv[1 : 1 + PV_LENGTH])
+            line = " ".join(vertex(point, size) for point in move.pv[1 : 1 + PV_LENGTH])
             score = "" if move.score is None else f"{move.score:+.1f}".replace("-", "\u2212")
-            texts = (to_gtp(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
+            texts = (vertex(move.point, size), f"{move.winrate:.1%}", score, f"{move.visits:,}", line)
             for label, text in zip(labels[1:], texts, strict=True):
                 label.set_text(text)
             labels[0].style(f"background: {heat(row, top - move.winrate)}")
@@ -137,4 +140,4 @@ def heat(rank: int, loss: float) -> str:
     """The color of a candidate as CSS, as on the board: teal for the best, then green to red at 12% winrate lost."""
     if rank == 0:
         return "hsl(176 72% 42%)"
-    return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 46%)"
+    return f"hsl({140 * (1 - min(1.0, max(0.0, loss) / 0.12)) + 4:.0f} 70% 56%)"

@@ -10,6 +10,7 @@ from nicegui.events import GenericEventArguments
 
 from tengen.engine import Candidate, SearchResult
 from tengen.sgf import Analysis
+from tengen.web.language import _
 from tengen.web.view import BoardView, TreeCell
 
 EventHandler = Callable[[object], None]  # gets what a page sent, unchecked
@@ -32,20 +33,26 @@ class BoardElement(Drawing, component="static/board.js"):
     """The board. `on_point` gets each tapped point.
 
     `set` changes `coordinates`, `sound`, `thinking` (an animation at the edge), `line` (points of a sequence), `hint`
-    (a point, -1 for none) and `policy` (the probability of each point, or nothing).
+    (a point, -1 for none), `policy` (the probability of each point, or nothing) and `confirm` (whether a tap shows the
+    stone first and a second tap plays it; None: on small touch screens).
     """
 
     def __init__(self, on_point: EventHandler) -> None:
         super().__init__()
         self.set(coordinates=True, sound=True, thinking=False, line=[], candidates=[], ownership=[], refused=None)
-        self.set(hint=-1, policy=[])
+        self.set(hint=-1, policy=[], confirm=None, said="")
+        words = {"black": _("Black"), "white": _("White"), "empty": _("empty"), "play": _("Play {move}")}
+        self.set(words=words)
         self._refusals = 0
         self.on("point", lambda event: on_point(_argument(event, "point")))
 
-    def show(self, view: BoardView, hover: str, counting: bool) -> None:
-        """Draw a position; `hover` is the color of the stone under the pointer, empty for none."""
-        label = f"Go board, {view.size} by {view.size}"
-        self.set(**vars(view), hover=hover, counting=counting, label=label)
+    def show(self, view: BoardView, hover: str, counting: bool, said: str) -> None:
+        """Draw a position; `hover` is the color of the stone under the pointer, empty for none.
+
+        `said` is read to those who do not see the board.
+        """
+        label = _("Go board, {size} by {size}. Arrow keys move a cursor, Enter plays, Esc leaves.", size=view.size)
+        self.set(**vars(view), hover=hover, counting=counting, label=label, said=said)
 
     def show_search(self, result: SearchResult | None, candidates: bool, ownership: bool) -> None:
         """Draw the candidate moves and the ownership that a search of the shown position found."""
@@ -66,6 +73,18 @@ class GraphElement(Drawing, component="static/graph.js"):
     def __init__(self, on_seek: EventHandler) -> None:
         super().__init__()
         self.set(points=[], mistakes=[], times=[], current=0, last=1)
+        self.set(
+            words={
+                "label": _("Winrate, score lead and time by move"),
+                "winrate": _("Winrate"),
+                "score": _("Score lead"),
+                "time": _("Time"),
+                "move": _("move {move}"),
+                "black": _("Black {winrate}"),
+                "seconds": _("{seconds} s"),
+                "scale": _("score"),
+            }
+        )
         self.on("seek", lambda event: on_seek(_argument(event, "place")))
 
     def show(
@@ -94,7 +113,7 @@ class TreeElement(Drawing, component="static/tree.js"):
 
     def __init__(self, on_choose: EventHandler) -> None:
         super().__init__()
-        self.set(nodes=[], current=0)
+        self.set(nodes=[], current=0, label=_("Tree of variations; the arrow keys go through it."))
         self.on("choose", lambda event: on_choose(_argument(event, "id")))
 
     def show(self, nodes: list[TreeCell], current: int) -> None:

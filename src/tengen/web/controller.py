@@ -18,6 +18,7 @@ from tengen.review.game import GameReview, positions_of, review
 from tengen.sgf import GameNode
 from tengen.web.counting import explain, in_words, score_result
 from tengen.web.engine import EngineThread, PageEngines
+from tengen.web.language import _
 from tengen.web.programs import ProgramThread
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import AnalysisSettings, Mode
@@ -143,7 +144,7 @@ class EngineController:
             self._failed(str(error))
         except Exception:
             logger.exception("the review failed")
-            self._failed("the review failed: the server log has the reason")
+            self._failed(_("the review failed: the server log has the reason"))
         if not over.is_set():
             self.stop_review()
         self._changed()
@@ -165,7 +166,7 @@ class EngineController:
                 again = self._give_up(str(error))
             except Exception:  # the page continues after any failure of an engine
                 logger.exception("the engine failed")
-                again = self._give_up("the engine failed: the server log has the reason")
+                again = self._give_up(_("the engine failed: the server log has the reason"))
             self.activity = ""
             self._changed()
             if not again:
@@ -223,7 +224,8 @@ class EngineController:
                 session.play(point, time.monotonic())
             except IllegalMove as error:
                 where = to_gtp(point, session.game.size)
-                raise TengenError(f"{player.name} plays {where}, which is illegal: {explain(error)}") from error
+                wrong = _("{player} plays {move}, which is illegal", player=player.name, move=where)
+                raise TengenError(f"{wrong}: {explain(error)}") from error
         return True
 
     def _arrange_programs(self) -> None:
@@ -250,7 +252,8 @@ class EngineController:
         name = self.session.settings.players[color].program
         if color not in self._programs:
             if name not in self._engines.programs:
-                raise TengenError(f"this server has no program {name!r}: start it with tengen play --program")
+                wrong = _("this server has no program {name!r}: start it with tengen play --program", name=name)
+                raise TengenError(wrong)
             self._programs[color] = ProgramThread(self._engines.programs[name])
         return self._programs[color]
 
@@ -294,7 +297,8 @@ class EngineController:
                 continue
             if counted is not None and counted != score:
                 theirs, ours = (in_words(score_result(points)) for points in (counted, score))
-                self._failed(f"{program.settings.name} counts otherwise: {theirs}. This page: {ours}")
+                values = {"name": program.settings.name, "theirs": theirs, "ours": ours}
+                self._failed(_("{name} counts otherwise: {theirs}. This page: {ours}", **values))
 
     async def _dead(self, game: Game) -> Sequence[int] | None:
         """The dead stones of a finished game, none where the rules count every stone; None where it was stopped."""

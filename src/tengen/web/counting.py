@@ -7,15 +7,17 @@ from collections.abc import Collection, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.coords import to_gtp
 from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.game import COLOR_NAMES as NAMES
+from tengen.web.language import N_, _, ngettext
 
 REASONS = {
-    "occupied": "there is already a stone on this point",
-    "ko": "ko: play elsewhere before you retake",
-    "superko": "superko: this repeats an earlier position of the game",
-    "suicide": "suicide: a stone here would have no liberty",
+    "occupied": N_("there is already a stone on this point"),
+    "ko": N_("ko: play elsewhere before you retake"),
+    "superko": N_("superko: this repeats an earlier position of the game"),
+    "suicide": N_("suicide: a stone here would have no liberty"),
 }
 
 
@@ -69,28 +71,48 @@ def score_result(score: float) -> str:
 def in_words(result: str) -> str:
     """A result as a sentence without its full stop: `Black wins by 3.5`. Unknown forms stay as they are."""
     if result in ("0", "Draw", "draw"):
-        return "The game is a draw"
+        return _("The game is a draw")
     winner = {"B": NAMES[BLACK], "W": NAMES[WHITE]}.get(result[:1])
     if winner is None or result[1:2] != "+":
         return result
-    how = result[2:]
-    words = {"": "", "R": " by resignation", "T": " on time", "F": " by forfeit"}.get(how[:1], f" by {how}")
-    return f"{winner} wins{words}"
+    color, how = _(winner), result[2:]
+    match how[:1]:
+        case "":
+            return _("{color} wins", color=color)
+        case "R":
+            return _("{color} wins by resignation", color=color)
+        case "T":
+            return _("{color} wins on time", color=color)
+        case "F":
+            return _("{color} wins by forfeit", color=color)
+        case _other:
+            return _("{color} wins by {points}", color=color, points=how)
+
+
+def vertex(point: int, size: int) -> str:
+    """A move as people write it, such as `D4`."""
+    return _("pass") if point == size * size else to_gtp(point, size)
+
+
+def moves_text(moves: int) -> str:
+    """A number of moves."""
+    return ngettext("{n} move", "{n} moves", moves)
 
 
 def sentence(text: str) -> str:
     """A message with a capital letter and a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "\u3002")) else _("{text}.", text=text)
 
 
 def check_point(point: object, size: int) -> int:
     """A point that a page sent, as an int on the board. Raises TengenError for anything else."""
     if not isinstance(point, int) or isinstance(point, bool) or not 0 <= point < size * size:
-        raise TengenError(f"{point!r} is not a point of a {size}x{size} board")
+        raise TengenError(_("{point!r} is not a point of a {size}x{size} board", point=point, size=size))
     return point
 
 
 def explain(error: IllegalMove) -> str:
     """Why a move is illegal, as a sentence."""
     reason = str(error).rpartition("illegal: ")[2]
-    return REASONS.get(reason, str(error))
+    return _(REASONS[reason]) if reason in REASONS else str(error)

@@ -14,6 +14,7 @@ from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.web.engine import PageEngines
+from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
 from tengen.web.settings import (
@@ -28,18 +29,25 @@ from tengen.web.settings import (
     usual_komi,
 )
 
-MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
-SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
-COLORS = {0: "Black", 1: "White", 2: "Random"}
-RULE_NAMES = {rule: rule.replace("-", " ").title() if rule != "aga" else "AGA" for rule in RULES}
-NO_NETWORK = "No network: the engine searches with random playouts."
+MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
+SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: N_("Other")}
+COLORS = {0: N_("Black"), 1: N_("White"), 2: N_("Random")}
+RULE_NAMES = {
+    "chinese": N_("Chinese"),
+    "japanese": N_("Japanese"),
+    "korean": N_("Korean"),
+    "aga": N_("AGA"),
+    "new-zealand": N_("New Zealand"),
+    "tromp-taylor": N_("Tromp-Taylor"),
+}
+NO_NETWORK = N_("No network: the engine searches with random playouts.")
 CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
-    "none": ("No clock", None),
-    "blitz": ("1 min + 3 x 10 s", TimeControl.byoyomi(60, 10, 3)),
-    "quick": ("5 min + 3 x 20 s", TimeControl.byoyomi(300, 20, 3)),
-    "normal": ("15 min + 5 x 30 s", TimeControl.byoyomi(900, 30, 5)),
-    "long": ("60 min + 5 x 60 s", TimeControl.byoyomi(3600, 60, 5)),
-    "fischer": ("3 min + 10 s a move", TimeControl.fischer(180, 10)),
+    "none": (N_("No clock"), None),
+    "blitz": (N_("1 min + 3 x 10 s"), TimeControl.byoyomi(60, 10, 3)),
+    "quick": (N_("5 min + 3 x 20 s"), TimeControl.byoyomi(300, 20, 3)),
+    "normal": (N_("15 min + 5 x 30 s"), TimeControl.byoyomi(900, 30, 5)),
+    "long": (N_("60 min + 5 x 60 s"), TimeControl.byoyomi(3600, 60, 5)),
+    "fischer": (N_("3 min + 10 s a move"), TimeControl.fischer(180, 10)),
 }
 
 
@@ -60,7 +68,7 @@ class Form:
     def settings(self, choices: Mapping[str, Player]) -> GameSettings:
         """The settings that the fields describe. Raises TengenError for impossible values."""
         if self.komi is None:
-            raise TengenError("komi is missing: enter a whole or half number such as 7.5")
+            raise TengenError(_("komi is missing: enter a whole or half number such as 7.5"))
         return GameSettings(
             size=self.board,
             rules=self.rules,
@@ -118,17 +126,18 @@ class NewGameDialog:
             settings.size if named else 0,
             settings.size,
             settings.human,
-            tuple(Side.of(settings.opponent) for _ in range(3)),
+            tuple(Side.of(settings.opponent) for _side in range(3)),
             settings.rules,
             settings.komi,
             settings.handicap,
         )
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=new-game-dialog"):
-            ui.label("New game").classes("tg-dialog-title")
+            self._dialog.props["aria-label"] = _("New game")
+            ui.label(_("New game")).classes("tg-dialog-title")
             self._fields()
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Start", on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(_("Start"), on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
 
     def open(self) -> None:
         """Show the dialog."""
@@ -158,22 +167,22 @@ class NewGameDialog:
 
     def _fields(self) -> None:
         form = self.form
-        ui.toggle(MODES, value=form.mode).bind_value(form, "mode").props("no-caps unelevated")
+        modes = ui.toggle(translated(MODES), value=form.mode).bind_value(form, "mode")
+        modes.props("no-caps unelevated role=group").props["aria-label"] = _("Who plays")
         with ui.element("div").classes("tg-field"):
-            ui.label("Board").classes("tg-heading")
-            ui.toggle(SIZES, value=form.size, on_change=self._resized).bind_value(form, "size").props(
-                "no-caps unelevated"
-            ).props("data-testid=size")
+            ui.label(_("Board")).classes("tg-heading")
+            sizes = ui.toggle(translated(SIZES), value=form.size, on_change=self._resized).bind_value(form, "size")
+            sizes.props("no-caps unelevated role=group data-testid=size").props["aria-label"] = _("Board")
             slider = ui.slider(
                 min=MIN_SIZE, max=MAX_SIZE, step=1, value=form.other, on_change=self._resized
             ).bind_value(form, "other")
             slider.props("label-always snap markers").classes("mt-6").bind_visibility_from(form, "size", value=0)
+            slider.props["aria-label"] = _("Board")
         with ui.element("div").classes("tg-field").bind_visibility_from(form, "mode", value=Mode.PLAY):
-            ui.label("You play").classes("tg-heading")
-            ui.toggle(COLORS, value=form.color).bind_value(form, "color").props("no-caps unelevated").props(
-                "data-testid=color"
-            )
-        labels = (("Opponent", "level"), ("Black", "black"), ("White", "white"))
+            ui.label(_("You play")).classes("tg-heading")
+            colors = ui.toggle(translated(COLORS), value=form.color).bind_value(form, "color")
+            colors.props("no-caps unelevated role=group data-testid=color").props["aria-label"] = _("You play")
+        labels = ((_("Opponent"), "level"), (_("Black"), "black"), (_("White"), "white"))
         self._players = [PlayerField(side, *label) for side, label in zip(form.sides, labels, strict=True)]
         for field, mode in zip(self._players, (Mode.PLAY, Mode.WATCH, Mode.WATCH), strict=True):
             field.element.bind_visibility_from(form, "mode", value=mode)
@@ -181,24 +190,25 @@ class NewGameDialog:
         self._plays.bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
         self._show_players()
         with ui.element("div").classes("tg-pair"):
-            names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
-            ui.select(names, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
+            names = {form.rules: form.rules, **translated(RULE_NAMES)}  # a record may have others
+            ui.select(names, label=_("Rules"), value=form.rules, on_change=self._usual_komi).bind_value(
                 form, "rules"
             ).props("outlined dense options-dense")
-            ui.number(label="Komi", value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
+            ui.number(label=_("Komi"), value=form.komi, step=0.5, format="%.1f").bind_value(form, "komi").props(
                 "outlined dense"
             ).props("data-testid=komi")
             self._handicap = ui.select(
-                self._handicaps(), label="Handicap", value=form.handicap, on_change=self._usual_komi
+                self._handicaps(), label=_("Handicap"), value=form.handicap, on_change=self._usual_komi
             ).bind_value(form, "handicap")
             self._handicap.props("outlined dense options-dense")
-            clocks = {key: title for key, (title, _) in CLOCKS.items()}
-            ui.select(clocks, label="Time", value=form.clock).bind_value(form, "clock").props(
+            clocks = {key: _(title) for key, (title, _control) in CLOCKS.items()}
+            ui.select(clocks, label=_("Time"), value=form.clock).bind_value(form, "clock").props(
                 "outlined dense options-dense data-testid=time"
             )
 
     def _handicaps(self) -> dict[int, str]:
-        return {0: "None", **{n: f"{n} stones" for n in range(2, max_fixed_handicap(self.form.board) + 1)}}
+        numbers = range(2, max_fixed_handicap(self.form.board) + 1)
+        return {0: _("None"), **{n: ngettext("{n} stone", "{n} stones", n) for n in numbers}}
 
     def _resized(self) -> None:
         self._fit_handicap()
@@ -209,7 +219,7 @@ class NewGameDialog:
     def _network_line(self) -> str:
         """The network for the chosen board size."""
         network = self._engines.network(self.form.board)
-        return f"Default network: {network}" if network else NO_NETWORK
+        return _("Default network: {name}", name=network) if network else _(NO_NETWORK)
 
     def _fit_handicap(self) -> None:
         choices = self._handicaps()
@@ -238,21 +248,26 @@ class PlayOnDialog:
     ) -> None:
         self._engines, self._opponents, self._on_start = engines, opponents, on_start
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
-            ui.label("Play on from here").classes("tg-dialog-title")
+            self._dialog.props["aria-label"] = _("Play on from here")
+            ui.label(_("Play on from here")).classes("tg-dialog-title")
             with ui.element("div").classes("tg-field"):
-                ui.label("You play").classes("tg-heading")
-                self._color = ui.toggle({0: "Black", 1: "White", 2: "Engines play both"}, value=0)
-                self._color.props("no-caps unelevated")
-            names = (("Opponent", "play-on-level"), ("Black", "play-on-black"), ("White", "play-on-white"))
+                ui.label(_("You play")).classes("tg-heading")
+                self._color = ui.toggle({0: _("Black"), 1: _("White"), 2: _("Engines play both")}, value=0)
+                self._color.props("no-caps unelevated role=group").props["aria-label"] = _("You play")
+            names = (
+                (_("Opponent"), "play-on-level"),
+                (_("Black"), "play-on-black"),
+                (_("White"), "play-on-white"),
+            )
             self._players = [PlayerField(Side(), *name) for name in names]
             opponent, *both = self._players
             opponent.element.bind_visibility_from(self._color, "value", backward=lambda color: color != 2)
             for field in both:
                 field.element.bind_visibility_from(self._color, "value", value=2)
-            ui.label("The record, its result too, stays; the new moves become a variation.").classes("tg-note")
+            ui.label(_("The record, its result too, stays; the new moves become a variation.")).classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Play", on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(_("Play"), on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
 
     def open(self, color: int, settings: GameSettings) -> None:
         """Show the dialog with the person as `color`, and the opponent of the settings."""
@@ -284,20 +299,24 @@ class AnalysisDialog:
     def __init__(self, engines: PageEngines, on_change: Callable[[AnalysisSettings], None]) -> None:
         self._engines, self._on_change = engines, on_change
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=analysis-dialog"):
-            ui.label("Analysis").classes("tg-dialog-title")
-            self._network = ui.select({}, label="Network").classes("w-full")
+            self._dialog.props["aria-label"] = _("Analysis")
+            ui.label(_("Analysis")).classes("tg-dialog-title")
+            self._network = ui.select({}, label=_("Network")).classes("w-full")
             self._network.props("outlined dense options-dense data-testid=analysis-network")
             with ui.element("div").classes("tg-pair"):
                 self._visits, self._review = (
                     ui.number(label=label, min=1, max=MAX_VISITS, precision=0).props(
                         f"outlined dense data-testid={name}"
                     )
-                    for label, name in (("Visits of a position", "analysis-visits"), ("In a review", "review-visits"))
+                    for label, name in (
+                        (_("Visits of a position"), "analysis-visits"),
+                        (_("In a review"), "review-visits"),
+                    )
                 )
-            ui.label("Another network begins anew: what the last one found is dropped.").classes("tg-note")
+            ui.label(_("Another network begins anew: what the last one found is dropped.")).classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button("Apply", on_click=self._apply).props("unelevated no-caps data-testid=apply-analysis")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(_("Apply"), on_click=self._apply).props("unelevated no-caps data-testid=apply-analysis")
 
     def open(self, settings: AnalysisSettings, size: int) -> None:
         """Show the dialog with these settings, and the networks that play on this board size."""
@@ -324,6 +343,7 @@ async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> s
     `name` identifies the dialog in tests.
     """
     with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
+        dialog.props["aria-label"] = title
         ui.label(title).classes("tg-dialog-title")
         ui.label(note).classes("tg-note")
         with ui.row().classes("w-full justify-end gap-2"):

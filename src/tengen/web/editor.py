@@ -12,6 +12,7 @@ from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.sgf import GameNode
 from tengen.sgf.tree import MARKS
 from tengen.web.counting import check_point
+from tengen.web.language import _
 from tengen.web.session import GameSession
 
 
@@ -58,7 +59,7 @@ class Editor:
         """Remove the shown node and all that follows it."""
         node, parent = self._session.node, self._session.node.parent
         if parent is None:
-            raise TengenError("the first position cannot be removed")
+            raise TengenError(_("the first position cannot be removed"))
         with self._session.history.edit(parent):
             self._session.tree.remove(node)
         self._session.show_again(parent)
@@ -100,7 +101,7 @@ class Editor:
             try:
                 session.tree.position(node)
             except SgfError as error:
-                raise TengenError("a group would be left without a liberty") from error
+                raise TengenError(_("a group would be left without a liberty")) from error
         session.show_again(node)
 
     def _before(self, node: GameNode) -> Game:

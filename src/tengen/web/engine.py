@@ -21,6 +21,7 @@ from tengen.evaluators.network_file import SUFFIX, default_by_size, embedded_fil
 from tengen.game import Game
 from tengen.gtp.program import ProgramSettings
 from tengen.machine import Device, core_count
+from tengen.web.language import _
 
 T = TypeVar("T")
 
@@ -215,4 +216,5 @@ class Engines:
 
 def _boards(sizes: Collection[int]) -> str:
     """Board sizes for people: `19x19`, `9x9 to 19x19`."""
-    return " to ".join(f"{size}x{size}" for size in sorted({min(sizes, default=0), max(sizes, default=0)}))
+    low, high = min(sizes, default=0), max(sizes, default=0)
+    return f"{low}x{low}" if low == high else _("{low}x{low} to {high}x{high}", low=low, high=high)

@@ -9,7 +9,7 @@ import numpy as np
 from tengen.engine import Count
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.game import EMPTY, Game
-from tengen.web.counting import in_words, score_result
+from tengen.web.language import _, ngettext
 
 CERTAIN = 0.4
 """The ownership in 0..1 from which a point counts as somebody's; below it is open."""
@@ -61,17 +61,25 @@ class Estimate:
 
     def lines(self, lead: float | None = None) -> list[str]:
         """The estimate for people: the network's score lead (for Black), what is certain, and each color's points."""
-        shown = [] if lead is None else [f"Expected: {NAMES[lead < 0]} leads by {abs(lead):.1f}"]
-        shown.append(f"Certain: {in_words(score_result(self.score)).replace('wins', 'leads')}")
+        shown = [] if lead is None else [_("Expected: {leader}", leader=leader(lead))]
+        shown.append(_("Certain: {leader}", leader=leader(self.score)))
         for color in (0, 1):
-            parts = [("stones", self.stones[color]), ("territory", self.territory[color])]
-            parts = parts[self.scoring != "area" :]
-            if self.scoring != "area":
-                parts.append(("prisoners", self.prisoners[color]))
+            parts = [_("territory {n}", n=self.territory[color])]
+            if self.scoring == "area":
+                parts.insert(0, _("stones {n}", n=self.stones[color]))
+            else:
+                parts.append(_("prisoners {n}", n=self.prisoners[color]))
             if color == 1:
-                parts.append(("komi", self.komi))  # type: ignore[arg-type]
-            sums = " + ".join(f"{name} {value:g}" for name, value in parts)
-            shown.append(f"{NAMES[color]}: {sums} = {self.totals[color]:g}")
+                parts.append(_("komi {komi:g}", komi=self.komi))
+            total = f"{self.totals[color]:g}"
+            shown.append(_("{color}: {sum} = {total}", color=_(NAMES[color]), sum=" + ".join(parts), total=total))
         if self.open:
-            shown.append(f"Open: {self.open} points")
+            shown.append(ngettext("Open: {n} point", "Open: {n} points", self.open))
         return shown
+
+
+def leader(score: float) -> str:
+    """Who is ahead by Black's score, and by how many points."""
+    if not round(score, 1):
+        return _("even")
+    return _("{color} leads by {points}", color=_(NAMES[score < 0]), points=f"{abs(round(score, 1)):g}")

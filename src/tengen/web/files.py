@@ -10,6 +10,7 @@ from nicegui import ui
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import read_tree, split_trees
 from tengen.web.dialogs import ask
+from tengen.web.language import _
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import choose_game
 from tengen.web.session import GameSession
@@ -55,7 +56,7 @@ class GameFiles:
         try:
             session, problems = GameSession.from_record(text, await _ask_handicap(text))
         except SgfError as error:
-            self._notify(f"the file cannot be opened: {error}")
+            self._notify(_("the file cannot be opened: {reason}", reason=error))
             return
         session.others = games[:index], games[index + 1 :]
         if await self.may_replace():
@@ -83,22 +84,23 @@ class GameFiles:
         """Whether another game may take the place of this one; asks where a game is in progress."""
         if not self._session().in_progress:
             return True
-        kept = "It stays under Open, Recent games." if self._library else "It is lost unless you save it."
-        choices = {"stay": "Go on playing", "leave": "Leave it"}
-        return await ask("A game is in progress", kept, choices, "ask-leave") == "leave"
+        kept = _("It stays under Open, Recent games.") if self._library else _("It is lost unless you save it.")
+        choices = {"stay": _("Go on playing"), "leave": _("Leave it")}
+        return await ask(_("A game is in progress"), kept, choices, "ask-leave") == "leave"
 
     async def save(self) -> None:
         """Let the browser save the record, or all games of its collection; asks whether the analysis goes with it."""
         session = self._session()
         text = session.to_sgf()
         if session.review is not None or session.is_analyzed:
-            what = "review" if session.review is not None else "analysis"
-            note = "The record has moves, variations, comments, marks, result, rules, komi and times, but no analysis. "
-            note += "Evaluations can be added as comments" + (
-                ", better lines as variations." if session.review else "."
-            )
-            choices = {"analysis": f"Save with the {what}", "game": "Save the game"}
-            answer = await ask("Save the record", note, choices, "ask-save")
+            note = _("A record has moves, variations, comments, marks, result, rules, komi and times, but no analysis.")
+            if session.review is not None:
+                more = _("Evaluations can be added as comments, better lines as variations.")
+            else:
+                more = _("Evaluations can be added as comments.")
+            saving = _("Save with the review") if session.review is not None else _("Save with the analysis")
+            choices = {"analysis": saving, "game": _("Save the game")}
+            answer = await ask(_("Save the record"), f"{note} {more}", choices, "ask-save")
             if answer is None:
                 return
             text = session.annotated() if answer == "analysis" else text
@@ -111,6 +113,6 @@ async def _ask_handicap(text: bytes) -> bool:
     stones = read_tree(text).handicap_guess
     if not stones:
         return True
-    note = f"The record names a handicap of {stones} stones, but not where they are. White plays first."
-    choices = {"none": "Leave the board empty", "fixed": "Put them on the usual points"}
-    return await ask("Where are the handicap stones?", note, choices, "ask-handicap") != "none"
+    note = _("The record names a handicap of {n} stones, but not where they are. White plays first.", n=stones)
+    choices = {"none": _("Leave the board empty"), "fixed": _("Put them on the usual points")}
+    return await ask(_("Where are the handicap stones?"), note, choices, "ask-handicap") != "none"

@@ -20,7 +20,8 @@ from tengen.engine import TimeControl
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
-from tengen.web.counting import in_words
+from tengen.web.counting import in_words, moves_text
+from tengen.web.language import _
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, player_of
 
@@ -57,7 +58,7 @@ class KeptGame:
         """Board, moves and result: `19x19, move 43, Black wins by 3.5`."""
         size, moves = self.state.get("size"), self.state.get("moves")
         result = in_words(str(self.state.get("result") or ""))
-        return ", ".join(text for text in (size and f"{size}x{size}", moves and f"{moves} moves", result) if text)
+        return ", ".join(text for text in (size and f"{size}x{size}", moves and moves_text(moves), result) if text)
 
     @property
     def unfinished(self) -> bool:
@@ -103,7 +104,10 @@ class GameLibrary:
             with write_whole(path, durable=final) as temporary:
                 temporary.write_bytes(b"\n".join((*before, data[:at] + state + data[at:], *after)))
         except OSError as error:
-            raise TengenError(f"the game cannot be kept in {self.folder}: {error.strerror or error}") from error
+            reason = error.strerror or error
+            raise TengenError(
+                _("the game cannot be kept in {folder}: {reason}", folder=self.folder, reason=reason)
+            ) from error
         self._files[session] = path
         self._written[session] = (session.tree.version, *stamp[1:])  # to_sgf may have written the result
         self._last[session] = now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,6 +10,8 @@ from nicegui import events, ui
 
 from tengen.errors import SgfError
 from tengen.sgf.main_line import read_record
+from tengen.web.counting import moves_text
+from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
 
 MAX_SGF_BYTES = 2_000_000
@@ -17,6 +20,7 @@ MAX_GAMES_LISTED = 500
 TAKE_FILES = """
 <script>
 (() => {
+  document.body.dataset.drop = %s;
   const send = (files) => files.length && getElement(%d).$refs.qRef.addFiles([...files].slice(0, 1));
   const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const mark = (on) => document.body.classList.toggle("tg-dropping", on);
@@ -49,20 +53,23 @@ class OpenDialog:
         self._upload = ui.upload(
             auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=self._received, on_rejected=self._too_large
         ).classes("hidden")
-        ui.add_body_html(TAKE_FILES % self._upload.id)
+        ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id))
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
-            ui.label("Open a game").classes("tg-dialog-title")
-            ui.label(
-                "An SGF file from any Go program or server: choose it, drop it anywhere on the page, or paste its text."
-            ).classes("tg-note")
+            self._dialog.props["aria-label"] = _("Open a game")
+            ui.label(_("Open a game")).classes("tg-dialog-title")
+            note = _("An SGF file of any Go program or server: choose it, drop it on the page, or paste its text.")
+            ui.label(note).classes("tg-note")
             self._text = ui.textarea(placeholder="(;GM[1]FF[4] ...").classes("w-full tg-paste")
             self._text.props("outlined dense data-testid=paste input-style='height: 52px; resize: none'")
+            self._text.props["aria-label"] = _("The text of a record")
             self._recent = ui.element("div").classes("tg-field")
             with ui.row().classes("w-full justify-end gap-2"):
-                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
-                opened = ui.button("Open text", on_click=self._pasted).props("unelevated no-caps data-testid=open-text")
+                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                opened = ui.button(_("Open text"), on_click=self._pasted).props(
+                    "unelevated no-caps data-testid=open-text"
+                )
                 opened.bind_visibility_from(self._text, "value", bool)
-                choose = ui.button("Choose a file").props("unelevated no-caps")
+                choose = ui.button(_("Choose a file")).props("unelevated no-caps")
                 choose.on("click", js_handler=f"() => runMethod({self._upload.id}, 'pickFiles', [])")
 
     def open(self) -> None:
@@ -77,7 +84,7 @@ class OpenDialog:
         self._recent.clear()
         self._recent.set_visibility(bool(games))
         with self._recent:
-            ui.label("Recent games").classes("tg-heading")
+            ui.label(_("Recent games")).classes("tg-heading")
             with ui.element("div").classes("tg-list"):
                 for game in games:
                     self._row(game)
@@ -86,17 +93,17 @@ class OpenDialog:
         with ui.element("div").classes("tg-list-row") as row:
             with ui.element("button").classes("tg-list-open").props("type=button data-testid=recent") as button:
                 ui.label(game.title).classes("tg-list-title")
-                going = "unfinished, " if game.unfinished else ""
-                ui.label(f"{going}{game.detail}, {when(game.changed)}").classes("tg-note")
+                parts = [game.detail, when(game.changed)]
+                ui.label(", ".join([_("unfinished"), *parts] if game.unfinished else parts)).classes("tg-note")
             button.on("click", lambda: self._kept(game), args=[])
             removal = ui.button(icon="delete_outline", color=None)
             removal.on_click(lambda: self._remove(game, row, removal))
-            removal.props('flat dense no-caps size=sm aria-label="Delete this game"')
+            removal.props("flat dense no-caps size=sm").props["aria-label"] = _("Delete this game")
 
     def _remove(self, game: KeptGame, row: ui.element, button: ui.button) -> None:
         """Delete a kept game at the second tap."""
         if not button.text:
-            button.set_text("Delete?")
+            button.set_text(_("Delete?"))
             return
         assert self._library is not None
         self._library.remove(game)
@@ -121,14 +128,16 @@ class OpenDialog:
 
     def _too_large(self) -> None:
         self._upload.reset()
-        ui.notify(f"Not opened: a record may have up to {MAX_SGF_BYTES // 1_000_000} MB", position="top")
+        ui.notify(_("Not opened: a record may have up to {n} MB", n=MAX_SGF_BYTES // 1_000_000), position="top")
 
 
 async def choose_game(games: Sequence[bytes]) -> int | None:
     """Ask which game of a collection to show; None where the question is left."""
+    title = ngettext("{n:,} game in this file", "{n:,} games in this file", len(games))
     with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props("data-testid=choose-game"):
-        ui.label(f"{len(games):,} games in this file").classes("tg-dialog-title")
-        ui.label("Save writes all of them, with your changes to the chosen one.").classes("tg-note")
+        dialog.props["aria-label"] = title
+        ui.label(title).classes("tg-dialog-title")
+        ui.label(_("Save writes all of them, with your changes to the chosen one.")).classes("tg-note")
         with ui.element("div").classes("tg-list tg-list-tall"):
             for index, text in enumerate(games[:MAX_GAMES_LISTED]):
                 with (
@@ -141,7 +150,8 @@ async def choose_game(games: Sequence[bytes]) -> int | None:
                     ui.label(detail).classes("tg-note")
                 row.on("click", lambda index=index: dialog.submit(index), args=[])
         if len(games) > MAX_GAMES_LISTED:
-            ui.label(f"The first {MAX_GAMES_LISTED} are listed; divide the file to reach others.").classes("tg-note")
+            listed = _("The first {n} are listed; divide the file to reach others.", n=MAX_GAMES_LISTED)
+            ui.label(listed).classes("tg-note")
     answer = await dialog
     dialog.delete()
     return answer if isinstance(answer, int) else None
@@ -152,14 +162,17 @@ def describe(text: bytes) -> tuple[str, str]:
     try:
         record = read_record(text)
     except SgfError as error:
-        return "Not readable", str(error)
+        return _("Not readable"), str(error)
     info = record.info
     result = str(info.result) if info.result.ending != "unknown" else ""
-    parts = (str(info.date or ""), f"{record.size}x{record.size}", f"{len(record.moves)} moves", result)
-    return f"{info.black or 'Black'} \u2013 {info.white or 'White'}", ", ".join(part for part in parts if part)
+    parts = (str(info.date or ""), f"{record.size}x{record.size}", moves_text(len(record.moves)), result)
+    players = " \u2013 ".join((info.black or _("Black"), info.white or _("White")))
+    return players, ", ".join(part for part in parts if part)
 
 
 def when(seconds: float) -> str:
     """A time for people, in the zone of the server: `today 14:05` or `2026-11-23`."""
     then, now = time.localtime(seconds), time.localtime()
-    return time.strftime("today %H:%M" if then[:3] == now[:3] else "%Y-%m-%d", then)
+    if then[:3] == now[:3]:
+        return _("today {time}", time=time.strftime("%H:%M", then))
+    return time.strftime("%Y-%m-%d", then)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tengen.engine.levels import levels_on
 from tengen.web.automatic import AutomaticLevel
+from tengen.web.language import _
 from tengen.web.session import GameSession
 from tengen.web.settings import (
     OWN,
@@ -17,7 +18,9 @@ from tengen.web.settings import (
     Mode,
     Player,
     ladder_level,
+    level_of_visits,
     levels_for,
+    own_player,
     program_player,
     usual_komi,
 )
@@ -42,13 +45,18 @@ class Opponents:
         network = self._network(size)
         first = {AUTO: self.automatic(size)} if network and automatic else {}
         programs = {player.key: player for player in map(program_player, self._programs)}
-        return {**first, **levels_for(size, network), **programs, OWN: Player(OWN, "Other network, visits or seconds")}
+        return {
+            **first,
+            **levels_for(size, network),
+            **programs,
+            OWN: Player(OWN, _("Other network, visits or seconds")),
+        }
 
     def automatic(self, size: int) -> Player:
         """The level that the next automatic game on this board size has."""
         number = min(self._state(size).number, len(levels_on(size)))
         found = ladder_level(size, number, self._network(size))
-        about = f"One level up after a win, one down after a loss. {found.about}"
+        about = " ".join((_("One level up after a win, one down after a loss."), found.about))
         return replace(found, key=f"{AUTO}-{number}", about=about)
 
     def first_game(self) -> GameSettings:
@@ -73,7 +81,21 @@ class Opponents:
         size = settings.size
         won = result[0] == "BW"[settings.human]
         self.kept[str(size)] = self._state(size).after(won, len(levels_on(size))).as_dict()
-        return f"Next opponent: {self.automatic(size).title}"
+        return _("Next opponent: {level}", level=self.automatic(size).title)
+
+    def translated(self, settings: GameSettings) -> GameSettings:
+        """The settings with the texts of their players in the language of this context."""
+        known = {player.key: player for player in self.choices(settings.size).values()}
+
+        def again(player: Player) -> Player:
+            if player.key == OWN:
+                return own_player(player.network, player.visits, player.seconds)
+            if player.key.startswith("visits-") and player.visits is not None:
+                return level_of_visits(player.visits)
+            return known.get(player.key, player)
+
+        black, white = map(again, settings.players)
+        return replace(settings, players=(black, white))
 
     def _state(self, size: int) -> AutomaticLevel:
         return AutomaticLevel.parse(self.kept.get(str(size)))

@@ -22,6 +22,7 @@ from tengen.web.dialogs import AnalysisDialog, NewGameDialog, PlayOnDialog
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
+from tengen.web.language import Language, _, current_language, use
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import OpenDialog, when
 from tengen.web.opponents import Opponents
@@ -35,11 +36,15 @@ from tengen.web.panels import (
     StatusPanel,
     button,
     notice,
+    spoken,
+    visits_text,
 )
 from tengen.web.preferences import Preferences
+from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import AnalysisSettings, GameSettings, Mode, Player
+from tengen.web.shortcuts import ShortcutsDialog
 from tengen.web.teaching_panel import TeachingPanel
 from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
@@ -68,12 +73,20 @@ class Page:
         self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
         self._opponents = Opponents(engines.network, engines.programs)
+        settings = self._opponents.translated(settings)
         self._notice = ""
         self._thread = EngineThread(engines)
         self._controller = EngineController(
             GameSession(settings), self._thread, self.refresh, self._notify, engines, min_seconds
         )
         self._task: asyncio.Task[None] | None = None
+        self._actions: dict[str, Callable[[], object]] = {
+            "analysis": lambda: self._analysis.toggle(),
+            "undo": lambda: self._edited(Editor.undo),
+            "redo": lambda: self._edited(Editor.redo),
+            "board": lambda: self._board.run_method("focus"),
+            "shortcuts": lambda: self._shortcuts.open(),
+        }
         self._build(settings, library)
         self.refresh()
 
@@ -85,6 +98,7 @@ class Page:
     def adopt(self, session: GameSession) -> None:
         """Replace the game."""
         self._files.keep(final=True)
+        session.settings = self._opponents.translated(session.settings)
         self._editing = False
         self._offer.set_visibility(False)
         self._welcome.hide()
@@ -128,7 +142,10 @@ class Page:
             self._teaching.remember(*known.teach)
             self._controller.analysis = known.analysis  # what a game that was reloaded has found stays
             self._dark.set_value(known.dark)
-            self._board.set(sound=known.sound, coordinates=known.coordinates)
+            self._board.set(sound=known.sound, coordinates=known.coordinates, confirm=known.confirm)
+            self._wishes.remember(known.confirm)
+            if known.language not in (None, current_language()):
+                ui.run_javascript(known.reload_script())
             self._sound.set_icon("volume_up" if known.sound else "volume_off")
             if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
                 width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
@@ -148,6 +165,8 @@ class Page:
         self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
         self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
         self._open = OpenDialog(self._files.open, self._files.open_kept, library)
+        self._shortcuts = ShortcutsDialog()
+        self._wishes = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
         self._build_top()
         with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
@@ -209,21 +228,22 @@ class Page:
             with ui.element("div").classes("tg-brand"):
                 ui.element("div").classes("tg-brand-stone")
                 ui.label("Tengen").classes("tg-brand-name")
-            button("New game", "add", self._new_game.open, "new-game").classes("tg-word")
-            button("Open", "folder_open", self._open.open, "open").classes("tg-word")
-            saved = "Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis"
-            button("Save", "download", self._files.save, "save", saved).classes("tg-word")
-            self._sound = button("", "volume_up", self._toggle_sound, "sound", "Sound of the stones")
-            button("", "grid_on", self._toggle_coordinates, "coordinates", "Coordinates")
-            button("", "dark_mode", self._toggle_dark, "dark", "Light or dark")
+            button(_("New game"), "add", self._new_game.open, "new-game").classes("tg-word")
+            button(_("Open"), "folder_open", self._open.open, "open").classes("tg-word")
+            saved = _("Save as SGF: moves, variations, comments, marks, result, rules, komi and times; no analysis")
+            button(_("Save"), "download", self._files.save, "save", saved).classes("tg-word")
+            self._sound = button("", "volume_up", self._toggle_sound, "sound", _("Sound of the stones"))
+            button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
+            button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
+            button("", "settings", self._wishes.open, "preferences", _("Preferences"))
 
     def _build_offer(self) -> None:
         with ui.element("div").classes("tg-card tg-offer").props("data-testid=offer") as self._offer:
             with ui.element("div").classes("tg-grow"):
-                ui.label("Unfinished game").classes("tg-line-status")
+                ui.label(_("Unfinished game")).classes("tg-line-status")
                 self._offer_text = ui.label().classes("tg-note")
-            button("Continue", "play_arrow", self._take_offer, "offer-continue").classes("tg-primary")
-            button("", "close", lambda: self._offer.set_visibility(False), "offer-close", "Not now")
+            button(_("Continue"), "play_arrow", self._take_offer, "offer-continue").classes("tg-primary")
+            button("", "close", lambda: self._offer.set_visibility(False), "offer-close", _("Not now"))
         self._offer.set_visibility(False)
 
     # Drawing
@@ -232,7 +252,7 @@ class Page:
         """Draw everything again."""
         session = self.session
         hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
-        self._board.show(session.view(), hover, session.phase is Phase.COUNTING)
+        self._board.show(session.view(), hover, session.phase is Phase.COUNTING, spoken(session))
         self._status.show(session, self._controller.paused, self._controller.failure)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number)
@@ -290,7 +310,9 @@ class Page:
             detail = session.details[color]
             if thinking:
                 latest = self._thread.latest
-                detail = f"thinking · {latest.visits:,} visits" if latest is not None else "thinking"
+                detail = _("thinking")
+                if latest is not None:
+                    detail += " · " + visits_text(latest.visits)
             card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
             clock = session.clock
             card.show_clock(clock.text(color) if clock else "", clock is not None and clock.seconds(color) < 10)
@@ -311,8 +333,8 @@ class Page:
 
     def _caption(self, shown: SearchResult | None) -> str:
         if progress := self._controller.review_progress:
-            return f"{progress[0]} of {progress[1]} positions"
-        return f"{shown.visits:,} visits" if shown is not None else ""
+            return _("{n} of {all} positions", n=progress[0], all=progress[1])
+        return visits_text(shown.visits) if shown is not None else ""
 
     def _shown_search(self) -> SearchResult | None:
         """The search result of the shown position, None while the analysis is off and the game is not reviewed."""
@@ -477,6 +499,20 @@ class Page:
         self._dark.set_value(not dark)
         self._remember()
 
+    def _choose_confirm(self, confirm: bool | None) -> None:
+        if confirm is not self._preferences.confirm:
+            self._preferences.confirm = confirm
+            self._board.set(confirm=confirm)
+            self._remember()
+
+    def _choose_language(self, chosen: Language) -> None:
+        self._preferences.language = chosen
+        use(chosen)
+        if len(self.session.tree) == 1 and self.session.live:  # its record names the players
+            self.adopt(GameSession(self._opponents.translated(self.session.settings)))
+        with self._board:
+            ui.run_javascript(self._preferences.reload_script())
+
     def _taught(self) -> None:
         teacher = self._controller.teacher
         if self._preferences.teach != (teacher.on, teacher.threshold):
@@ -507,13 +543,12 @@ class Page:
     def _key(self, event: events.KeyEventArguments) -> None:
         if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
             return
-        if event.modifiers.ctrl:
-            edits = {"z": Editor.undo, "y": Editor.redo}
-            if self._editing and event.key.name in edits:
-                self._edited(edits[event.key.name])
+        if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
+            return  # the keys are the dialog's
+        row = KEYS.get(("Ctrl+" if event.modifiers.ctrl else "") + event.key.name)
+        if row is None or (row.does in ("undo", "redo") and not self._editing):
             return
-        key = event.key.name
-        if key in KEYS:
-            self._navigate(KEYS[key])
-        elif key == "a":
-            self._analysis.toggle()
+        if isinstance(row.does, str):
+            self._actions[row.does]()
+        else:
+            self._navigate(row.does)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words, sentence
+from tengen.web.counting import in_words, sentence, vertex
 from tengen.web.editor import Tool
+from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
 from tengen.web.view import tree_layout
@@ -19,41 +21,64 @@ Navigate = Callable[[GameSession], object]
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
 
-# The name, icon and tooltip of each navigation button, its key, and what it does.
-NAVIGATION: tuple[tuple[str, str, str, str, Navigate], ...] = (
-    ("first", "first_page", "First position (Home)", "Home", lambda session: session.seek(0)),
-    ("back-ten", "keyboard_double_arrow_left", "Ten moves back (Page up)", "PageUp", lambda session: session.step(-10)),
-    ("back", "chevron_left", "Back (left arrow)", "ArrowLeft", lambda session: session.step(-1)),
-    ("forward", "chevron_right", "Forward (right arrow)", "ArrowRight", lambda session: session.step(1)),
-    (
-        "forward-ten",
-        "keyboard_double_arrow_right",
-        "Ten moves forward (Page down)",
-        "PageDown",
-        lambda session: session.step(10),
-    ),
-    ("last", "last_page", "Last position (End)", "End", lambda session: session.step(1_000_000)),
+
+class Shortcut(NamedTuple):
+    """A key as browsers name it (with `Ctrl+` where it is held), as people read it, and what it does in words.
+
+    `does` is a way through the game, or the name of an action of the page.
+    """
+
+    key: str
+    shown: str
+    text: str
+    does: Navigate | str
+
+    @property
+    def tip(self) -> str:
+        """What it does, with the key."""
+        return f"{_(self.text)} ({self.shown})"
+
+
+KEYS: dict[str, Shortcut] = {
+    row.key: row
+    for row in (
+        Shortcut("ArrowLeft", "\u2190", N_("Previous move"), lambda session: session.step(-1)),
+        Shortcut("ArrowRight", "\u2192", N_("Next move"), lambda session: session.step(1)),
+        Shortcut("PageUp", "PgUp", N_("Ten moves back"), lambda session: session.step(-10)),
+        Shortcut("PageDown", "PgDn", N_("Ten moves forward"), lambda session: session.step(10)),
+        Shortcut("Home", "Home", N_("First position"), lambda session: session.seek(0)),
+        Shortcut("End", "End", N_("Last position"), lambda session: session.step(1_000_000)),
+        Shortcut("ArrowUp", "\u2191", N_("Previous variation"), lambda session: session.sibling(-1)),
+        Shortcut("ArrowDown", "\u2193", N_("Next variation"), lambda session: session.sibling(1)),
+        Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
+        Shortcut("M", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
+        Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
+        Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
+        Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
+        Shortcut("b", "B", N_("To the board: arrow keys move a cursor, Enter plays, Esc leaves"), "board"),
+        Shortcut("?", "?", N_("This list"), "shortcuts"),
+    )
+}
+# The name and icon of each navigation button, and its key.
+NAVIGATION = (
+    ("first", "first_page", "Home"),
+    ("back-ten", "keyboard_double_arrow_left", "PageUp"),
+    ("back", "chevron_left", "ArrowLeft"),
+    ("forward", "chevron_right", "ArrowRight"),
+    ("forward-ten", "keyboard_double_arrow_right", "PageDown"),
+    ("last", "last_page", "End"),
 )
-VARIATIONS: dict[str, Navigate] = {
-    "ArrowUp": lambda session: session.sibling(-1),
-    "ArrowDown": lambda session: session.sibling(1),
-}
-MISTAKES: dict[str, Navigate] = {
-    "m": lambda session: session.to_mistake(True),
-    "M": lambda session: session.to_mistake(False),
-}
 # The icon and the name of each tool of the editor.
 TOOLS: dict[Tool, tuple[str, str]] = {
-    Tool.BLACK: ("circle", "Black stone"),
-    Tool.WHITE: ("radio_button_unchecked", "White stone"),
-    Tool.TRIANGLE: ("change_history", "Triangle"),
-    Tool.SQUARE: ("crop_square", "Square"),
-    Tool.CIRCLE: ("adjust", "Circle"),
-    Tool.CROSS: ("close", "Cross"),
-    Tool.LETTER: ("sort_by_alpha", "Letters"),
-    Tool.NUMBER: ("pin", "Numbers"),
+    Tool.BLACK: ("circle", N_("Black stone")),
+    Tool.WHITE: ("radio_button_unchecked", N_("White stone")),
+    Tool.TRIANGLE: ("change_history", N_("Triangle")),
+    Tool.SQUARE: ("crop_square", N_("Square")),
+    Tool.CIRCLE: ("adjust", N_("Circle")),
+    Tool.CROSS: ("close", N_("Cross")),
+    Tool.LETTER: ("sort_by_alpha", N_("Letters")),
+    Tool.NUMBER: ("pin", N_("Numbers")),
 }
-KEYS: dict[str, Navigate] = {key: navigate for _, _, _, key, navigate in NAVIGATION} | VARIATIONS | MISTAKES
 
 
 class PlayerCard:
@@ -62,11 +87,13 @@ class PlayerCard:
     def __init__(self, color: int) -> None:
         with ui.element("div").classes("tg-player").props(f"data-testid=player-{NAMES[color].lower()}") as self._card:
             ui.element("div").classes(f"tg-chip tg-chip-{NAMES[color].lower()}")
+            ui.label(_(NAMES[color])).classes("tg-said")
             with ui.element("div").classes("tg-player-text"):
                 self._name = ui.label().classes("tg-player-name")
                 self._detail = ui.label().classes("tg-player-more")
             with ui.element("div").classes("tg-captures"):
                 ui.element("div").classes(f"tg-chip tg-chip-{NAMES[1 - color].lower()}")
+                ui.label(_("Captures")).classes("tg-said")
                 self._captures = ui.label()
             self._clock = ui.label().classes("tg-clock")
 
@@ -91,15 +118,18 @@ class Navigation:
     """The navigation buttons and the number of the shown move."""
 
     def __init__(self, on_navigate: Callable[[Navigate], None]) -> None:
-        with ui.element("nav").classes("tg-nav"):
-            for index, (name, icon, tooltip, _, navigate) in enumerate(NAVIGATION):
+        with ui.element("nav").classes("tg-nav") as nav:
+            nav.props["aria-label"] = _("Moves of the game")
+            for index, (name, icon, key) in enumerate(NAVIGATION):
                 if index == len(NAVIGATION) // 2:
                     self._where = ui.label().classes("tg-nav-where").props("data-testid=where")
-                button("", icon, partial(on_navigate, navigate), name, tooltip)
+                row = KEYS[key]
+                assert callable(row.does)
+                button("", icon, partial(on_navigate, row.does), name, row.tip)
 
     def show(self, move: int, moves: int) -> None:
         """Show the number of the move and of all moves of the line."""
-        self._where.set_text(f"move {move} / {moves}")
+        self._where.set_text(_("move {move} / {moves}", move=move, moves=moves))
 
 
 class StatusPanel:
@@ -110,24 +140,24 @@ class StatusPanel:
             self._status = ui.label().classes("tg-line-status").props("data-testid=status")
             self._hint = ui.label().classes("tg-note").props("data-testid=hint")
             with ui.element("div").classes("tg-actions") as self._playing:
-                self._pass = button("Pass", "block", actions["pass"], "pass")
-                self._take_back = button("Take back", "undo", actions["take-back"], "take-back")
-                self._resign = button("Resign", "flag", actions["resign"], "resign")
-                self._pause = button("Pause", "pause", actions["pause"], "pause")
-                self._one_move = button("One move", "skip_next", actions["one-move"], "one-move")
+                self._pass = button(_("Pass"), "block", actions["pass"], "pass")
+                self._take_back = button(_("Take back"), "undo", actions["take-back"], "take-back")
+                self._resign = button(_("Resign"), "flag", actions["resign"], "resign")
+                self._pause = button(_("Pause"), "pause", actions["pause"], "pause")
+                self._one_move = button(_("One move"), "skip_next", actions["one-move"], "one-move")
             with ui.element("div").classes("tg-actions") as self._counting:
-                self._agree = button("Accept", "done", actions["accept"], "accept").classes("tg-primary")
-                button("Continue", "undo", actions["take-back"], "continue")
+                self._agree = button(_("Accept"), "done", actions["accept"], "accept").classes("tg-primary")
+                button(_("Continue"), "undo", actions["take-back"], "continue")
             with ui.element("div").classes("tg-actions tg-two") as self._over:
-                button("Review game", "insights", actions["review"], "review-end").classes("tg-primary")
-                self._rematch = button("Rematch", "replay", actions["rematch"], "rematch")
-                button("Save", "download", actions["save"], "save-end")
-                self._undo_end = button("Take back", "undo", actions["take-back"], "take-back-end")
+                button(_("Review game"), "insights", actions["review"], "review-end").classes("tg-primary")
+                self._rematch = button(_("Rematch"), "replay", actions["rematch"], "rematch")
+                button(_("Save"), "download", actions["save"], "save-end")
+                self._undo_end = button(_("Take back"), "undo", actions["take-back"], "take-back-end")
             with ui.element("div").classes("tg-actions tg-minor"):
-                self._analyze = button("Analyze this game", "search", actions["analyze"], "analyze-game")
-                self._play_on = button("Play on from here", "play_arrow", actions["play-on"], "play-on")
-                self._return = button("To the game", "last_page", actions["return"], "return")
-                self._games = button("Games", "library_books", actions["games"], "games")
+                self._analyze = button(_("Analyze this game"), "search", actions["analyze"], "analyze-game")
+                self._play_on = button(_("Play on from here"), "play_arrow", actions["play-on"], "play-on")
+                self._return = button(_("To the game"), "last_page", actions["return"], "return")
+                self._games = button(_("Games"), "library_books", actions["games"], "games")
 
     def show(self, session: GameSession, paused: bool, failure: str = "") -> None:
         """Show the state of a game, with the buttons that apply to it, and why the engine has stopped."""
@@ -144,13 +174,13 @@ class StatusPanel:
         self._return.set_visibility(session.in_progress and session.node is not session.tip)
         before, after = session.others
         self._games.set_visibility(bool(before or after))
-        self._games.set_text(f"Game {len(before) + 1} of {len(before) + 1 + len(after)}")
+        self._games.set_text(_("Game {n} of {all}", n=len(before) + 1, all=len(before) + 1 + len(after)))
         self._counting.set_visibility(phase is Phase.COUNTING)
         self._agree.set_visibility(session.counted)
         self._resign.set_visibility(mode is Mode.PLAY)
         self._pass.set_visibility(session.may_click)
         self._take_back.set_visibility(mode is not Mode.WATCH)
-        self._pause.set_text("Continue" if paused else "Pause")
+        self._pause.set_text(_("Continue") if paused else _("Pause"))
         self._pause.set_icon("play_arrow" if paused else "pause")
         held = paused and session.engine_to_move  # in any mode: a failed engine pauses the game
         self._one_move.set_visibility(held)
@@ -165,20 +195,20 @@ class HistoryPanel:
         self._shown = ""
         with ui.element("div").classes("tg-card"):
             with ui.element("div").classes("tg-row"):
-                ui.label("Variations").classes("tg-heading tg-grow")
-                self._edit = ui.button("Edit", on_click=on_edit, color=None)
+                ui.label(_("Variations")).classes("tg-heading tg-grow")
+                self._edit = ui.button(_("Edit"), on_click=on_edit, color=None)
                 self._edit.props("flat dense no-caps data-testid=edit").classes("tg-link")
             self._tree = TreeElement(on_go).props("data-testid=tree")
             self._comment = (
-                ui.textarea(placeholder="Comment", on_change=self._commented)
+                ui.textarea(placeholder=_("Comment"), on_change=self._commented)
                 .classes("tg-comment")
                 .props("data-testid=comment")
             )
-            self._comment.props("borderless dense autogrow aria-label=Comment")
+            self._comment.props("borderless dense autogrow").props["aria-label"] = _("Comment")
 
     def show(self, session: GameSession, editing: bool) -> None:
         """Show the variations of a game and the comment on the shown position."""
-        self._edit.set_text("Done" if editing else "Edit")
+        self._edit.set_text(_("Done") if editing else _("Edit"))
         self._tree.show(tree_layout(session.tree, session.grades()), session.node.id)
         self._shown = session.node.comment
         whole = len(self._shown) <= MAX_COMMENT
@@ -200,13 +230,13 @@ class EditPanel:
         self._tools: dict[Tool, ui.button] = {}
         with ui.element("div").classes("tg-edit").props("data-testid=editor") as self._panel:
             for tool, (icon, name) in TOOLS.items():
-                self._tools[tool] = button("", icon, partial(self._choose, tool), f"tool-{tool}", name)
+                self._tools[tool] = button("", icon, partial(self._choose, tool), f"tool-{tool}", _(name))
             ui.element("div").classes("tg-edit-gap")
-            button("", "swap_horiz", actions["turn"], "edit-turn", "The other color plays next")
-            button("", "arrow_upward", actions["promote"], "edit-promote", "Make this variation the main line")
-            button("", "delete_outline", actions["remove"], "edit-remove", "Delete this move and all that follow")
-            self._undo = button("", "undo", actions["undo"], "edit-undo", "Undo the last edit (Ctrl+Z)")
-            self._redo = button("", "redo", actions["redo"], "edit-redo", "Redo (Ctrl+Y)")
+            button("", "swap_horiz", actions["turn"], "edit-turn", _("The other color plays next"))
+            button("", "arrow_upward", actions["promote"], "edit-promote", _("Make this variation the main line"))
+            button("", "delete_outline", actions["remove"], "edit-remove", _("Delete this move and all that follow"))
+            self._undo = button("", "undo", actions["undo"], "edit-undo", KEYS["Ctrl+z"].tip)
+            self._redo = button("", "redo", actions["redo"], "edit-redo", KEYS["Ctrl+y"].tip)
         self._choose(self.tool)
 
     def show(self, session: GameSession, editing: bool) -> None:
@@ -226,13 +256,14 @@ class EditPanel:
 def hint(session: GameSession, paused: bool, failure: str = "") -> str:
     """The line below the status: what a person can do now, or the last move."""
     if session.phase is Phase.COUNTING:
-        return "Tap a group to mark it dead or alive, then accept." if session.counted else ""
+        return _("Tap a group to mark it dead or alive, then accept.") if session.counted else ""
     if paused and session.engine_to_move:
-        return sentence(failure) if failure else "The engine is paused."
+        return sentence(failure) if failure else _("The engine is paused.")
     if session.phase is Phase.OVER:
-        return "Tap the board to try other moves; the result stays." if session.node.parent is not None else ""
+        tried = _("Tap the board to try other moves; the result stays.")
+        return tried if session.node.parent is not None else ""
     if session.in_progress and session.node is not session.tip:
-        return f"The game goes on at move {session.tip.move_number}."
+        return _("The game goes on at move {move}.", move=session.tip.move_number)
     return session.last_move()
 
 
@@ -240,8 +271,21 @@ def notice(session: GameSession) -> str:
     """What the board says for some seconds over its lower edge: a pass, the end of the game."""
     if session.phase is Phase.OVER:
         resigned = session.result.endswith("+R") and NAMES["WB".index(session.result[0])]
-        return f"{resigned} resigns" if resigned else in_words(session.result)
+        return _("{color} resigns", color=_(resigned)) if resigned else in_words(session.result)
     return session.last_move() if session.node.point == session.game.size**2 else ""
+
+
+def spoken(session: GameSession) -> str:
+    """What is read to those who do not see the board: the last move, as `White D4`."""
+    node = session.node
+    if node.point is None or node.color is None:
+        return ""
+    return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
+
+
+def visits_text(visits: int) -> str:
+    """A number of visits."""
+    return ngettext("{n:,} visit", "{n:,} visits", visits)
 
 
 def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -> ui.button:
@@ -249,5 +293,6 @@ def button(text: str, icon: str, action: Action, name: str, tooltip: str = "") -
     made = ui.button(text, icon=icon, on_click=action, color=None).props(f"flat no-caps data-testid={name}")
     if tooltip:
         made.tooltip(tooltip)
+    if not text:
         made.props["aria-label"] = tooltip
     return made

@@ -9,10 +9,11 @@ from typing import Any
 from nicegui import binding, ui
 
 from tengen.web.engine import PageEngines
+from tengen.web.language import N_, _, translated
 from tengen.web.opponents import AUTO
 from tengen.web.settings import MAX_VISITS, OWN, SEARCHES, Player, own_player
 
-UNITS = {"visits": "visits", "seconds": "seconds"}
+UNITS = {"visits": N_("visits"), "seconds": N_("seconds")}
 
 
 @binding.bindable_dataclass
@@ -64,22 +65,23 @@ class PlayerField:
         with ui.element("div").classes("tg-field") as self.element:
             ui.label(label).classes("tg-heading")
             self._select = ui.select({}).bind_value(side, "key").classes("w-full")
-            self._select.props(f'outlined dense options-dense data-testid={name} aria-label="{label}"')
+            self._select.props(f"outlined dense options-dense data-testid={name}").props["aria-label"] = label
             self._about = ui.label().classes("tg-note")
             self._about.bind_text_from(side, "key", self._text)
             with ui.element("div").classes("tg-own").bind_visibility_from(side, "key", value=OWN):
-                self._network = ui.select({}, label="Network").bind_value(side, "network")
+                self._network = ui.select({}, label=_("Network")).bind_value(side, "network")
                 self._network.props(f"outlined dense options-dense data-testid={name}-network")
-                ui.number(label="Limit of a move", min=0, max=MAX_VISITS).bind_value(side, "amount").props(
+                ui.number(label=_("Limit of a move"), min=0, max=MAX_VISITS).bind_value(side, "amount").props(
                     f"outlined dense data-testid={name}-amount"
                 )
-                ui.toggle(UNITS).bind_value(side, "unit").props("no-caps unelevated")
+                units = ui.toggle(translated(UNITS)).bind_value(side, "unit").props("no-caps unelevated role=group")
+                units.props["aria-label"] = _("Limit of a move")
 
     def show(self, choices: Mapping[str, Player], networks: dict[str, str]) -> None:
         """Offer these players and networks; a choice that is not among them becomes the first one."""
         self.choices, side = choices, self.side
         titles = {key: player.program or player.title for key, player in choices.items()}
-        titles.update({AUTO: f"Automatic \u00b7 {titles[AUTO]}"} if AUTO in titles else {})
+        titles.update({AUTO: _("Automatic") + f" \u00b7 {titles[AUTO]}"} if AUTO in titles else {})
         self._select.set_options(titles, value=side.key if side.key in choices else next(iter(choices)))
         self._network.set_options(networks, value=side.network if side.network in networks else "")
         self._about.text = self._text(side.key)
@@ -94,8 +96,8 @@ class PlayerField:
 
 def network_names(engines: PageEngines, size: int) -> dict[str, str]:
     """What a person can choose from on a board size: installed networks by name, empty for the default."""
-    default = engines.network(size) or "random playouts"
-    return {"": f"Default: {default}", **engines.networks(size)}
+    default = engines.network(size) or _("random playouts")
+    return {"": _("Default: {name}", name=default), **engines.networks(size)}
 
 
 def restored_sides(sides: tuple[Side, ...], values: Any, choices: Mapping[str, Player]) -> tuple[Side, ...]:

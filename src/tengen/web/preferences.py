@@ -1,4 +1,4 @@
-"""What a browser remembers of a person: light or dark, sound, coordinates, and the last settings of a new game."""
+"""What a browser remembers of a person: its look, its language, and the last settings of a new game."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tengen.errors import TengenError
+from tengen.web.language import COOKIE, LANGUAGES, Language
 from tengen.web.settings import AnalysisSettings
 
 KEY = "tengen"
@@ -20,7 +21,8 @@ class Preferences:
 
     dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
     board size (`automatic.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
-    teacher is on, and from which loss in points it warns.
+    teacher is on, and from which loss in points it warns. confirm: whether a tap must be confirmed, None for large
+    boards on small screens. language: None as the browser.
     """
 
     dark: bool | None = None
@@ -30,6 +32,8 @@ class Preferences:
     levels: dict[str, Any] = field(default_factory=dict)
     teach: tuple[bool, float] = False, 3.0
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
+    confirm: bool | None = None
+    language: Language | None = None
 
     @classmethod
     def parse(cls, text: object) -> Preferences:
@@ -40,7 +44,7 @@ class Preferences:
             values = {}
         made = cls()
         if isinstance(values, dict):
-            for name in ("dark", "sound", "coordinates"):
+            for name in ("dark", "sound", "coordinates", "confirm"):
                 if isinstance(values.get(name), bool):
                     setattr(made, name, values[name])
             for name in ("game", "levels"):
@@ -49,6 +53,8 @@ class Preferences:
             teach = values.get("teach")
             if isinstance(teach, list) and [type(part) for part in teach] in ([bool, int], [bool, float]):
                 made.teach = teach[0], float(teach[1])
+            if values.get("language") in LANGUAGES:
+                made.language = values["language"]
             analysis = values.get("analysis")
             if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
                 with suppress(TengenError, TypeError):
@@ -56,8 +62,14 @@ class Preferences:
         return made
 
     def script(self) -> str:
-        """JavaScript that stores the preferences."""
-        return f"localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(asdict(self)))})"
+        """JavaScript that stores the preferences, for the server the language in a cookie too."""
+        cookie = f"{COOKIE}={self.language};path=/;max-age=31536000;samesite=lax"
+        told = f"document.cookie = {json.dumps(cookie)}; " if self.language else ""
+        return f"{told}localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(asdict(self)))})"
+
+    def reload_script(self) -> str:
+        """JavaScript that loads the page again in the language, where the browser tells the server of it."""
+        return f"{self.script()}; if (document.cookie.includes('{COOKIE}={self.language}')) location.reload()"
 
     @staticmethod
     def read_script() -> str:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tengen.coords import to_gtp
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.review.annotate import line_text
-from tengen.review.game import PHASES, GameReview, ReviewedMove, Summary
+from tengen.review.game import PHASES, GameReview, Phase, ReviewedMove, Summary
 from tengen.web.components import EventHandler
+from tengen.web.counting import vertex
+from tengen.web.language import N_, _
+
+PHASE_NAMES: dict[Phase, str] = {
+    "opening": N_("opening"),
+    "middle game": N_("middle game"),
+    "endgame": N_("endgame"),
+}
 
 
 class ReviewPanel:
@@ -19,8 +25,8 @@ class ReviewPanel:
         self._shown: GameReview | None = None
         with ui.element("div").classes("tg-card").props("data-testid=review-result") as self._card:
             with ui.element("div").classes("tg-row"):
-                ui.label("Review").classes("tg-heading tg-grow")
-                ui.label("M, Shift+M: next, previous mistake").classes("tg-note")
+                ui.label(_("Review")).classes("tg-heading tg-grow")
+                ui.label(_("M, Shift+M: next, previous mistake")).classes("tg-note")
             self._players = ui.element("div").classes("tg-review")
         self._card.set_visibility(False)
 
@@ -40,9 +46,9 @@ class ReviewPanel:
 
     def _player(self, review: GameReview, color: int) -> None:
         info = review.tree.info
-        ui.label((info.black, info.white)[color] or NAMES[color]).classes("tg-review-name")
+        ui.label((info.black, info.white)[color] or _(NAMES[color])).classes("tg-review-name")
         summary = Summary.of(review.of(color))
-        ui.label(figures(summary) if summary else "No move").classes("tg-note")
+        ui.label(figures(summary) if summary else _("No move")).classes("tg-note")
         ui.label(phase_figures(review, color)).classes("tg-note")
         for move in review.mistakes(color):
             self._mistake(move)
@@ -50,24 +56,41 @@ class ReviewPanel:
     def _mistake(self, move: ReviewedMove) -> None:
         size, parent = move.node.tree.size, move.node.parent
         assert parent is not None
-        better = "" if move.best is None else to_gtp(move.best.point, size)
+        played = vertex(move.point, size)
+        better = "" if move.best is None else vertex(move.best.point, size)
         lost = f"\u2212{move.cost:.1f}" + ("%" if move.loss is None else "")
         with ui.element("button").classes("tg-mistake").props("type=button data-testid=mistake") as row:
             ui.element("span").classes(f"tg-grade-{move.grade}")
-            for text in (str(move.number), to_gtp(move.point, size), lost, better and f"\u2192 {better}"):
+            for text in (str(move.number), played, lost, better and f"\u2192 {better}"):
                 ui.label(text)
-        line = line_text(move) if move.best is not None else ""
-        row.tooltip(f"Move {move.number}: {to_gtp(move.point, size)} lost {lost[1:]}" + (line and f"; better {line}"))
+        values = {"number": move.number, "move": played, "lost": lost[1:]}
+        if move.best is None:
+            row.tooltip(_("Move {number}: {move} lost {lost}", **values))
+        else:
+            line = " ".join(vertex(point, size) for point in move.best.pv)
+            row.tooltip(_("Move {number}: {move} lost {lost}; better {line}", line=line, **values))
         row.on("click", lambda: self._on_go(parent.id), args=[])
 
 
 def phase_figures(review: GameReview, color: int) -> str:
     """The mean loss by phase: `opening 0.42 points · middle game 1.31 points`."""
     summaries = ((phase, Summary.of(review.of(color, phase))) for phase in PHASES)
-    return " · ".join(f"{phase} {summary.loss_text}" for phase, summary in summaries if summary)
+    return " · ".join(f"{_(PHASE_NAMES[phase])} {loss_text(summary)}" for phase, summary in summaries if summary)
 
 
 def figures(summary: Summary) -> str:
     """`0.84 points a move · 61% in the top five · 38% the engine's choice`."""
-    shares = f"{summary.top5:.0%} in the top five · {summary.best:.0%} the engine's choice"
-    return f"{summary.loss_text} a move · {shares}"
+    return " · ".join(
+        (
+            _("{loss} a move", loss=loss_text(summary)),
+            _("{share:.0%} in the top five", share=summary.top5),
+            _("{share:.0%} the engine's choice", share=summary.best),
+        )
+    )
+
+
+def loss_text(summary: Summary) -> str:
+    """The mean loss: `0.84 points`, or `3.1% of winrate` where the engine knows no score."""
+    if summary.mean_loss is None:
+        return _("{loss:.1%} of winrate", loss=summary.mean_winrate_loss)
+    return _("{loss:.2f} points", loss=summary.mean_loss)

@@ -9,15 +9,20 @@ import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
+from copy import copy
 from pathlib import Path
 from weakref import WeakSet
 
 from nicegui import Client, app, background_tasks, ui
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tengen.errors import TengenError
 from tengen.web.controller import MIN_MOVE_SECONDS
 from tengen.web.engine import PageEngines
 from tengen.web.guard import Guard, own_address
+from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_language, known, use
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.session import GameSession
@@ -33,6 +38,14 @@ IGNORE_DROPPED_FILES = (
     'for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (e) => e.preventDefault());'
 )
 ICON = (STATIC / "icon.svg").read_text(encoding="utf-8")
+PAPER = {"light": "#f3efe7", "dark": "#15171a"}  # --tg-paper in style.css
+# The page as an app. With its cookies: a page with a token refuses others.
+HEAD = '<link rel="manifest" href="/app.webmanifest" crossorigin="use-credentials">'
+HEAD += '<link rel="apple-touch-icon" href="/icons/icon-192.png">'
+HEAD += "".join(
+    f'<meta name="theme-color" content="{color}" media="(prefers-color-scheme: {scheme})">'
+    for scheme, color in PAPER.items()
+)
 
 
 class SessionCache:
@@ -54,6 +67,26 @@ class SessionCache:
         return self._sessions.get(tab)
 
 
+class LanguageMiddleware:
+    """ASGI middleware that sets the language of each request, and of the events of each page.
+
+    A page keeps the one that it was made in: what was chosen in the page, else `default`, else the best one of the
+    browser's settings.
+    """
+
+    def __init__(self, app: ASGIApp, default: Language | None = None) -> None:
+        self.app, self._default = app, default
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] in ("http", "websocket"):
+            request = HTTPConnection(scope)
+            client = Client.instances.get(request.query_params.get("client_id", ""))
+            chosen = known(request.cookies.get(COOKIE, "")) if client is None else known(str(client.page.language))
+            use(chosen or self._default or accepted(request.headers.get("accept-language", "")) or "en")
+        await self.app(scope, receive, send)
+
+
 def serve(
     engines: PageEngines,
     settings: GameSettings,
@@ -64,14 +97,19 @@ def serve(
     token: str = "",
     library: GameLibrary | None = None,
     record: bytes = b"",
+    language: Language | None = None,
 ) -> None:
     """Serve the page at http://host:port until interrupted, to browsers that know the `token` if there is one.
 
     `engines` is called once a page, on a thread of its own. `settings` are those of the first game of each tab, unless
     it opens with a `record`; `min_seconds` is the minimum time of an engine move. Games are kept in the `library`.
+    Without a choice in the page its language is `language`, or what the browser prefers.
     Nothing that a page sends is used as a path or as markup.
     """
+    app.add_middleware(LanguageMiddleware, default=language)
     app.add_middleware(Guard, token=token, port=port)
+    app.add_static_files("/icons", STATIC / "icons")
+    app.get("/app.webmanifest")(manifest)
     sessions = SessionCache()
     pages: WeakSet[Page] = WeakSet()
 
@@ -79,8 +117,11 @@ def serve(
     def root() -> None:
         ui.colors(primary="#0f766e")
         ui.add_css(STATIC / "style.css")
+        ui.add_head_html(HEAD)
         ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
         client = ui.context.client
+        client.page = copy(client.page)  # all tabs share one
+        client.page.language = TAGS[current_language()]
         page = Page(
             engines,
             settings,
@@ -113,6 +154,29 @@ def serve(
             show=(f"/?token={token}" if token else "/") if open_browser else False,
             show_welcome_message=False,
         )
+
+
+def manifest() -> JSONResponse:
+    """What a browser needs to install the page as an app."""
+    icons = [
+        {"src": f"/icons/{name}-{edge}.png", "sizes": f"{edge}x{edge}", "type": "image/png", "purpose": purpose}
+        for name, purpose in (("icon", "any"), ("maskable", "maskable"))
+        for edge in (192, 512)
+    ]
+    about = {
+        "id": "/",
+        "name": "Tengen",
+        "short_name": "Tengen",
+        "description": _("Play Go, analyze and review games"),
+        "lang": TAGS[current_language()],
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": PAPER["light"],
+        "theme_color": PAPER["light"],
+        "icons": icons,
+    }
+    return JSONResponse(about, media_type="application/manifest+json")
 
 
 def _warm_up(engines: PageEngines, size: int) -> None:

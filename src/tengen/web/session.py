@@ -20,6 +20,7 @@ from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, read_
 from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
+from tengen.web.language import _
 from tengen.web.settings import PEOPLE, GameSettings, Mode, Player
 from tengen.web.view import BoardView
 
@@ -91,7 +92,8 @@ class GameSession:
         tree = read_tree(data)
         notes = _set_handicap(tree, fixed_handicap)
         if len(tree) > MAX_NODES:
-            raise SgfError(f"the record has {len(tree):,} nodes: {MAX_NODES:,} is the limit of this page")
+            limits = {"nodes": len(tree), "limit": MAX_NODES}
+            raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
         try:
             settings = GameSettings(tree.size, tree.rules, tree.komi, players=PEOPLE)
         except TengenError as error:
@@ -101,8 +103,8 @@ class GameSession:
             raise SgfError(problems[0])
         session = cls(settings, tree=tree)
         info = tree.info
-        session.record_names = info.black or "Black", info.white or "White"
-        komi = f"komi {settings.komi:g}"
+        session.record_names = info.black or _("Black"), info.white or _("White")
+        komi = _("komi {komi:g}", komi=settings.komi)
         session.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
         if info.result.ending != "unknown":
             session.settle(str(info.result), tree.line(tree.root)[-1])
@@ -191,7 +193,7 @@ class GameSession:
     def play_on(self, players: tuple[Player, Player]) -> None:
         """Let these players go on from the shown position, Black's first; without clocks after a result."""
         if self.game.is_over:
-            raise IllegalMove("the game is over in this position: go back to play on from an earlier one")
+            raise IllegalMove(_("the game is over in this position: go back to play on from an earlier one"))
         self.settings = replace(self.settings, players=players)
         if self.result:
             self.clock = None
@@ -268,17 +270,19 @@ class GameSession:
         if self.phase is Phase.OVER:
             return in_words(self.result)
         if self.phase is Phase.COUNTING and not self.counted:
-            return "Counting …"
+            return _("Counting …")
         if self.phase is Phase.COUNTING:
-            return f"{in_words(score_result(self.score))} as counted"
-        return f"{NAMES[self.game.to_play]} to play"
+            return _("{result} as counted", result=in_words(score_result(self.score)))
+        return _("{color} to play", color=_(NAMES[self.game.to_play]))
 
     def last_move(self) -> str:
         """The move that led to the shown position, for people; empty before the first."""
         if self.node.point is None or self.node.color is None:
             return ""
-        move = to_gtp(self.node.point, self.game.size)
-        return f"{NAMES[self.node.color]} {'passed' if move.lower() == 'pass' else f'played {move}'}"
+        color = _(NAMES[self.node.color])
+        if self.node.point == self.game.size**2:
+            return _("{color} passed", color=color)
+        return _("{color} played {move}", color=color, move=to_gtp(self.node.point, self.game.size))
 
     def line_analyses(self) -> list[tuple[int, Analysis]]:
         """(place in the line, analysis) of every analyzed position on the line through the shown one."""
@@ -318,7 +322,7 @@ class GameSession:
     def play(self, point: int, now: float = 0.0) -> GameNode:
         """Play `point` (size * size passes) for the side to move: an existing variation or a new one."""
         if not self.may_play:
-            raise IllegalMove("the game has ended: take back a move to continue")
+            raise IllegalMove(_("the game has ended: take back a move to continue"))
         color = self.game.to_play
         try:
             self.game.play(point)
@@ -342,7 +346,7 @@ class GameSession:
         checked = check_point(point, self.game.size)
         if not self.may_click and self.phase is Phase.PLAYING:
             raise IllegalMove(
-                "it is the engine's turn" if self.mode is Mode.PLAY else "the engine plays both sides here"
+                _("it is the engine's turn") if self.mode is Mode.PLAY else _("the engine plays both sides here")
             )
         return self.play(checked, now)
 
@@ -356,7 +360,7 @@ class GameSession:
         The game ends where it was played to, and that position is shown.
         """
         if not self.live:
-            raise IllegalMove("the game has already ended")
+            raise IllegalMove(_("the game has already ended"))
         if color is None:
             color = self.settings.human if self.mode is Mode.PLAY else self.game.to_play
         self._show(self.tip)
@@ -427,7 +431,7 @@ class GameSession:
     def step(self, moves: int) -> None:
         """Go forward (below 0: back) by this number of moves, along the variations that were last visited."""
         node = self.node
-        for _ in range(abs(moves)):
+        for _step in range(abs(moves)):
             onward = self.tree.following(node) if moves > 0 else node.parent
             if onward is None:
                 break
@@ -501,9 +505,9 @@ class GameSession:
     def agree(self) -> str:
         """End the game with the count as marked; returns the result as SGF writes it."""
         if self.phase is not Phase.COUNTING:
-            raise TengenError("the game is counted after both sides have passed")
+            raise TengenError(_("the game is counted after both sides have passed"))
         if not self.counted:
-            raise TengenError("the count is not finished yet")
+            raise TengenError(_("the count is not finished yet"))
         self.settle(score_result(self.score))
         return self.result
 
@@ -561,7 +565,7 @@ def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
         tree.root.setup = dict.fromkeys(fixed_handicap(tree.size, stones), BLACK)
         return []
     tree.root.setup = {}
-    return [f"the record does not say where the {stones} handicap stones are: shown without them"]
+    return [_("the record does not say where the {n} handicap stones are: shown without them", n=stones)]
 
 
 def _players(settings: GameSettings) -> SgfInfo:

@@ -14,6 +14,7 @@ from tengen.engine.levels import level, levels_on, rank_text
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
 from tengen.rules import Rules
+from tengen.web.language import _
 
 RULES = ("chinese", "japanese", "korean", "aga", "new-zealand", "tromp-taylor")
 MAX_KOMI = float(MAX_SIZE**2)
@@ -56,7 +57,7 @@ class Player:
     @property
     def name(self) -> str:
         """How the page calls the player."""
-        return "You" if self.is_person else self.program or "Tengen"
+        return _("You") if self.is_person else self.program or "Tengen"
 
     @property
     def state(self) -> dict[str, Any]:
@@ -70,26 +71,28 @@ PEOPLE = (PERSON, PERSON)
 
 def level_of_visits(visits: int) -> Player:
     """The engine with this number of visits a move, by the best move of the search."""
-    return Player(f"visits-{visits}", f"{visits:,} visits a move", "Not measured.", visits)
+    return Player(f"visits-{visits}", _("{n:,} visits a move", n=visits), _("Not measured."), visits)
 
 
-SEARCHES = tuple(level_of_visits(visits) for visits in (16, 100, 400, 1600))
+SEARCH_VISITS = (16, 100, 400, 1600)
+SEARCHES = tuple(map(level_of_visits, SEARCH_VISITS))
 """Levels beside the ladder, for those who think in visits."""
 
 
 def own_player(network: str, visits: int | None = None, seconds: float | None = None) -> Player:
     """The engine with an installed network, the page's for an empty name, and a limit. Raises TengenError without."""
     if not (1 <= (visits or 0) <= MAX_VISITS if seconds is None else 0 < seconds <= MAX_SECONDS):
-        raise TengenError(f"an engine needs 1 to {MAX_VISITS:,} visits a move, or up to {MAX_SECONDS:g} seconds")
-    limit = f"{visits:,} visits a move" if seconds is None else f"{seconds:g} s a move"
+        limits = {"visits": MAX_VISITS, "seconds": MAX_SECONDS}
+        raise TengenError(_("an engine needs 1 to {visits:,} visits a move, or up to {seconds:g} seconds", **limits))
+    limit = _("{n:,} visits a move", n=visits) if seconds is None else _("{seconds:g} s a move", seconds=seconds)
     title = " \u00b7 ".join(part for part in (network, limit) if part)
     return Player(OWN, title, "", visits if seconds is None else None, seconds=seconds, network=network)
 
 
 def program_player(name: str) -> Player:
     """A GTP program of the server."""
-    about = "A GTP program: its strength is that of its own settings."
-    return Player(f"program-{name}", "GTP program", about, program=name)
+    about = _("A GTP program: its strength is that of its own settings.")
+    return Player(f"program-{name}", _("GTP program"), about, program=name)
 
 
 def facing(opponent: Player, human: int) -> tuple[Player, Player]:
@@ -100,13 +103,26 @@ def facing(opponent: Player, human: int) -> tuple[Player, Player]:
 def ladder_level(size: int, number: int, network: str) -> Player:
     """A level of the ladder (`engine.levels`). Its rank is shown for the network that was measured, on its board."""
     found = level(size, number)
-    title = f"Level {number}"
+    title = _("Level {number}", number=number)
     if (found.size, found.network) != (size, network):
-        return Player(f"level-{number}", title, "Not measured here.", found.visits, found.style)
-    low, high = rank_text(found.rank_low), rank_text(found.rank_high)
+        return Player(f"level-{number}", title, _("Not measured here."), found.visits, found.style)
+    low, high, rank = (rank_name(rank) for rank in (found.rank_low, found.rank_high, found.rank))
     elo = f"{round(found.elo):+,} Elo".replace("-", "\u2212")
-    about = f"Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {found.games} games."
-    return Player(f"level-{number}", f"{title} · about {rank_text(found.rank)}", about, found.visits, found.style)
+    about = _(
+        "Estimated between {low} and {high}; measured {elo} against GNU Go level 10 in {games} games.",
+        low=low,
+        high=high,
+        elo=elo,
+        games=found.games,
+    )
+    title = _("{level} · about {rank}", level=title, rank=rank)
+    return Player(f"level-{number}", title, about, found.visits, found.style)
+
+
+def rank_name(rank: float) -> str:
+    """A rank in words: `8 kyu`, `1 dan`."""
+    number, _space, word = rank_text(rank).partition(" ")
+    return _("{n} dan", n=number) if word == "dan" else _("{n} kyu", n=number)
 
 
 def player_of(state: Mapping[str, Any], size: int) -> Player:
@@ -130,7 +146,7 @@ def levels_for(size: int, network: str) -> dict[str, Player]:
     Without a network there is no policy to draw from, so that only searches are left.
     """
     ladder = [ladder_level(size, one.number, network) for one in levels_on(size)] if network else []
-    return {known.key: known for known in (*ladder, *SEARCHES)}
+    return {known.key: known for known in (*ladder, *map(level_of_visits, SEARCH_VISITS))}
 
 
 @dataclass(frozen=True)
@@ -145,7 +161,8 @@ class AnalysisSettings:
     def __post_init__(self) -> None:
         for visits in (self.visits, self.review_visits):
             if not 1 <= visits <= MAX_VISITS:
-                raise TengenError(f"{visits:,} visits are out of range: choose 1 to {MAX_VISITS:,}")
+                wrong = _("{n:,} visits are out of range", n=visits)
+                raise TengenError(wrong + ": " + _("choose {low} to {high}", low=1, high=f"{MAX_VISITS:,}"))
 
 
 @dataclass(frozen=True)
@@ -161,14 +178,16 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         if not MIN_SIZE <= self.size <= MAX_SIZE:
-            raise TengenError(f"board size {self.size} is out of range: choose {MIN_SIZE} to {MAX_SIZE}")
+            wrong = _("board size {size} is out of range", size=self.size)
+            raise TengenError(wrong + ": " + _("choose {low} to {high}", low=MIN_SIZE, high=MAX_SIZE))
         if not math.isfinite(self.komi) or abs(self.komi) > MAX_KOMI or self.komi * 2 != round(self.komi * 2):
-            raise TengenError(f"komi {self.komi:g} is not possible: choose a whole or half number up to {MAX_KOMI:g}")
+            wrong = _("komi {komi:g} is not possible", komi=self.komi)
+            raise TengenError(wrong + ": " + _("choose a whole or half number up to {limit:g}", limit=MAX_KOMI))
         if not 0 <= self.handicap <= max_fixed_handicap(self.size) or self.handicap == 1:
-            allowed = (
-                f"choose 0 or 2 to {max_fixed_handicap(self.size)}" if max_fixed_handicap(self.size) else "choose 0"
-            )
-            raise TengenError(f"handicap {self.handicap} is not possible on {self.size}x{self.size}: {allowed}")
+            wrong = _("handicap {n} is not possible on {size}x{size}", n=self.handicap, size=self.size)
+            highest = max_fixed_handicap(self.size)
+            allowed = _("choose 0 or 2 to {n}", n=highest) if highest else _("choose 0")
+            raise TengenError(f"{wrong}: {allowed}")
 
     @property
     def mode(self) -> Mode:
@@ -190,14 +209,14 @@ class GameSettings:
     def names(self) -> tuple[str, str]:
         """The names of the players, Black's first."""
         if self.mode is Mode.ANALYZE:
-            return "Black", "White"
+            return _("Black"), _("White")
         return self.players[0].name, self.players[1].name
 
     @property
     def details(self) -> tuple[str, str]:
         """A line below each name: how strong an engine is, and White's komi."""
         black, white = (player.title for player in self.players)
-        return black, " · ".join(part for part in (white, f"komi {self.komi:g}") if part)
+        return black, " · ".join(part for part in (white, _("komi {komi:g}", komi=self.komi)) if part)
 
 
 def usual_komi(rules: str, handicap: int, size: int) -> float:

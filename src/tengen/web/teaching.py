@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tengen.coords import to_gtp
 from tengen.engine import Limits, SearchResult, Style
 from tengen.game import Game
 from tengen.review.game import reviewed_move
 from tengen.sgf import GameNode
+from tengen.web.counting import vertex
+from tengen.web.language import _
 from tengen.web.session import GameSession, Phase, SearchAnalysis
 from tengen.web.settings import Mode
 
@@ -33,8 +34,9 @@ class Warning:
 
     def text(self, size: int) -> str:
         """The warning as a sentence."""
-        played = to_gtp(self.node.move[1], size) if self.node.move else ""
-        return f"{played} loses about {self.loss:.1f} points. {to_gtp(self.best, size)} was better."
+        played = vertex(self.node.move[1], size) if self.node.move else ""
+        values = {"move": played, "loss": self.loss, "better": vertex(self.best, size)}
+        return _("{move} loses about {loss:.1f} points. {better} was better.", **values)
 
 
 class Teacher:

@@ -13,6 +13,7 @@ from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.estimate import Estimate
+from tengen.web.language import _, ngettext
 from tengen.web.panels import button
 from tengen.web.teaching import THRESHOLDS
 
@@ -41,25 +42,28 @@ class TeachingPanel:
         with ui.element("div").classes("tg-card tg-warning").props("data-testid=warning role=alert") as self._warning:
             self._text = ui.label().classes("tg-line-status")
             with ui.element("div").classes("tg-actions"):
-                button("Take back", "undo", on_take_back, "warning-take-back").classes("tg-primary")
-                button("Refutation", "visibility", self._refute, "refutation", "Show what follows on the board")
-                button("Keep", "arrow_forward", self._keep, "keep", "Keep the move")
+                button(_("Take back"), "undo", on_take_back, "warning-take-back").classes("tg-primary")
+                button(_("Refutation"), "visibility", self._refute, "refutation", _("Show what follows on the board"))
+                button(_("Keep"), "arrow_forward", self._keep, "keep", _("Keep the move"))
         self._warning.set_visibility(False)
 
     def build(self) -> None:
         """Make the card."""
         with ui.element("div").classes("tg-card").props("data-testid=teaching"):
             with ui.element("div").classes("tg-row"):
-                ui.label("Teaching").classes("tg-heading tg-grow")
-                losses = {points: f"Warn from {points:g} point{'s' * (points != 1)}" for points in THRESHOLDS}
+                ui.label(_("Teaching")).classes("tg-heading tg-grow")
+                losses = {
+                    loss: ngettext("Warn from {n} point", "Warn from {n} points", int(loss)) for loss in THRESHOLDS
+                }
                 self._threshold = ui.select(losses, value=self._controller.teacher.threshold, on_change=self._switched)
                 self._threshold.props("dense borderless options-dense data-testid=threshold")
+                self._threshold.props["aria-label"] = _("From which loss to warn")
                 self._switch = ui.switch(on_change=self._switched)
-                self._switch.props('dense color=teal data-testid=teach aria-label="Teaching"')
+                self._switch.props("dense color=teal data-testid=teach").props["aria-label"] = _("Teaching")
             with ui.element("div").classes("tg-actions"):
-                button("Hint", "lightbulb", self._hint, "ask-hint", "Show the best move")
-                button("Policy", "grid_view", self._show_policy, "policy", "What the network would play")
-                button("Score estimate", "calculate", self._estimate, "estimate")
+                button(_("Hint"), "lightbulb", self._hint, "ask-hint", _("Show the best move"))
+                button(_("Policy"), "grid_view", self._show_policy, "policy", _("What the network would play"))
+                button(_("Score estimate"), "calculate", self._estimate, "estimate")
             self._lines = ui.label().classes("tg-note tg-lines").props("data-testid=estimate-lines")
 
     def remember(self, on: bool, threshold: float) -> None:

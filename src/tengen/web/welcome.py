@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from nicegui import ui
 
+from tengen.web.language import _
 from tengen.web.opponents import Opponents
 from tengen.web.panels import button
 from tengen.web.settings import GameSettings
@@ -24,8 +25,10 @@ class WelcomeCard:
             with ui.element("div").classes("tg-grow"):
                 self._title = ui.label().classes("tg-line-status")
                 self._text = ui.label().classes("tg-note")
-            button("Play", "play_arrow", lambda: on_start(opponents.first_game()), "welcome-play").classes("tg-primary")
-            button("", "close", self.hide, "welcome-close", "Not now")
+            button(_("Play"), "play_arrow", lambda: on_start(opponents.first_game()), "welcome-play").classes(
+                "tg-primary"
+            )
+            button("", "close", self.hide, "welcome-close", _("Not now"))
         self._card.set_visibility(False)
 
     def show(self, is_new: bool, width: float, size: int) -> None:
@@ -33,8 +36,8 @@ class WelcomeCard:
         if not is_new and (width >= SMALL_SCREEN or size <= 13):
             return
         settings = self._opponents.first_game()
-        self._title.set_text("New here? Begin on 9x9" if is_new else "9x9 fits a small screen")
-        self._text.set_text(f"{settings.opponent.title}. The level follows your results.")
+        self._title.set_text(_("New here? Begin on 9x9") if is_new else _("9x9 fits a small screen"))
+        self._text.set_text(_("{level}. The level follows your results.", level=settings.opponent.title))
         self._card.set_visibility(True)
 
     def hide(self) -> None:

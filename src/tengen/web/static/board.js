@@ -3,6 +3,8 @@ const CELL = 100;
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 const BLACK = 0;
 const SWIPE_PIXELS = 14;
+const SMALL_SCREEN = 500; // CSS pixels of width below which a finger misses points of boards above ROOMY_SIZE
+const ROOMY_SIZE = 13;
 const HOLD_MS = 220; // a finger that rests so long aims; one that moves before scrolls the page
 
 function hash(x, y) {
@@ -57,7 +59,7 @@ function starLines(size) {
 function heatColor(candidate) {
   if (candidate.rank === 0) return "hsl(176 72% 42%)";
   const hue = 140 * (1 - Math.min(1, candidate.loss / 0.12)) + 4;
-  return `hsl(${hue} 70% 46%)`;
+  return `hsl(${hue} 70% 56%)`; // light enough for the dark text
 }
 
 function signed(score) {
@@ -92,7 +94,8 @@ export default {
   template: `
 <div class="tg-board" :class="{ 'tg-quiet': !hover && !counting, 'tg-dense': cell < 28, 'tg-roomy': cell >= 46 }" ref="frame">
   <canvas ref="wood" aria-hidden="true"></canvas>
-  <svg ref="svg" :viewBox="'0 0 ' + extent + ' ' + extent" role="application" :aria-label="label"
+  <svg ref="svg" :viewBox="'0 0 ' + extent + ' ' + extent" role="application" tabindex="0" :aria-label="label"
+       @keydown="onKey" @focus="onFocus" @blur="cursor = null" @mousedown.prevent
        @pointermove="onMove" @pointerdown="onDown" @pointerup="onUp" @pointerleave="onLeave" @pointercancel="onLeave"
        @touchmove="onTouchMove" @contextmenu="onMenu">
     <defs>
@@ -162,10 +165,14 @@ export default {
     <g v-if="aim !== null && touch" class="tg-cross">
       <path :d="'M' + px(aim) + ' ' + (margin - 40) + 'V' + (extent - margin + 40) + 'M' + (margin - 40) + ' ' + py(aim) + 'H' + (extent - margin + 40)"/>
     </g>
-    <circle v-if="ghost !== null" class="tg-ghost" :cx="px(ghost)" :cy="py(ghost)" r="47" :fill="hover === 'white' ? 'url(#tg-white)' : 'url(#tg-black)'"/>
+    <circle v-if="ghost !== null" class="tg-ghost" :class="{ 'tg-pending': ghost === pending }" :cx="px(ghost)" :cy="py(ghost)" r="47" :fill="hover === 'white' ? 'url(#tg-white)' : 'url(#tg-black)'"/>
+    <rect v-if="cursor !== null" class="tg-cursor" :x="px(cursor) - 50" :y="py(cursor) - 50" width="100" height="100" rx="12"/>
     <g v-if="refusal" class="tg-refused" :key="refusal.key"><path :d="cross(refusal.point)"/></g>
   </svg>
   <div v-if="thinking" class="tg-thinking" aria-hidden="true"></div>
+  <div class="tg-said" role="status" data-testid="said">{{ spoken }}</div>
+  <button v-if="pending !== null" type="button" class="tg-confirm" :class="{ 'tg-above': 2 * pending >= size ** 2 }"
+          data-testid="confirm-move" @click="play(pending)">{{ words.play.replace("{move}", nameOf(pending)) }}</button>
 </div>`,
   props: {
     size: Number, stones: String, last: Number, ko: Number, hover: String, coordinates: Boolean,
@@ -173,8 +180,9 @@ export default {
     next: Number, marks: Array, labels: Array, lines: Array, dimmed: Array,
     hint: { type: Number, default: -1 }, policy: { type: Array, default: () => [] },
     refused: Object, counting: Boolean, thinking: Boolean, sound: Boolean, label: String,
+    said: String, words: Object, confirm: { type: Boolean, default: null },
   },
-  data: () => ({ aim: null, pressed: null, touch: false, held: false, cell: 40, refusal: null, letters: LETTERS }),
+  data: () => ({ aim: null, pressed: null, touch: false, held: false, cell: 40, refusal: null, cursor: null, pending: null, spoken: "", letters: LETTERS }),
   mounted() {
     paintWood(this.$refs.wood);
     this.watcher = new ResizeObserver(() => {
@@ -189,7 +197,10 @@ export default {
     stones(now, before) {
       const filled = (text) => text.replaceAll(".", "").length;
       if (this.sound && this.last >= 0 && now.length === before.length && filled(now) !== filled(before)) clack();
+      this.pending = null;
     },
+    hover() { this.pending = null; },
+    said(now) { this.spoken = now; },
     refused(now, before) {
       if (now?.key === before?.key) return; // properties were sent again
       clearTimeout(this.fading);
@@ -233,8 +244,9 @@ export default {
       return this.placed.find((stone) => stone.point === this.last) ?? null;
     },
     ghost() {
-      if (this.aim === null || !this.hover || this.stones[this.aim] !== ".") return null;
-      return this.shownLine.length && !this.touch ? null : this.aim;
+      const at = this.aim ?? this.pending ?? this.cursor;
+      if (at === null || !this.hover || this.stones[at] !== ".") return null;
+      return this.shownLine.length && !this.touch ? null : at;
     },
     pointed() { return this.aim === null || this.touch ? null : this.candidates.find((c) => c.point === this.aim); },
     shownLine() {
@@ -305,8 +317,43 @@ export default {
       if (event.pointerType === "mouse" || this.held) this.aim = this.pointAt(event);
       else if (this.pressed !== null && this.movedFar(event)) this.onLeave(); // a swipe
     },
+    // A tap: where it must be confirmed, the first one shows the stone.
+    choose(point) {
+      const asks = this.confirm ?? (this.touch && window.innerWidth < SMALL_SCREEN && this.size > ROOMY_SIZE);
+      if (asks && this.hover && this.stones[point] === "." && point !== this.pending) this.pending = point;
+      else this.play(point);
+    },
+    play(point) {
+      this.pending = null;
+      this.$emit("point", { point });
+    },
+    nameOf(point) { return LETTERS[point % this.size] + (this.size - Math.floor(point / this.size)); },
+    focus() { this.$refs.svg.focus({ focusVisible: true }); },
+    onFocus() {
+      if (!this.$refs.svg.matches(":focus-visible")) return;
+      this.moveCursor(this.last >= 0 ? this.last : Math.floor(this.size ** 2 / 2));
+    },
+    moveCursor(point) {
+      this.cursor = point;
+      this.spoken = `${this.nameOf(point)}, ${this.words[{ X: "black", O: "white" }[this.stones[point]] ?? "empty"]}`;
+    },
+    // While the board has the keyboard, the arrow keys move its cursor and do not go through the game.
+    onKey(event) {
+      if (this.cursor === null || event.ctrlKey || event.altKey || event.metaKey) return;
+      const [row, col] = [Math.floor(this.cursor / this.size), this.cursor % this.size];
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      if (step) {
+        const inside = (place) => Math.min(this.size - 1, Math.max(0, place));
+        this.moveCursor(inside(row + step[0]) * this.size + inside(col + step[1]));
+      } else if (event.key === "Enter" || event.key === " ") this.play(this.cursor);
+      else if (event.key === "Escape") this.$refs.svg.blur();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
     onDown(event) {
       if (event.button !== 0) return;
+      document.activeElement?.blur();
       this.onLeave();
       this.touch = event.pointerType !== "mouse";
       this.pressed = this.pointAt(event);
@@ -319,7 +366,7 @@ export default {
     onUp(event) {
       // A finger that rested may slide to the right crossing before it lets go; any other must release where it pressed.
       const point = this.touch && !this.held ? this.pressed : this.pointAt(event);
-      if (this.pressed !== null && point !== null && (this.held || point === this.pressed)) this.$emit("point", { point });
+      if (this.pressed !== null && point !== null && (this.held || point === this.pressed)) this.choose(point);
       const aim = this.touch ? null : this.aim;
       this.onLeave();
       this.aim = aim;

@@ -6,7 +6,8 @@ const PAD = 8;
 export default {
   template: `
 <div class="tg-graph" ref="frame">
-  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="img" aria-label="Winrate, score and time by move"
+  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="slider" tabindex="0" :aria-label="words.label"
+       aria-valuemin="0" :aria-valuemax="last" :aria-valuenow="current" :aria-valuetext="describe(current)"
        @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="dragging = false">
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
@@ -23,16 +24,16 @@ export default {
     </g>
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
-    <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
-    <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
+    <text class="tg-graph-label" x="6" y="14">{{ describe(hovered ?? current) }}</text>
+    <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">{{ words.scale }} ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
-    <button v-for="(text, name) in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
-            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ text }}</button>
+    <button v-for="name in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
+            :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ words[name] }}</button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number },
-  data: () => ({ shows: { winrate: true, score: true, time: true }, names: { winrate: "Winrate", score: "Score lead", time: "Time" }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number, words: Object },
+  data: () => ({ shows: { winrate: true, score: true, time: true }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -46,8 +47,7 @@ export default {
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
     shownNames() {
-      const { time, ...others } = this.names;
-      return this.times.length ? this.names : others;
+      return ["winrate", "score", ...(this.times.length ? ["time"] : [])];
     },
     longest() { return Math.max(10, ...this.times.map((t) => t.seconds)); },
     barWidth() { return Math.max(1, Math.min(6, (0.7 * (this.width - 2 * PAD)) / Math.max(1, this.last))); },
@@ -61,17 +61,16 @@ export default {
       return `${this.rim}V${this.height}H${this.x(first.place)}Z`.replace("V", `L${this.x(last.place)} `);
     },
     scoreLine() { return this.path(this.scoreHeight); },
-    caption() {
-      const shown = this.at(this.hovered ?? this.current);
-      const place = this.hovered ?? this.current;
-      const used = this.shows.time && this.times.find((t) => t.place === place);
-      const time = used ? `  ·  ${Math.round(used.seconds)} s` : "";
-      if (!shown) return `move ${place}${time}`;
-      const lead = shown.score === null ? "" : `  ·  ${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
-      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%${lead}${time}`;
-    },
   },
   methods: {
+    describe(place) {
+      const [shown, used] = [this.at(place), this.shows.time && this.times.find((t) => t.place === place)];
+      const parts = [this.words.move.replace("{move}", place)];
+      if (shown) parts.push(this.words.black.replace("{winrate}", `${Math.round(shown.winrate * 100)}%`));
+      if (shown && shown.score !== null) parts.push(`${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`);
+      if (used) parts.push(this.words.seconds.replace("{seconds}", Math.round(used.seconds)));
+      return parts.join("  ·  ");
+    },
     barHeight(t) { return (0.45 * this.height * t.seconds) / this.longest; },
     x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },

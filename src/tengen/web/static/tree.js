@@ -4,8 +4,8 @@ const MARGIN = 16;
 
 export default {
   template: `
-<div class="tg-tree" ref="frame" @scroll="onScroll">
-  <svg :width="2 * margin + columns * step" :height="2 * margin + rows * step" role="group" aria-label="Variations">
+<div class="tg-tree" ref="frame" role="group" tabindex="0" :aria-label="label" @scroll="onScroll" @keydown="onKey">
+  <svg :width="2 * margin + columns * step" :height="2 * margin + rows * step" aria-hidden="true">
     <path class="tg-tree-edges" :d="edges"/>
     <g v-for="n in shown" :key="n.id" class="tg-tree-node" :class="{ 'tg-tree-current': n.id === current }" @click="$emit('choose', { id: n.id })">
       <circle v-if="n.id === current" class="tg-tree-ring" :cx="n.x" :cy="n.y" r="12.5"/>
@@ -18,7 +18,7 @@ export default {
 </div>`,
   // nodes: [id, column, row, kind, index of the parent or -1, move number, grade]; kind is black, white, root or note;
   // the grade is the class of the move's loss, 0 to 5, or -1.
-  props: { nodes: Array, current: Number },
+  props: { nodes: Array, current: Number, label: String },
   data: () => ({ left: 0, top: 0, width: 400, height: 200, step: STEP, margin: MARGIN }),
   mounted() {
     this.watcher = new ResizeObserver(this.onScroll);
@@ -60,6 +60,9 @@ export default {
       const frame = this.$refs.frame;
       if (!frame) return;
       [this.left, this.top, this.width, this.height] = [frame.scrollLeft, frame.scrollTop, frame.clientWidth, frame.clientHeight];
+    },
+    onKey(event) {
+      if (event.key.startsWith("Arrow")) event.preventDefault(); // they go through the game and do not scroll
     },
     reveal() {
       const frame = this.$refs.frame;

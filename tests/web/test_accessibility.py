@@ -1,0 +1,222 @@
+"""The page for people who do not see it or who use no mouse: axe-core's findings, and the keyboard."""
+
+from __future__ import annotations
+
+import time
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from web_browser import Tab, finger, missing, open_browser
+
+from tengen.web.panels import KEYS
+
+WHY_NOT = missing()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+needs_axe = pytest.mark.skipif(
+    find_spec("axe_playwright_python") is None, reason="axe-core is not installed: pip install 'tengen[dev]'"
+)
+# In a dialog, what is behind it is out of reach.
+FINDINGS = """
+const done = arguments[0], context = [...document.querySelectorAll(".q-dialog")].at(-1) ?? { exclude: [["#popup"]] };
+axe.run(context, { resultTypes: ["violations"] }).then(({ violations }) => done(violations.flatMap(
+  (rule) => rule.nodes.filter((node) => ["serious", "critical"].includes(node.impact))
+    .map((node) => `${rule.id}: ${node.target.join(" ")}: ${node.html.slice(0, 120)}: ${node.failureSummary}`))));
+"""
+# axe-core overlooks the background of Quasar's buttons in dialogs because their content is a stacking context.
+PLAIN = "addStyle('.q-btn__content { z-index: auto !important }')"
+# Colors in the middle of a transition have no contrast; the notice over the board fades for seconds.
+MOVING = """
+return !!document.querySelector("[class*=-enter-active], [class*=-leave-active]") || document.getAnimations()
+  .some((one) => one.playState === "running" && one.effect.getComputedTiming().endTime < 2000)
+"""
+RECORD = "(;SZ[9]KM[7]PB[Ann]PW[Bo];B[ee];W[ec]C[a comment];B[aa](;W[ce])(;W[gg]))"
+
+
+def check(tab: Tab, state: str) -> None:
+    """No serious or critical finding of axe-core in what the page shows now."""
+    time.sleep(0.2)
+    tab.until(lambda: not tab.script(MOVING))
+    if not tab.script("return !!window.axe"):
+        tab.script((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + PLAIN)
+    findings = tab.driver.execute_async_script(FINDINGS)
+    assert not findings, state + ":\n" + "\n".join(findings)
+
+
+def press(tab: Tab, *keys: str) -> None:
+    """Type on the element that has the keyboard."""
+    for key in keys:
+        tab.driver.switch_to.active_element.send_keys(key)
+
+
+def dialog(tab: Tab, name: str, opener: str) -> None:
+    """Check a dialog, and leave it by the keyboard."""
+    from selenium.webdriver import Keys
+
+    tab.click(opener)
+    tab.until(lambda: tab.find(name).is_displayed())
+    check(tab, name)
+    press(tab, Keys.ESCAPE)
+    tab.until(lambda: not tab.driver.find_elements("css selector", f"[data-testid={name}]"))
+
+
+def paste(tab: Tab, record: str) -> None:
+    """Open a record by its text."""
+    tab.script(
+        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'game.sgf'));"
+        "window.dispatchEvent(new DragEvent('drop', { dataTransfer: data }));",
+        record,
+    )
+
+
+@needs_axe
+def test_axe_has_no_serious_findings_while_a_game_is_played(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    tab.script("localStorage.clear(); location.reload()")
+    tab.until(lambda: "New here?" in tab.text())
+    check(tab, "start")
+    dialog(tab, "preferences-dialog", "preferences")
+    tab.click("new-game")
+    tab.until(lambda: tab.find("new-game-dialog").is_displayed())
+    tab.script("document.querySelectorAll('[data-testid=new-game-dialog] .q-btn-toggle button')[1].click()")
+    tab.until(lambda: tab.find("black").is_displayed())
+    check(tab, "two engines")
+    press(tab, Keys.ESCAPE)
+    tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=new-game-dialog]"))
+    dialog(tab, "analysis-dialog", "analysis-settings")
+    tab.click("preferences")
+    dialog(tab, "shortcuts-dialog", "shortcuts")
+    press(tab, Keys.ESCAPE)
+    tab.until(lambda: not tab.driver.find_elements("css selector", "[data-testid=preferences-dialog]"))
+    tab.click("teach")
+    tab.tap(40)
+    tab.until(lambda: "was better" in tab.text())
+    check(tab, "warning of the teacher")
+    tab.click("keep")
+    tab.until(lambda: len(tab.stones()) == 2)
+    tab.click("teach")
+    for name in ("ask-hint", "estimate", "analysis"):
+        tab.click(name)
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-candidate")) == 5)
+    check(tab, "analysis of a game in progress")
+    tab.click("analysis")
+    dialog(tab, "open-dialog", "open")
+    paste(tab, RECORD)
+    tab.until(lambda: tab.find("ask-leave").is_displayed())
+    check(tab, "question")
+    tab.click("ask-leave-stay")
+    tab.click("resign")
+    tab.until(lambda: "Rematch" in tab.text())
+    check(tab, "end of a game")
+    tab.click("back")
+    dialog(tab, "play-on-dialog", "play-on")
+    dialog(tab, "ask-save", "save")
+
+
+@needs_axe
+def test_axe_has_no_serious_findings_in_reviews_and_in_the_dark(tab: Tab) -> None:
+    paste(tab, RECORD + "(;SZ[9];B[aa])")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", "[data-testid=game]")) == 2)
+    check(tab, "choice of a game")
+    tab.driver.find_elements("css selector", "[data-testid=game]")[0].click()
+    tab.until(lambda: "move 0 / 4" in tab.text())
+    tab.click("review")
+    tab.until(lambda: "in the top five" in tab.text())
+    tab.click("last")
+    tab.click("edit")
+    check(tab, "review and editor")
+    tab.click("edit")
+    tab.click("dark")
+    tab.until(lambda: "body--dark" in str(tab.css("body").get_attribute("class")))
+    check(tab, "review in the dark")
+    dialog(tab, "analysis-dialog", "analysis-settings")
+    for opener in ("new-game", "open", "preferences"):
+        dialog(tab, f"{opener}-dialog", opener)
+    tab.click("dark")
+
+
+def test_a_game_is_played_by_the_keyboard_alone(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    press(tab, "b")
+    tab.until(lambda: tab.find("said").get_property("textContent") == "E5, empty")
+    press(tab, Keys.ARROW_LEFT, Keys.ARROW_UP)
+    tab.until(lambda: tab.find("said").get_property("textContent") == "D6, empty")
+    assert tab.stones() == {}, "the keys of the cursor are not those of the game"
+    press(tab, Keys.ENTER)
+    tab.until(lambda: tab.stones() == {30: "B", 0: "W"})
+    tab.until(lambda: tab.find("said").get_property("textContent") == "White A9")
+    press(tab, Keys.ESCAPE)
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-cursor"))
+    press(tab, Keys.ARROW_LEFT)
+    tab.until(lambda: tab.stones() == {30: "B"})
+
+
+def test_the_question_mark_lists_the_keys_and_a_dialog_has_the_keyboard_alone(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    tab.tap(40)
+    tab.until(lambda: len(tab.stones()) == 2)
+    press(tab, "?")
+    listed = tab.until(lambda: [key.text for key in tab.driver.find_elements("css selector", ".tg-keys kbd")])
+    assert listed == [row.shown for row in KEYS.values()]
+    press(tab, Keys.HOME)
+    press(tab, Keys.ESCAPE)
+    tab.until(lambda: not tab.driver.find_elements("css selector", ".tg-keys"))
+    assert len(tab.stones()) == 2
+    press(tab, Keys.HOME)
+    tab.until(lambda: not tab.stones())
+
+
+def test_tab_reaches_every_part_of_the_page(tab: Tab) -> None:
+    from selenium.webdriver import Keys
+
+    tab.click("analysis")
+    tab.until(lambda: len(tab.driver.find_elements("css selector", ".tg-candidate")) == 5)
+    tab.click("analysis")
+    place = (
+        "const part = document.activeElement; return part.closest('[data-testid]')?.dataset.testid ?? part.className"
+    )
+    reached = set()
+    tab.script("document.activeElement.blur()")
+    for _ in range(60):
+        press(tab, Keys.TAB)
+        reached.add(str(tab.script(place)))
+    wanted = {"new-game", "open", "save", "sound", "dark", "preferences", "board", "first", "last", "pass", "resign"}
+    wanted |= {"analysis", "threshold", "teach", "ask-hint", "policy", "estimate", "tree", "comment", "edit"}
+    assert wanted <= reached
+
+
+@needs_axe
+def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], tmp_path: Path) -> None:
+    ghosts = "return document.querySelectorAll('.tg-pending').length"
+    with open_browser(tmp_path, 390, 844, phone=True) as tab:
+        tab.open(site[0])
+        finger(tab, [(195, 330)])
+        tab.until(lambda: len(tab.stones()) == 2)  # small boards do not ask
+        check(tab, "phone")
+        paste(tab, "(;SZ[19])")
+        tab.click("ask-leave-leave")
+        tab.until(lambda: "move 0 / 0" in tab.text())
+        finger(tab, [(195, 330)])
+        tab.until(lambda: tab.script(ghosts) == 1)
+        finger(tab, [(100, 200)])  # another point
+        tab.until(lambda: tab.script(ghosts) == 1)
+        assert not tab.stones()
+        finger(tab, [(100, 200)])
+        tab.until(lambda: len(tab.stones()) == 1)
+        finger(tab, [(195, 330)])
+        tab.click("confirm-move")
+        tab.until(lambda: len(tab.stones()) == 2)
+        tab.click("preferences")
+        tab.until(lambda: tab.find("confirm").is_displayed())
+        tab.script("document.querySelectorAll('[data-testid=confirm] button')[2].click()")
+        tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen')).confirm") is False)
+        tab.driver.refresh()
+        tab.until(lambda: len(tab.stones()) == 2)
+        tab.until(lambda: tab.script("return window.socket?.connected"))
+        time.sleep(0.5)  # what the browser remembers comes after the game
+        finger(tab, [(250, 400)])
+        tab.until(lambda: len(tab.stones()) == 3)

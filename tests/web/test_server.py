@@ -1,0 +1,34 @@
+"""What the server serves beside the page: the manifest of the app and its icons."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+from web_browser import Tab, missing
+
+WHY_NOT = missing()
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_chromium_can_install_the_page_as_an_app(tab: Tab) -> None:
+    found = tab.driver.execute_cdp_cmd("Page.getAppManifest", {})
+    assert found["errors"] == [] and found["url"].endswith("/app.webmanifest")
+    assert tab.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})["installabilityErrors"] == []
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_the_manifest_speaks_the_language_of_the_browser_and_names_icons_of_their_size(site: tuple[str, Path]) -> None:
+    request = urllib.request.Request(site[0] + "/app.webmanifest", headers={"Accept-Language": "ja,en;q=0.5"})
+    with urllib.request.urlopen(request) as answer:
+        manifest = json.load(answer)
+    assert manifest["lang"] == "ja" and "囲碁" in manifest["description"]
+    assert [icon["purpose"] for icon in manifest["icons"]] == ["any", "any", "maskable", "maskable"]
+    for icon in manifest["icons"]:
+        with urllib.request.urlopen(site[0] + icon["src"]) as answer:
+            head = answer.read(24)
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
+        assert "{}x{}".format(*size) == icon["sizes"]
