@@ -15,7 +15,7 @@ from tengen.web.panels import KEYS
 WHY_NOT = missing()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 needs_axe = pytest.mark.skipif(
-    find_spec("axe_playwright_python") is None, reason="axe-core is not installed: pip install 'tengen[dev]'"
+    find_spec("axe_core_python") is None, reason="axe-core is not installed: pip install 'tengen[dev]'"
 )
 # In a dialog, what is behind it is out of reach.
 FINDINGS = """
@@ -39,7 +39,7 @@ def check(tab: Tab, state: str) -> None:
     time.sleep(0.2)
     tab.until(lambda: not tab.script(MOVING))
     if not tab.script("return !!window.axe"):
-        tab.script((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + PLAIN)
+        tab.script((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8") + PLAIN)
     findings = tab.driver.execute_async_script(FINDINGS)
     assert not findings, state + ":\n" + "\n".join(findings)
 
