@@ -28,6 +28,7 @@ from tengen.runs.progress import Timings
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
 from tengen.selfplay.cluster import ClusterPlayer
+from tengen.selfplay.cluster_learner import ClusterLearner
 from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
@@ -74,7 +75,7 @@ class Played:
 class SelfPlayRun:
     """The process that leads a run: it plays, trains, rates and writes the store. A run has one.
 
-    With a cluster its workers play the games, those of gates and ratings too.
+    With a cluster its workers play the games, those of gates and ratings too, and train where the recipe says so.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class SelfPlayRun:
             self.folder.check_config(self.config)
             self.history = self._finished_cycles()
             done = len(self.history)
-            self.learner = Learner(self.config, self.folder, self.stop)  # raises before anything is written
+            self.learner = self._new_learner()  # raises before anything is written
             self.folder.prepare(self.config)
             with self.folder.log(done) as log:
                 for event in filter(lambda event: event.get("lost"), self.history):
@@ -120,6 +121,12 @@ class SelfPlayRun:
                 self.reporter = Reporter(self.folder.path, self.config)
                 self._cycles(done, log)
                 return self._finish(log)
+
+    def _new_learner(self) -> Learner:
+        place = self.config.cluster.learner
+        if self.cluster is None or place is None:
+            return Learner(self.config, self.folder, self.stop)
+        return ClusterLearner(self.config, self.folder, self.stop, self.cluster, place)
 
     def _finished_cycles(self) -> list[dict[str, Any]]:
         """The events of the finished cycles, by log and files. Raises RecipeError where the recipe has fewer cycles.
