@@ -32,6 +32,7 @@ from tengen.selfplay.cluster_learner import ClusterLearner
 from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
+from tengen.selfplay.events import brief
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.gate import gate
 from tengen.selfplay.learn import Learner
@@ -46,6 +47,7 @@ from tengen.selfplay.transport import FolderTransport
 
 _PROBED = 32  # positions on which network file and module are compared
 _POLL_SECONDS = 1.0
+_WHOLE = 10  # newest events whose figures stay in memory; the log has all
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ class SelfPlayRun:
             with self.folder.log(done) as log:
                 for event in filter(lambda event: event.get("lost"), self.history):
                     log.write("cycle", event["step"], event)
+                self.history = [*map(brief, self.history[:-_WHOLE]), *self.history[-_WHOLE:]]
                 self.learner.begin()
                 self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
@@ -207,6 +210,7 @@ class SelfPlayRun:
             "hours": round(self._hours(timings), 4),
         }
         self.history.append(event)
+        self.history[-_WHOLE - 1 : -_WHOLE] = map(brief, self.history[-_WHOLE - 1 : -_WHOLE])
         alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
         log.write("cycle", cycle + 1, event, durable=True)

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from tengen.cluster import Cluster, Place, SharedFiles
@@ -42,16 +43,19 @@ def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool
     with folder.lead(), ShutdownFlag() as stop, new_bar(show_progress) as bar:
         task = bar.add_task("training", total=1.0)
         while True:
-            died = cluster.traffic.died
             work = TrainingWork(run, games, SharedFiles.of({_RUN: out}, lambda place: place.startswith(_STATE)))
-            running = cluster.run(work, [0], 1, lambda died=died: bool(stop) or cluster.traffic.died > died, drain=True)
-            for items, changes in running:
+            over = partial(_is_over, stop, cluster, cluster.traffic.died)
+            for items, changes in cluster.run(work, [0], stop=over, drain=True):
                 make_changes(out, changes)
                 for event in _events(changes):
                     bar.update(task, completed=event.get("done", 0), description=f"training, step {event['step']:,}")
                 if items:
                     return folder.network(run.name)
             stop.check()
+
+
+def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
+    return bool(stop) or cluster.traffic.died > died
 
 
 def _paths(run: RunConfig) -> dict[str, Path]:
