@@ -73,8 +73,8 @@ def main() -> None:
                 print(json.dumps({**line, "evaluations_per_second": round(rate, 1)}), flush=True)
         return
     contenders = {
-        "f32": load_evaluator(options.network, "openvino", precision="f32"),
-        "auto": load_evaluator(options.network, "openvino"),
+        "f32": load_evaluator(options.network, "cpu", precision="f32"),
+        "auto": load_evaluator(options.network, "cpu"),
     }
     if options.backend == "onnxruntime":
         contenders["onnxruntime"] = load_evaluator(options.network, "onnxruntime")

@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "gtp": ENGINE,
     "analysis": ENGINE | {"gtp"},
     "review": ENGINE | {"runs", "statistics"},
-    "web": ENGINE | {"review"},
+    "web": ENGINE | {"gtp", "review"},
     "match": ENGINE | {"cluster", "gtp", "runs", "statistics"},
     "ratings": ENGINE | {"match", "runs", "statistics"},
     "selfplay": ENGINE | {"cluster", "match", "networks", "ratings", "runs", "statistics", "training"},

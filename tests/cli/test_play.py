@@ -15,6 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tengen.cli.play import _programs
+from tengen.engine import TimeControl
+from tengen.errors import RecipeError
+
 ROOT = Path(__file__).parent.parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -85,9 +89,22 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
         ((__file__, "--net", "none"), "no game"),
         (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
         (("--net", "none", "--port", "99999"), "--port"),
+        (("--net", "none", "--program", "mine=no-such-program --gtp"), "program 'mine': there is no program"),
     ],
 )
 def test_what_cannot_be_served_is_one_clear_line(tengen: Runner, args: tuple[str, ...], told: str) -> None:
     done = tengen("play", *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ") and told in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_program_is_a_player_of_a_match_with_or_without_its_prefix() -> None:
+    words = ["gnugo=sh --level=5", "gtp:sh -c x", "sh --level=5", "A b=gtp:sh@2s"]
+    found = _programs(words)
+    lines = [(one.name, one.command_line) for one in found.values()]
+    assert lines[:3] == [("gnugo", "sh --level=5"), ("sh -c x", "sh -c x"), ("sh --level=5", "sh --level=5")]
+    assert lines[3] == ("A b", "sh")
+    assert found["A b"].control == TimeControl.canadian(0, 2, 1)
+    for word, told in (("mine=sh@10m+5x30s", "the clock of a game"), ("mine=", "names no program"), ("", "no program")):
+        with pytest.raises(RecipeError, match=told):
+            _programs([word])

@@ -16,12 +16,12 @@ from tengen.evaluators.openvino import OpenVinoEvaluator, cache_folder
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
-    evaluator = OpenVinoEvaluator(network, precision="f32", max_batch=8)
-    inputs = random_inputs([9] * 21, 9)
-    whole = evaluator.infer(inputs)
-    for n in (1, 3, 8, 13):
-        part = evaluator.infer(inputs[:n])
-        assert np.allclose(part.policy, whole.policy[:n], atol=1e-6)
+    inputs = random_inputs([9] * 53, 9)
+    alone = OpenVinoEvaluator(network, precision="f32", max_batch=1).infer(inputs)
+    for max_batch in (8, 64):
+        evaluator = OpenVinoEvaluator(network, precision="f32", max_batch=max_batch)
+        for n in (1, 3, 8, 13, 20, 25, 40, 53):  # padded, and cut where a quarter or more would be padding
+            assert np.allclose(evaluator.infer(inputs[:n]).policy, alone.policy[:n], atol=1e-6)
     empty = evaluator.infer(inputs[:0])
     assert len(empty) == 0 and empty.policy.shape == (0, 82)
 

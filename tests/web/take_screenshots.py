@@ -16,7 +16,7 @@ from web_browser import ROOT, Tab, missing, open_browser, server
 from tengen.engine import Limits, SearchResult, Style
 from tengen.web.engine import Engines
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import PEOPLE, GameSettings
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -27,6 +27,7 @@ IMAGES = ROOT / "docs" / "images"
 LIMIT = 300_000
 MOVES_19, BRANCH_AT = 110, 60
 SECONDS = 4.0
+PROGRAM = ("--program", "GNU Go=gnugo --mode gtp --level 5 --chinese-rules")
 
 
 def main(network: str) -> None:
@@ -38,7 +39,7 @@ def main(network: str) -> None:
         folder = Path(name)
         (folder / "middle.sgf").write_bytes(middle_game(network))
         (folder / "end.sgf").write_bytes(finished_game(network))
-        with server("-m", "tengen", "play", "--net", network, "--port", log=folder / "log.txt") as (_, url):
+        with server("-m", "tengen", "play", "--net", network, *PROGRAM, "--port", log=folder / "log.txt") as (_, url):
             with open_browser(folder / "wide") as tab:
                 wide(tab, url, folder)
             with open_browser(folder / "narrow", 390, 844, scale=1.5, phone=True) as tab:
@@ -52,7 +53,7 @@ def main(network: str) -> None:
 
 def middle_game(network: str) -> bytes:
     """A game of the engine's against itself up to the middle, with a variation, every position analyzed."""
-    session = GameSession(GameSettings(mode=Mode.ANALYZE))
+    session = GameSession(GameSettings(players=PEOPLE))
     play_on(session, network, MOVES_19, Limits(visits=8))
     session.seek(BRANCH_AT)
     first = session.game.moves[-1][1]
@@ -64,7 +65,7 @@ def middle_game(network: str) -> bytes:
 
 def finished_game(network: str) -> bytes:
     """A 13x13 game of the engine's against itself, to the two passes at its end."""
-    session = GameSession(GameSettings(size=13, mode=Mode.ANALYZE))
+    session = GameSession(GameSettings(size=13, players=PEOPLE))
     play_on(session, network, 400, Limits(visits=8))
     return session.to_sgf()
 
@@ -86,7 +87,7 @@ def think(engine: object, game: Game, limits: Limits) -> SearchResult:
 
 
 def wide(tab: Tab, url: str, folder: Path) -> None:
-    """The pictures of a desktop: a game, its analysis light and dark, the count, the first dialog."""
+    """The pictures of a desktop: a game, its analysis light and dark, the count, the dialogs, a GTP program."""
     tab.open(url)
     upload(tab, folder / "middle.sgf", MOVES_19)
     snap(tab, "board")
@@ -98,13 +99,42 @@ def wide(tab: Tab, url: str, folder: Path) -> None:
     tab.until(lambda: "body--dark" in str(tab.css("body").get_attribute("class")))
     snap(tab, "dark")
     tab.click("dark")
+    tab.until(lambda: "body--dark" not in str(tab.css("body").get_attribute("class")))
     tab.click("analysis")
+    pause(SECONDS)
     edit(tab)
     upload(tab, folder / "end.sgf", None)
     tab.until(lambda: "as counted" in tab.status() and "Tap a group" in tab.text())
     snap(tab, "count")
     tab.click("new-game")
+    tab.press("new-game-dialog", "9")
     snap(tab, "new-game")
+    program(tab)
+    players(tab)
+
+
+def program(tab: Tab) -> None:
+    """The picture of a game on the clock with a GTP program."""
+    tab.choose("level", "GNU Go")
+    tab.choose("time", "5 min")
+    tab.press("new-game-dialog", "Start")
+    tab.until(lambda: "GNU Go" in tab.find("player-white").text)
+    for point in (20, 60, 56, 24, 40, 38, 48):
+        if point not in tab.stones():
+            tab.tap(point)
+            tab.until(lambda: tab.status() == "White to play")
+            tab.until(lambda: tab.status() == "Black to play", 120)
+    snap(tab, "program")
+
+
+def players(tab: Tab) -> None:
+    """The picture of the dialog for two engines."""
+    tab.click("new-game")
+    tab.press("new-game-dialog", "Watch")
+    tab.choose("black", "Level 6")
+    tab.choose("white", "Other network")
+    tab.choose("white-network", "tygem")
+    snap(tab, "players")
 
 
 def edit(tab: Tab) -> None:
@@ -146,7 +176,7 @@ def upload(tab: Tab, path: Path, moves: int | None) -> None:
 
 def snap(tab: Tab, name: str, wait: float = 1.2) -> None:
     """Keep what the tab shows, when all has settled."""
-    tab.script("document.activeElement?.blur()")
+    tab.script("document.activeElement?.blur(); window.scrollTo(0, 0)")
     tab.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 2, "y": 400})
     pause(wait)
     tab.driver.save_screenshot(str(IMAGES / f"{name}.png"))

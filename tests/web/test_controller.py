@@ -3,53 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import pytest
-from web_engine import FakeEngine
+from web_engine import FakeEngine, FakeEngines, perform, until
 
-from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult
+from tengen.engine import Count, Engine, Limits, SearchResult
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
-from tengen.web.controller import ANALYSIS_VISITS, REVIEW_VISITS, EngineController
-from tengen.web.engine import EngineThread, PageEngine
+from tengen.web.controller import EngineController
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode, level_of_visits
-
-Scene = Callable[[EngineController, FakeEngine, list[str]], Awaitable[None]]
-
-
-def perform(
-    scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, real: PageEngine | None = None
-) -> None:
-    """Run a controller for a new session beside the scene, with a fake engine or a real one."""
-    played_by = engine or FakeEngine()
-
-    async def run() -> None:
-        messages: list[str] = []
-        thread = EngineThread(lambda: real or played_by)
-        controller = EngineController(
-            GameSession(settings),
-            thread,
-            lambda: None,
-            messages.append,
-            lambda: SearchQueue(UniformEvaluator()),
-            min_seconds=0,
-        )
-        task = asyncio.create_task(controller.run())
-        try:
-            await asyncio.wait_for(scene(controller, played_by, messages), 60)
-        finally:
-            task.cancel()
-            thread.close()
-
-    asyncio.run(run())
-
-
-async def until(happens: Callable[[], object]) -> None:
-    while not happens():
-        await asyncio.sleep(0.005)
+from tengen.web.settings import (
+    PEOPLE,
+    PERSON,
+    SEARCHES,
+    AnalysisSettings,
+    GameSettings,
+    facing,
+    level_of_visits,
+    own_player,
+)
 
 
 def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None:
@@ -59,8 +32,8 @@ def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None
         controller.wake()
         await until(lambda: len(session.game.moves) == 2)
         assert session.game.moves == [(BLACK, 40), (WHITE, 7)]
-        assert engine.searches == [(1, Limits(visits=session.settings.level.visits))]
-        assert engine.style == session.settings.level.style
+        assert engine.searches == [(1, Limits(visits=session.settings.opponent.visits))]
+        assert engine.style == session.settings.opponent.style
         assert len(session.line_analyses()) == 1, "its search is kept for the graph"
 
     perform(scene, GameSettings(size=9), FakeEngine(script=[7]))
@@ -71,7 +44,7 @@ def test_the_engine_opens_when_it_has_black() -> None:
         await until(lambda: controller.session.may_click)
         assert len(controller.session.game.moves) == 1
 
-    perform(scene, GameSettings(size=9, human=WHITE))
+    perform(scene, GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
 
 
 def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
@@ -82,11 +55,11 @@ def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
         controller.wake()
         await asyncio.sleep(0.05)
         assert engine.searches == []
-        session.play_on(Mode.PLAY, BLACK, level_of_visits(5))
+        session.play_on(facing(level_of_visits(5), BLACK))
         controller.wake()
         await until(lambda: session.place == 2)
         assert session.game.moves == [(BLACK, 40), (WHITE, 7)] and len(session.tree) == 5 and session.result == "B+R"
-        session.play_on(Mode.WATCH, BLACK, level_of_visits(5))
+        session.play_on((level_of_visits(5), level_of_visits(5)))
         controller.wake()
         await until(lambda: session.place > 4)
 
@@ -108,7 +81,7 @@ def test_the_engine_plays_itself_to_the_end_and_counts() -> None:
         await until(lambda: controller.session.phase is Phase.OVER)
         assert controller.session.result == "W+7.5"
 
-    perform(scene, GameSettings(size=5, mode=Mode.WATCH), FakeEngine(passes=True))
+    perform(scene, GameSettings(size=5, players=(SEARCHES[1], SEARCHES[1])), FakeEngine(passes=True))
 
 
 def test_a_pause_holds_the_engine() -> None:
@@ -121,7 +94,7 @@ def test_a_pause_holds_the_engine() -> None:
         await asyncio.sleep(0.1)
         assert len(controller.session.game.moves) == moves
 
-    perform(scene, GameSettings(size=9, mode=Mode.WATCH))
+    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
 
 
 def test_after_two_passes_the_engine_marks_the_dead() -> None:
@@ -133,7 +106,7 @@ def test_after_two_passes_the_engine_marks_the_dead() -> None:
         await until(lambda: session.counted)
         assert session.phase is Phase.COUNTING
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 @pytest.mark.parametrize(("rules", "dead"), [("chinese", {8}), ("tromp-taylor", set())])
@@ -151,7 +124,7 @@ def test_no_stone_is_dead_where_the_rules_count_what_stands(rules: str, dead: se
         session.toggle_dead(8)
         assert session.dead == {8} - dead, "a person may say otherwise"
 
-    perform(scene, GameSettings(size=7, mode=Mode.ANALYZE, rules=rules))
+    perform(scene, GameSettings(size=7, players=PEOPLE, rules=rules))
 
 
 def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None:
@@ -171,7 +144,7 @@ def test_a_count_that_comes_after_the_game_was_settled_changes_nothing() -> None
         await until(lambda: not controller.activity)
         assert session.result == "W+R" and not session.counted and session.view().dead == ()
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE), Slow())
+    perform(scene, GameSettings(size=9, players=PEOPLE), Slow())
 
 
 def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:
@@ -183,13 +156,13 @@ def test_analysis_follows_the_shown_position_and_ends_with_it() -> None:
         session.play(40)
         controller.wake()
         await until(lambda: len(engine.searches) == 2)
-        assert engine.searches == [(0, Limits(visits=ANALYSIS_VISITS)), (1, Limits(visits=ANALYSIS_VISITS))]
+        assert engine.searches == [(moves, Limits(visits=controller.analysis.visits)) for moves in (0, 1)]
         assert session.tree.root.analysis is not None, "what was found before the step is kept"
         controller.analyzing = False
         controller.wake()
         await until(lambda: not engine.thinking.is_set())
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 @pytest.mark.parametrize("look", ["analysis", "review"])
@@ -212,7 +185,7 @@ def test_a_weak_level_plays_with_its_own_visits_alone(look: str) -> None:
             await until(lambda moves=moves: len(session.game.moves) == moves)
             assert before.analysis is not None and before.analysis.visits == 1
 
-    settings = GameSettings(size=5, level=level_of_visits(1))
+    settings = GameSettings(size=5, players=(PERSON, level_of_visits(1)))
     perform(scene, settings, real=Engine(UniformEvaluator(), batch=1))
 
 
@@ -230,11 +203,11 @@ def test_a_review_searches_every_position_of_the_line_to_one_depth() -> None:
         controller.wake()
         await until(lambda: session.review is not None)
         assert controller.review_progress is None and messages == []
-        assert [found.visits for _, found in session.line_analyses()] == [REVIEW_VISITS] * 5
+        assert [found.visits for _, found in session.line_analyses()] == [controller.analysis.review_visits] * 5
         assert session.review is not None and [move.point for move in session.review.moves] == [10, 20, 30, 40]
         assert set(session.grades()) == {node.id for node in session.line[1:]}
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:
@@ -249,7 +222,7 @@ def test_a_review_is_stopped_by_the_same_button_and_by_another_game() -> None:
             await asyncio.sleep(0.3)
             assert session.review is None
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_take_back_while_the_engine_thinks_takes_the_move_back_and_no_answer_comes() -> None:
@@ -289,3 +262,58 @@ def test_a_failure_of_the_engine_is_reported_and_the_page_continues(error: Excep
         assert controller.session.take_back()
 
     perform(scene, GameSettings(size=9), Broken())
+
+
+def test_two_players_have_their_own_network_limits_and_style() -> None:
+    made: dict[str, FakeEngine] = {"": FakeEngine(), "other": FakeEngine()}
+
+    class Two(FakeEngines):
+        def __call__(self, network: str = "") -> FakeEngine:
+            return made[network]
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: len(controller.session.game.moves) >= 4)
+        assert controller.session.names == ("Tengen", "Tengen")
+        assert controller.session.details == ("5 visits a move", "other \u00b7 2.5 s a move \u00b7 komi 7.5")
+        assert made[""].searches[:2] == [(0, Limits(visits=5)), (2, Limits(visits=5))]
+        assert made["other"].searches[:2] == [(1, Limits(seconds=2.5)), (3, Limits(seconds=2.5))]
+
+    players = level_of_visits(5), own_player("other", seconds=2.5)
+    perform(scene, GameSettings(size=9, players=players), engines=Two())
+
+
+def test_a_paused_game_of_engines_goes_on_by_one_move() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.paused = True  # before the first step
+        for moves in (1, 2):
+            controller.play_one()
+            await until(lambda moves=moves: len(controller.session.game.moves) == moves)
+            await asyncio.sleep(0.05)
+            assert len(controller.session.game.moves) == moves
+
+    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
+
+
+def test_another_network_of_the_analysis_begins_anew() -> None:
+    made: list[str] = []
+
+    class Asked(FakeEngines):
+        def __call__(self, network: str = "") -> FakeEngine:
+            made.append(network)
+            return FakeEngine(endless=False)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        controller.analyzing = True
+        controller.set_analysis(AnalysisSettings(visits=30))
+        await until(lambda: session.node.analysis)
+        session.play(40)
+        controller.wake()
+        await until(lambda: session.node.analysis)
+        controller.set_analysis(AnalysisSettings("other", visits=30))
+        await until(lambda: session.node.analysis)
+        assert made == ["", "other"] and session.tree.root.analysis is None
+        controller.set_analysis(AnalysisSettings("does not play on this board"))
+        assert controller.network == ""
+
+    perform(scene, GameSettings(size=9, players=PEOPLE), engines=Asked())

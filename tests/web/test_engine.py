@@ -9,11 +9,21 @@ import weakref
 import pytest
 from web_engine import FakeEngine
 
+from tengen.engine import Limits, Style
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.game import Game
 from tengen.web.engine import Engines, EngineThread
 from tengen.web.settings import first_game, usual_komi
+
+
+class Forgetful(FakeEngine):
+    """Counts how often its tree is dropped."""
+
+    forgotten = 0
+
+    def forget(self) -> None:
+        self.forgotten += 1
 
 
 def test_small_boards_have_networks_of_their_own() -> None:
@@ -41,7 +51,7 @@ def test_a_closed_thread_gives_up_its_engine() -> None:
     """Its tree stayed in memory with the page of a tab that was closed."""
     made: list[weakref.ref[FakeEngine]] = []
 
-    def make() -> FakeEngine:
+    def make(network: str) -> FakeEngine:
         engine = FakeEngine()
         made.append(weakref.ref(engine))
         return engine
@@ -56,3 +66,27 @@ def test_a_closed_thread_gives_up_its_engine() -> None:
     thread = asyncio.run(work())
     gc.collect()
     assert made[0]() is None and thread.latest is None
+
+
+def test_a_page_chooses_among_installed_networks_alone() -> None:
+    """A name that is a path would let a page open files."""
+    engines = Engines("none")
+    assert engines.networks(9)["zero-9x9"] == "zero-9x9" and next(iter(engines.networks(19))) == "tygem-b8c64"
+    assert engines.networks(19)["zero-9x9"] == "zero-9x9 (9x9)"
+    for name in (str(find_network("zero-9x9")), "../nets/zero-9x9", "gone"):
+        with pytest.raises(NetworkError, match="unknown network"):
+            engines(name)
+
+
+def test_each_network_has_an_engine_and_another_player_starts_with_a_new_tree() -> None:
+    """Players of one network would else use each other's searches, and be stronger than their visits."""
+    engines = {"": Forgetful(), "other": Forgetful()}
+
+    async def work() -> None:
+        thread = EngineThread(engines.__getitem__)
+        for network, owner in (("", "a"), ("other", "b"), ("", "a"), ("", "c"), ("other", "b"), ("", "a")):
+            await thread.think(Game(9), Limits(visits=1), Style(), network, owner)
+        thread.close()
+
+    asyncio.run(work())
+    assert [(engine.forgotten, len(engine.searches)) for engine in engines.values()] == [(3, 4), (1, 2)]

@@ -14,11 +14,11 @@ from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
 from tengen.web.library import STATE, GameLibrary
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode, level_of_visits
+from tengen.web.settings import GameSettings, Mode, facing, level_of_visits
 
 
 def played(**more: object) -> GameSession:
-    session = GameSession(GameSettings(size=9, human=BLACK, **more))
+    session = GameSession(GameSettings(size=9, **more))
     session.click(40)
     session.play(41)
     session.click(42)
@@ -33,7 +33,7 @@ def reopened(folder: Path) -> GameSession:
 
 def test_a_game_is_left_and_goes_on_as_it_was(tmp_path: Path) -> None:
     level, clock = level_of_visits(7), TimeControl.byoyomi(60, 10, 3)
-    session = GameSession(GameSettings(size=9, human=WHITE, level=level, clock=clock, komi=6.5, rules="japanese"))
+    session = GameSession(GameSettings(size=9, players=facing(level, WHITE), clock=clock, komi=6.5, rules="japanese"))
     session.play(40, 0.0)
     session.tick(0.0)
     session.tick(65.0)  # five seconds into byo-yomi
@@ -178,3 +178,39 @@ def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:
     library.remove(game)
     with pytest.raises(SgfError):
         library.load(game)
+
+
+def test_a_game_of_a_collection_is_kept_with_the_others_in_one_file(tmp_path: Path) -> None:
+    games = [b"(;SZ[9]PB[Ann];B[aa])", b"(;SZ[9]PB[Bea]C[(;a])", b"(;SZ[9]PB[Cid];B[cc](;W[dd])(;W[ee]))"]
+    library = GameLibrary(tmp_path)
+    session, _ = GameSession.from_record(games[1])
+    session.others = games[:1], games[2:]
+    session.play(40)
+    library.keep(session)
+    again = reopened(tmp_path)
+    assert again.others == ([games[0]], [games[2]]) and again.game.moves == [(BLACK, 40)]
+    assert STATE.encode() not in again.to_sgf()
+    last, _ = GameSession.from_record(games[2])
+    edited = session.to_sgf().strip()
+    last.others = [games[0], edited], []
+    library.go_on(session, last)
+    last.seek(1)
+    last.play(50)
+    library.keep(last)
+    (path,) = tmp_path.iterdir()
+    after = reopened(tmp_path)
+    assert after.others == ([games[0], edited], []) and after.game.moves == [(BLACK, 20), (WHITE, 50)]
+    assert path.read_bytes().startswith(games[0])
+
+
+def test_the_times_of_moves_outlive_the_page(tmp_path: Path) -> None:
+    session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(10, 5, 3)))
+    now = 0.0
+    for point, seconds in ((40, 4.0), (41, 2.0), (42, 9.0), (43, 1.5)):
+        session.tick(now)
+        now += seconds
+        session.play(point, now)
+    times = [(1, BLACK, 4.0), (2, WHITE, 2.0), (3, BLACK, 9.0), (4, WHITE, 1.5)]
+    assert session.line_times() == times, "also those in overtime"
+    GameLibrary(tmp_path).keep(session)
+    assert reopened(tmp_path).line_times() == times

@@ -6,10 +6,20 @@ import pytest
 
 from tengen.engine import Style
 from tengen.engine.levels import levels_on
+from tengen.errors import TengenError
 from tengen.web.automatic import GENTLE
 from tengen.web.opponents import Opponents
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode, level_of_key, level_of_visits
+from tengen.web.settings import (
+    PERSON,
+    GameSettings,
+    Player,
+    facing,
+    level_of_visits,
+    own_player,
+    player_of,
+    program_player,
+)
 
 
 def measured(size: int) -> str:
@@ -18,7 +28,7 @@ def measured(size: int) -> str:
 
 
 def finished(result: str, opponents: Opponents, human: int = 0, size: int = 9) -> GameSession:
-    settings = GameSettings(size=size, human=human, level=opponents.automatic(size))
+    settings = GameSettings(size=size, players=facing(opponents.automatic(size), human))
     session = GameSession(settings)
     session.settle(result)
     return session
@@ -26,7 +36,7 @@ def finished(result: str, opponents: Opponents, human: int = 0, size: int = 9) -
 
 @pytest.mark.parametrize("size", [9, 13, 19])
 def test_the_ladder_plays_as_measured_and_says_its_rank(size: int) -> None:
-    levels = Opponents(measured).levels(size)
+    levels = Opponents(measured).choices(size)
     for one in levels_on(size):
         shown = levels[f"level-{one.number}"]
         assert (shown.visits, shown.style) == (one.visits, one.style)
@@ -36,15 +46,15 @@ def test_the_ladder_plays_as_measured_and_says_its_rank(size: int) -> None:
 
 
 def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> None:
-    other = Opponents(lambda size: "other").levels(9)["level-3"]
+    other = Opponents(lambda size: "other").choices(9)["level-3"]
     assert (other.title, other.about) == ("Level 3", "Not measured here.")
-    assert Opponents(measured).levels(7)["level-3"].title == "Level 3"
-    assert set(Opponents(lambda size: "").levels(9)) == {"visits-16", "visits-100", "visits-400", "visits-1600"}
+    assert Opponents(measured).choices(7)["level-3"].title == "Level 3"
+    assert set(Opponents(lambda size: "").choices(9)) == {"visits-16", "visits-100", "visits-400", "visits-1600", "own"}
 
 
 def test_the_automatic_level_follows_the_results_of_each_board() -> None:
     opponents = Opponents(measured)
-    assert opponents.first_game().size == 9 and opponents.first_game().level.key == f"auto-{GENTLE}"
+    assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{GENTLE}"
     assert opponents.count(finished("B+R", opponents)).startswith(f"Next opponent: Level {GENTLE + 2}")
     assert opponents.automatic(9).key == f"auto-{GENTLE + 2}"
     opponents.count(finished("B+3.5", opponents, human=1))
@@ -60,11 +70,11 @@ def test_a_game_counts_once_and_others_do_not() -> None:
     assert opponents.count(session) and not opponents.count(session)
     assert not Opponents(measured).count(session), "the page was loaded again"
     before = opponents.automatic(9).key
-    chosen = GameSession(GameSettings(size=9, level=opponents.levels(9)["level-5"]))
+    chosen = GameSession(GameSettings(size=9, players=(PERSON, opponents.choices(9)["level-5"])))
     chosen.settle("B+R")
-    watched = GameSession(GameSettings(size=9, mode=Mode.WATCH, level=opponents.automatic(9)))
+    watched = GameSession(GameSettings(size=9, players=(opponents.automatic(9),) * 2))
     watched.settle("B+R")
-    unfinished = GameSession(GameSettings(size=9, level=opponents.automatic(9)))
+    unfinished = GameSession(GameSettings(size=9, players=(PERSON, opponents.automatic(9))))
     for other in (chosen, watched, unfinished, finished("0", opponents)):
         assert opponents.count(other) == ""
     assert opponents.automatic(9).key == before
@@ -74,15 +84,32 @@ def test_a_rematch_is_against_the_next_level() -> None:
     opponents = Opponents(measured)
     session = finished("W+R", opponents)
     opponents.count(session)
-    assert opponents.again(session.settings).level.key == "auto-1"
-    fixed = GameSettings(size=9, level=opponents.levels(9)["level-5"])
-    assert opponents.again(fixed) is fixed
+    assert opponents.again(session.settings).opponent.key == "auto-1"
+    fixed = GameSettings(size=9, players=(PERSON, opponents.choices(9)["level-5"]))
+    assert opponents.again(fixed) == fixed
 
 
 def test_a_kept_game_finds_its_level_again() -> None:
     for key in ("level-4", "auto-4"):
-        found = level_of_key(key, 9, 1)
+        found = player_of(Player(key, visits=1).state, 9)
         assert (found.key, found.style, found.visits) == (key, levels_on(9)[3].style, levels_on(9)[3].visits)
     for key in ("visits-250", "level-99", "level-x", "beginner", ""):
-        assert level_of_key(key, 9, 250) == level_of_visits(250)
+        assert player_of(Player(key, visits=250).state, 9) == level_of_visits(250)
     assert level_of_visits(250).style == Style()
+    for player in (PERSON, program_player("gnugo"), own_player("zero-9x9", seconds=2.5), own_player("", 300)):
+        assert player_of(player.state, 9) == player
+
+
+def test_an_engine_of_ones_own_says_what_it_is_and_has_a_limit() -> None:
+    assert own_player("zero-9x9", 1600).title == "zero-9x9 \u00b7 1,600 visits a move"
+    assert own_player("", seconds=2.5).title == "2.5 s a move"
+    for visits, seconds in ((None, None), (0, None), (None, 0.0), (10**7, None), (None, 1e9)):
+        with pytest.raises(TengenError, match="1 to 1,000,000 visits"):
+            own_player("", visits, seconds)
+
+
+def test_programs_are_offered_by_name_and_the_automatic_level_only_to_a_person() -> None:
+    choices = Opponents(measured, ["gnugo", "gtp"]).choices(9)
+    assert [key for key in choices if key.startswith("program-")] == ["program-gnugo", "program-gtp"]
+    assert choices["program-gnugo"].name == "gnugo"
+    assert "auto" not in Opponents(measured).choices(9, automatic=False)

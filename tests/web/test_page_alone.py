@@ -14,51 +14,32 @@ from fastapi import Request
 from nicegui import Client, background_tasks, core, ui
 from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
-from web_engine import FakeEngine
+from web_engine import FakeEngine, FakeEngines, until
 
-from tengen.engine import SearchQueue, TimeControl
+from tengen.engine import TimeControl
 from tengen.errors import NetworkError
-from tengen.evaluators import UniformEvaluator
-from tengen.game import BLACK, Game
+from tengen.game import BLACK, WHITE, Game
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
 from tengen.web.server import Site
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import PEOPLE, SEARCHES, GameSettings, Mode, facing
 
 Scene = Callable[[Page], Awaitable[None]]
-
-
-class OneEngine:
-    """Where the page gets its engine from."""
-
-    def __init__(self, engine: FakeEngine) -> None:
-        self.engine = engine
-
-    def network(self, size: int) -> str:
-        return ""
-
-    def __call__(self) -> FakeEngine:
-        return self.engine
-
-    def queue(self) -> SearchQueue:
-        return SearchQueue(UniformEvaluator())
-
-    def warm_up(self, size: int) -> None:
-        """Nothing to load."""
 
 
 def perform(
     scene: Scene, settings: GameSettings, engine: FakeEngine | None = None, library: GameLibrary | None = None
 ) -> None:
     """Play a scene with a page that no browser shows."""
+    played_by = engine or FakeEngine()
 
     async def run() -> None:
         core.loop = asyncio.get_running_loop()
         client = Client(nicegui_page(""), request=None)
         with client:
-            page = Page(OneEngine(engine or FakeEngine()), settings, lambda session: None, 0, library)
+            page = Page(FakeEngines(lambda: played_by, ""), settings, lambda session: None, 0, library)
         try:
             await asyncio.wait_for(scene(page), 60)
         finally:
@@ -80,11 +61,6 @@ def is_shown(name: str) -> bool:
     return part.visible and all(above.visible for above in part.ancestors())
 
 
-async def until(happens: Callable[[], object]) -> None:
-    while not happens():
-        await asyncio.sleep(0.005)
-
-
 def press(name: str) -> None:
     """Press a button of the page."""
     part = element(name)
@@ -102,7 +78,7 @@ def test_accept_appears_with_the_count() -> None:
         await until(lambda: page.session.counted)
         assert is_shown("accept")
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_after_an_error_of_the_engine_the_game_can_go_on() -> None:
@@ -168,7 +144,7 @@ def test_a_running_analysis_is_in_the_graph() -> None:
         assert engine.thinking.is_set(), "it goes on until the page stops it"
         assert element("graph").props["points"] == [{"place": 0, "winrate": 0.6, "score": 2.5}]
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE), engine)
+    perform(scene, GameSettings(size=9, players=PEOPLE), engine)
 
 
 def test_viewing_a_long_comment_does_not_cut_it() -> None:
@@ -241,7 +217,7 @@ def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: P
             page.refresh()
         assert len(told) == 1 and "cannot be kept" in told[0]
 
-    perform(scene, GameSettings(size=9, human=1), library=GameLibrary(tmp_path / "games"))
+    perform(scene, GameSettings(size=9, players=facing(SEARCHES[1], WHITE)), library=GameLibrary(tmp_path / "games"))
 
 
 def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
@@ -274,14 +250,14 @@ def test_a_review_outlives_a_lost_connection() -> None:
         page.rest()
         await until(lambda: page.session.review is not None)
 
-    perform(scene, GameSettings(size=9, mode=Mode.ANALYZE))
+    perform(scene, GameSettings(size=9, players=PEOPLE))
 
 
 def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """FastAPI remembers the routes of uploads, and these knew the page: no closed tab ever left."""
     monkeypatch.setattr(core.app.config, "message_history_length", 1000, raising=False)  # as ui.run does
     engine = FakeEngine()
-    site = Site(OneEngine(engine), GameSettings(size=9, mode=Mode.ANALYZE), 0, GameLibrary(tmp_path / "games"))
+    site = Site(FakeEngines(lambda: engine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path / "games"))
     address = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
     route = nicegui_page("", reconnect_timeout=0)
 

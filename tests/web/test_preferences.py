@@ -9,24 +9,26 @@ import pytest
 
 from tengen.web.dialogs import Form
 from tengen.web.opponents import Opponents
+from tengen.web.player_field import Side
 from tengen.web.preferences import Preferences
-from tengen.web.settings import Mode
+from tengen.web.settings import AnalysisSettings, Mode
 
-KNOWN = Opponents(lambda size: "zero-9x9").levels(9)
+KNOWN = Opponents(lambda size: "zero-9x9").choices(9)
 
 
 def form() -> Form:
-    return Form(Mode.PLAY, 19, 19, 0, "visits-100", "chinese", 7.5, 0)
+    return Form(Mode.PLAY, 19, 19, 0, (Side(), Side(), Side()), "chinese", 7.5, 0)
 
 
 def test_what_is_stored_is_read_again() -> None:
-    known = Preferences(dark=True, sound=False, coordinates=False, game=asdict(form()), teach=(True, 5.0))
+    known = Preferences(dark=True, sound=False, coordinates=False, game={"size": 9}, teach=(True, 5.0))
+    known.analysis = AnalysisSettings("zero-9x9", 400, 50)
     known.levels = {"9": {"number": 4, "step": 1, "won": True}}
     stored = known.script().removeprefix('localStorage.setItem("tengen", ').removesuffix(")")
     assert Preferences.parse(json.loads(stored)) == known
 
 
-NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2]}'
+NONSENSE = '{"dark": "yes", "sound": 1, "game": [], "levels": 3, "teach": [1, 2], "analysis": {"visits": 0}}'
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{", "[]", NONSENSE, '"x"'])
@@ -35,7 +37,8 @@ def test_what_makes_no_sense_is_as_for_a_new_browser(text: object) -> None:
 
 
 def test_the_last_settings_fill_the_dialog() -> None:
-    last = asdict(Form(Mode.WATCH, 0, 7, 2, "level-3", "japanese", 0.5, 2, "quick"))
+    sides = (Side("level-3"), Side("own", "zero-9x9", 2.5, "seconds"), Side("auto"))
+    last = asdict(Form(Mode.WATCH, 0, 7, 2, sides, "japanese", 0.5, 2, "quick"))
     assert asdict(form().restored(json.loads(json.dumps(last)), KNOWN)) == last
 
 
@@ -47,7 +50,10 @@ def test_the_last_settings_fill_the_dialog() -> None:
         {"size": "9"},
         {"other": 99, "size": 0},
         {"color": 7},
-        {"level": "gone"},
+        {"sides": []},
+        {"sides": [{"key": "program-gone", "network": "", "amount": 1, "unit": "visits"}, 3, None]},
+        {"sides": [asdict(Side(key="own", unit="days"))] * 3},
+        {"sides": [asdict(Side()) | {"network": 3}] * 3},
         {"rules": "<b>"},
         {"komi": 1e9},
         {"handicap": True},

@@ -19,14 +19,14 @@ from tengen.web import session as session_module
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode, level_of_visits
+from tengen.web.settings import PEOPLE, SEARCHES, GameSettings, Mode, facing, level_of_visits
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9
 
 
 def analysis(size: int = 9, **more: object) -> GameSession:
-    return GameSession(GameSettings(size=size, mode=Mode.ANALYZE, **more))
+    return GameSession(GameSettings(size=size, players=PEOPLE, **more))
 
 
 def moves(session: GameSession) -> list[tuple[int, int]]:
@@ -34,7 +34,7 @@ def moves(session: GameSession) -> list[tuple[int, int]]:
 
 
 def test_a_click_plays_for_the_person_only_on_their_turn() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     assert session.may_click and not session.engine_to_move
     session.click(D4_9)
     assert session.engine_to_move and not session.may_click
@@ -58,12 +58,12 @@ def test_illegal_moves_are_explained() -> None:
     with pytest.raises(IllegalMove, match="already"):
         session.click(1)
     corner = GameSession(
-        GameSettings(size=5, mode=Mode.ANALYZE), start=Game.from_diagram(".O...\nO....\n.....\n.....\n.....\n")
+        GameSettings(size=5, players=PEOPLE), start=Game.from_diagram(".O...\nO....\n.....\n.....\n.....\n")
     )
     with pytest.raises(IllegalMove, match="no liberty"):
         corner.click(0)
     ko = GameSession(
-        GameSettings(size=5, mode=Mode.ANALYZE), start=Game.from_diagram(".XO..\nXO.O.\n.XO..\n.....\n.....\n")
+        GameSettings(size=5, players=PEOPLE), start=Game.from_diagram(".XO..\nXO.O.\n.XO..\n.....\n.....\n")
     )
     ko.click(7)
     with pytest.raises(IllegalMove, match="take"):
@@ -71,7 +71,7 @@ def test_illegal_moves_are_explained() -> None:
 
 
 def test_take_back_against_the_engine_takes_back_its_answer_too() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.play(41)
     assert session.take_back()
@@ -81,7 +81,7 @@ def test_take_back_against_the_engine_takes_back_its_answer_too() -> None:
 
 
 def test_take_back_before_the_person_has_moved_does_nothing() -> None:
-    session = GameSession(GameSettings(size=9, human=WHITE))
+    session = GameSession(GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
     session.play(40)
     assert not session.take_back()
     assert len(moves(session)) == 1
@@ -118,7 +118,7 @@ def test_take_back_in_the_middle_of_a_line_keeps_what_follows() -> None:
 
 
 def test_looking_back_does_not_set_off_the_engine() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.play(41)
     session.step(-1)
@@ -144,7 +144,7 @@ def test_seek_and_goto_take_whatever_a_page_sends() -> None:
 def played_out() -> GameSession:
     """Black owns the left of a 7x7 board, White the right; a White stone is dead in Black's area."""
     diagram = "..XO...\n.OXO...\n..XO...\n..XO...\n..XO...\n..XO...\n..XO...\n"
-    session = GameSession(GameSettings(size=7, mode=Mode.ANALYZE, komi=2.5), start=Game.from_diagram(diagram, komi=2.5))
+    session = GameSession(GameSettings(size=7, players=PEOPLE, komi=2.5), start=Game.from_diagram(diagram, komi=2.5))
     session.pass_turn()
     session.pass_turn()
     return session
@@ -197,7 +197,7 @@ def test_a_finished_game_can_be_taken_back_and_played_on() -> None:
 
 
 def test_resigning_settles_the_game() -> None:
-    session = GameSession(GameSettings(size=9, human=WHITE))
+    session = GameSession(GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
     session.resign()
     assert session.result == "B+R" and session.status() == "Black wins by resignation"
     with pytest.raises(IllegalMove, match="ended"):
@@ -206,7 +206,7 @@ def test_resigning_settles_the_game() -> None:
 
 
 def test_in_a_finished_game_both_colors_can_be_tried_and_the_result_stays() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.play(41)
     session.resign()
@@ -222,7 +222,7 @@ def test_in_a_finished_game_both_colors_can_be_tried_and_the_result_stays() -> N
 
 
 def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     for point in (40, 41, 42, 43):
         session.play(point)
     assert session.in_progress
@@ -232,12 +232,12 @@ def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:
     session.click(60)
     session.click(61)
     level = level_of_visits(3)
-    session.play_on(Mode.PLAY, WHITE, level)
-    assert session.engine_to_move and session.settings.level == level and session.names == ("Tengen", "You")
+    session.play_on(facing(level, WHITE))
+    assert session.engine_to_move and session.settings.opponent == level and session.names == ("Tengen", "You")
     session.play(62)
     assert session.may_click and [point for _, point in moves(session)] == [40, 41, 60, 61, 62]
     session.seek(1)
-    session.play_on(Mode.WATCH, BLACK, level)
+    session.play_on((level, level))
     assert session.engine_to_move and not session.may_click
 
 
@@ -245,16 +245,16 @@ def test_a_record_is_played_on_and_its_result_stays_until_the_new_one() -> None:
     session, _ = GameSession.from_record(BRANCHED)
     session.seek(3)
     assert session.phase is Phase.OVER
-    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    session.play_on(facing(level_of_visits(1), WHITE))
     assert session.phase is Phase.PLAYING and session.may_click and b"RE[W+R]" in session.to_sgf()
     assert session.names == ("Tengen", "You") and session.in_progress
     session.click(0)
     assert session.engine_to_move and session.result == "W+R"
     session.resign(BLACK)
-    session.play_on(Mode.PLAY, BLACK, level_of_visits(1))
+    session.play_on(facing(level_of_visits(1), BLACK))
     session.resign()
     assert session.result == "W+R" and session.names == ("Anna", "Bo")
-    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    session.play_on(facing(level_of_visits(1), WHITE))
     session.resign()
     assert b"RE[B+R]" in session.to_sgf()
 
@@ -264,7 +264,7 @@ def test_no_game_goes_on_after_its_last_pass() -> None:
     session.begin_count([])
     session.agree()
     with pytest.raises(IllegalMove, match="go back"):
-        session.play_on(Mode.PLAY, BLACK, level_of_visits(1))
+        session.play_on(facing(level_of_visits(1), BLACK))
     assert session.result and session.mode is Mode.ANALYZE
 
 
@@ -277,13 +277,13 @@ def test_undo_on_a_record_goes_back_and_removes_nothing() -> None:
     assert session.place == 0 and not session.take_back() and session.to_sgf() == before
     session.seek(99)
     assert session.phase is Phase.OVER, "the result stays too"
-    session.play_on(Mode.PLAY, WHITE, level_of_visits(1))
+    session.play_on(facing(level_of_visits(1), WHITE))
     session.take_back()
     assert session.to_sgf() == before
 
 
 def test_take_back_takes_ones_own_resignation_back_before_any_move() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.play(41)
     session.resign()
@@ -294,7 +294,7 @@ def test_take_back_takes_ones_own_resignation_back_before_any_move() -> None:
 
 def test_take_back_of_a_resignation_by_the_engine_takes_back_the_move_that_it_resigned_at() -> None:
     """It would only resign again."""
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.resign(WHITE)
     assert session.result == "B+R" and session.take_back()
@@ -302,7 +302,7 @@ def test_take_back_of_a_resignation_by_the_engine_takes_back_the_move_that_it_re
 
 
 def test_to_resign_while_looking_back_ends_the_game_at_its_end() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK))
+    session = GameSession(GameSettings(size=9))
     session.click(40)
     session.play(41)
     session.step(-1)
@@ -331,7 +331,7 @@ def test_time_runs_for_the_side_to_move_and_loses_the_game() -> None:
 
 
 def test_a_persons_time_runs_while_looking_back_and_the_engines_does_not() -> None:
-    session = GameSession(GameSettings(size=9, human=BLACK, clock=TimeControl.absolute(60)))
+    session = GameSession(GameSettings(size=9, clock=TimeControl.absolute(60)))
     session.tick(0.0)
     session.click(40, 10.0)
     session.step(-1)
@@ -349,7 +349,7 @@ def test_a_persons_time_runs_while_looking_back_and_the_engines_does_not() -> No
 
 
 def test_clocks_are_written_into_the_record() -> None:
-    session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(60, 10, 3), human=BLACK))
+    session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(60, 10, 3)))
     session.tick(0.0)
     session.click(40, 65.0)
     assert all(text in session.to_sgf() for text in (b"TM[60]", b"OT[3x10 byo-yomi]", b"BL[10.0]", b"OB[3]"))
@@ -370,7 +370,7 @@ def test_analyses_are_kept_from_blacks_side_and_the_deeper_one_stays() -> None:
 
 
 def test_handicap_gives_white_the_first_move() -> None:
-    session = GameSession(GameSettings(size=9, handicap=3, komi=0.5, human=BLACK))
+    session = GameSession(GameSettings(size=9, handicap=3, komi=0.5))
     assert session.game.to_play == WHITE and session.engine_to_move
     assert session.view().stones.count("X") == 3
 
@@ -686,3 +686,20 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
 )
 def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None:
     assert GameSession.from_record(record)[0].file_name == name
+
+
+@pytest.mark.parametrize(
+    ("record", "times"),
+    [
+        ("TM[600];B[aa]BL[590];W[bb]WL[600.5];B[cc]BL[588.5];W[dd]", [(1, 0, 10.0), (3, 0, 1.5)]),
+        ("TM[60]OT[10 fischer];B[aa]BL[65];W[bb]WL[70];B[cc]BL[45]", [(1, 0, 5.0), (2, 1, 0.0), (3, 0, 30.0)]),
+        ("TM[60]OT[3x10 byo-yomi];B[aa]BL[5];W[bb]WL[50];B[cc]BL[10]OB[3];W[dd]WL[20];B[ee]BL[10]OB[2]",
+         [(1, 0, 55.0), (2, 1, 10.0), (4, 1, 30.0)]),
+        ("TM[x];B[aa]BL[inf];W[bb]WL[-3];B[cc]BL[];W[dd]WL[9]", []),
+        (";B[aa];W[bb]", []),
+    ],
+)  # fmt: skip
+def test_the_time_of_a_move_is_what_the_record_has_less(record: str, times: list[tuple[int, int, float]]) -> None:
+    session, _ = GameSession.from_record(f"(;SZ[9]{record})".encode())
+    session.step(9)
+    assert session.line_times() == times

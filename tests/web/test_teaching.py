@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from web_engine import FakeEngine
+from web_engine import FakeEngine, FakeEngines, until
 
-from tengen.engine import SearchQueue
-from tengen.evaluators import UniformEvaluator
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode
+from tengen.web.settings import SEARCHES, GameSettings
 from tengen.web.teaching import TEACHING_VISITS
 
 Scene = Callable[[EngineController, FakeEngine], Awaitable[None]]
@@ -24,10 +22,10 @@ def perform(scene: Scene, settings: GameSettings | None = None) -> None:
     engine = FakeEngine(script=[40, 41, 42])
 
     async def run() -> None:
-        thread = EngineThread(lambda: engine)
+        thread = EngineThread(lambda network: engine)
         controller = EngineController(
             GameSession(settings or GameSettings(size=9)), thread, lambda: None, pytest.fail,
-            lambda: SearchQueue(UniformEvaluator()), min_seconds=0,
+            FakeEngines(), min_seconds=0,
         )  # fmt: skip
         task = asyncio.create_task(controller.run())
         try:
@@ -37,11 +35,6 @@ def perform(scene: Scene, settings: GameSettings | None = None) -> None:
             thread.close()
 
     asyncio.run(run())
-
-
-async def until(happens: Callable[[], object]) -> None:
-    while not happens():
-        await asyncio.sleep(0.005)
 
 
 def play(controller: EngineController, point: int) -> None:
@@ -119,7 +112,7 @@ def test_a_game_of_the_engine_alone_is_not_judged() -> None:
         await until(lambda: len(controller.session.game.moves) > 2)
         assert controller.teacher.warning is None
 
-    perform(scene, GameSettings(size=9, mode=Mode.WATCH))
+    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
 
 
 def test_another_game_forgets_the_warning() -> None:

@@ -120,6 +120,25 @@ class Tab:
 
         self.until(clicked)
 
+    def choose(self, name: str, text: str) -> None:
+        """Choose the option of a selection that contains a text."""
+        code = """
+        const options = [...document.querySelectorAll(".q-menu .q-item")];
+        const field = document.querySelector(`[data-testid=${arguments[0]}]`)?.closest(".q-field");
+        if (!options.length) field?.querySelector(".q-field__control").click();
+        const found = options.find((one) => one.innerText.includes(arguments[1]));
+        found?.click();
+        return !!found;
+        """
+        self.until(lambda: self.script(code, name, text))
+        self.until(lambda: not self.driver.find_elements("css selector", ".q-menu"))
+
+    def press(self, dialog: str, text: str) -> None:
+        """Press a button of a dialog, by script: a dialog moves in, and a mouse that misses it closes it."""
+        button = "[...document.querySelectorAll(`[data-testid=${arguments[0]}] button`)]"
+        code = f"const found = {button}.find((one) => one.innerText === arguments[1]); found?.click(); return !!found"
+        self.until(lambda: self.script(code, dialog, text))
+
     def tap(self, point: int, size: int = 9) -> None:
         """Play or mark a point of the board."""
         self.script(TAP, point, size)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
-from tengen.engine import Candidate, Count, Limits, SearchResult, Style
+from tengen.engine import Candidate, Count, Limits, SearchQueue, SearchResult, Style
 from tengen.evaluators import Evaluation, UniformEvaluator
 from tengen.game import Game
+from tengen.gtp.program import ProgramSettings
+from tengen.web.controller import EngineController
+from tengen.web.engine import EngineThread, PageEngine, PageEngines
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings
 
 
 class FakeEngine:
@@ -78,3 +85,67 @@ class FakeEngine:
         )
         ownership = np.full((game.size, game.size), 0.8, np.float32)
         return SearchResult(best, self.resigns, game.to_play, candidates, 0.6, 2.5, ownership, visits, visits, 0.01)
+
+
+class FakeEngines:
+    """What pages get: the engine that `make` makes, whatever its network, and these programs."""
+
+    def __init__(
+        self,
+        make: Callable[[], FakeEngine] = FakeEngine,
+        network: str = "a fake",
+        programs: Mapping[str, ProgramSettings] = MappingProxyType({}),
+    ) -> None:
+        self._make, self._network, self.programs = make, network, programs
+        self.made: list[str] = []
+
+    def network(self, size: int) -> str:
+        return self._network
+
+    def networks(self, size: int) -> dict[str, str]:
+        return {"other": "Other"}
+
+    def __call__(self, network: str = "") -> FakeEngine:
+        self.made.append(network)
+        return self._make()
+
+    def queue(self, network: str = "") -> SearchQueue:
+        return SearchQueue(UniformEvaluator())
+
+    def warm_up(self, size: int) -> None:
+        """Nothing to load."""
+
+
+Scene = Callable[[EngineController, FakeEngine, list[str]], Awaitable[None]]
+
+
+def perform(
+    scene: Scene,
+    settings: GameSettings,
+    engine: FakeEngine | None = None,
+    real: PageEngine | None = None,
+    engines: PageEngines | None = None,
+) -> None:
+    """Run a controller for a new session beside the scene, with a fake engine, a real one, or what `engines` make."""
+    played_by = engine or FakeEngine()
+
+    async def run() -> None:
+        messages: list[str] = []
+        thread = EngineThread(engines or (lambda network: real or played_by))
+        session, known = GameSession(settings), engines or FakeEngines()
+        controller = EngineController(session, thread, lambda: None, messages.append, known, min_seconds=0)
+        task = asyncio.create_task(controller.run())
+        try:
+            await asyncio.wait_for(scene(controller, played_by, messages), 60)
+        finally:
+            task.cancel()
+            controller.close()
+            thread.close()
+
+    asyncio.run(run())
+
+
+async def until(happens: Callable[[], object]) -> None:
+    """Wait for something true."""
+    while not happens():
+        await asyncio.sleep(0.005)

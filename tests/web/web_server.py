@@ -2,10 +2,9 @@
 
 import sys
 
-from web_engine import FakeEngine
+from web_engine import FakeEngine, FakeEngines
 
-from tengen.engine import SearchQueue, SearchResult
-from tengen.evaluators import UniformEvaluator
+from tengen.engine import SearchResult
 from tengen.web.library import GameLibrary, games_folder
 from tengen.web.server import serve
 from tengen.web.settings import first_game
@@ -21,24 +20,8 @@ class TalkingEngine(FakeEngine):
         return result
 
 
-class FakeEngines:
-    """What pages get: an engine each, that answers on the first line."""
-
-    def network(self, size: int) -> str:
-        return "a fake"
-
-    def __call__(self) -> FakeEngine:
-        return TalkingEngine()
-
-    def queue(self) -> SearchQueue:
-        return SearchQueue(UniformEvaluator())
-
-    def warm_up(self, size: int) -> None:
-        """Nothing to load."""
-
-
 if __name__ == "__main__":
     *token, port = sys.argv[1:]
     library = GameLibrary(games_folder())
-    settings = first_game(9, 100)
-    serve(FakeEngines(), settings, "127.0.0.1", int(port), min_seconds=0.05, token="".join(token), library=library)
+    engines, settings = FakeEngines(TalkingEngine), first_game(9, 100)
+    serve(engines, settings, "127.0.0.1", int(port), min_seconds=0.05, token="".join(token), library=library)

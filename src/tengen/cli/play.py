@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.machine import Device
+
+if TYPE_CHECKING:
+    from tengen.gtp.program import ProgramSettings
 
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
@@ -24,6 +28,13 @@ def command(
         int | None, typer.Option(min=1, max=65_535, help=f"Port. Default: the first free port from {DEFAULT_PORT}.")
     ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
+    program: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COMMAND LINE",
+            help="A GTP program as an opponent: 'gnugo=gnugo --mode gtp --level 5'. May be repeated.",
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Play against the engine and analyze games in the browser. Ctrl-C stops the server."""
@@ -35,7 +46,7 @@ def command(
 
     settings = first_game(size, visits)
     data = b"" if record is None else _record(record)
-    engines = Engines(net, device)
+    engines = Engines(net, device, _programs(program or []))
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
     if port is None and chosen != DEFAULT_PORT:
         print(f"port {DEFAULT_PORT} is in use, using {chosen}")
@@ -45,6 +56,32 @@ def command(
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
     library = GameLibrary(games_folder())
     serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data)
+
+
+def _programs(words: Sequence[str]) -> dict[str, ProgramSettings]:
+    """The programs of the command line by name, written as players of matches. RecipeError says what is wrong."""
+    from tengen.errors import RecipeError
+    from tengen.gtp.process import find_program
+    from tengen.machine import split_command_line
+    from tengen.match.program_player import program_settings
+    from tengen.match.spec import PlayerSpec, distinct
+
+    specs = distinct([PlayerSpec.parse(_player_word(word)) for word in words])
+    for spec in specs:
+        if spec.time is not None:
+            raise RecipeError(f"program {spec.name!r}: the clock of a game sets its time; write @2s for seconds a move")
+        if find_program(executable := split_command_line(spec.subject)[0]) is None:
+            raise RecipeError(f"program {spec.name!r}: there is no program {executable!r} that can be run")
+    return {spec.name: program_settings(spec) for spec in specs}
+
+
+def _player_word(word: str) -> str:
+    """`NAME=COMMAND LINE` or a command line alone, as a player of a match: with `gtp:`."""
+    name, equals, rest = word.partition("=")
+    named = bool(equals) and not set(name) & set(":@/") and " -" not in name
+    command = rest if named else word
+    prefix = "" if command.startswith("gtp:") else "gtp:"
+    return f"{name}={prefix}{command}" if named else prefix + command
 
 
 def _record(path: Path) -> bytes:

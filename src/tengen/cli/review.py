@@ -37,6 +37,7 @@ Review: TypeAlias = tuple[dict[str, bytes], Table] | str
 
 FORMATS = ("sgf", "html", "json")
 _SUFFIX = "-review"
+_CACHED_POSITIONS = 20_000  # a quarter of the positions of a review come up in the searches of two moves
 
 
 def command(
@@ -172,7 +173,9 @@ class _Reviews:
         """Open the engine. Raises NetworkError where network or device do not exist."""
         if self._queue is None:
             folder = self._opened.enter_context(TemporaryDirectory(prefix="tengen-"))
-            evaluator = load_evaluator(self._net.unpack(Path(folder)), self._device, threads=self._threads)
+            evaluator = load_evaluator(
+                self._net.unpack(Path(folder)), self._device, threads=self._threads, cache=_CACHED_POSITIONS
+            )
             self._queue = self._opened.enter_context(SearchQueue(evaluator, at_once=self._at_once))
 
     def _search(self, text: bytes, task: TaskID | None) -> GameReview:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,8 +51,14 @@ class NetworkFileEvaluator(BatchEvaluator):
                 ownership=self.has_ownership,
                 further=[name for name in self.outputs if name in FURTHER],
             )
-        starts = range(0, len(batch), self._max_batch)
-        return Evaluation.joined([self._infer(batch[start : start + self._max_batch]) for start in starts])
+        starts = [0]
+        while starts[-1] < len(batch):
+            starts.append(starts[-1] + self._piece(len(batch) - starts[-1]))
+        return Evaluation.joined([self._infer(batch[start:end]) for start, end in pairwise(starts)])
+
+    def _piece(self, rows: int) -> int:
+        """How many of the rows that are left the next call takes."""
+        return min(rows, self._max_batch)
 
     @abstractmethod
     def _infer(self, batch: InputBatch) -> Evaluation:

@@ -109,6 +109,10 @@ class GtpClient:
             self._child.write("quit")
         self._child.end(at_once=self.broken is not None)
 
+    def kill(self) -> None:
+        """End the program at once, from any thread: a command under way fails. `close` is still needed."""
+        self._child.kill()
+
     def error(self, reason: Reason, detail: str) -> ProgramError:
         """What to raise about this program."""
         return ProgramError(self.called, reason, detail, self.last_words)

@@ -37,8 +37,7 @@ class Child:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        path = os.pathsep.join([os.environ.get("PATH", os.defpath), _GAMES])
-        executable = shutil.which(words[0], path=path)
+        executable, path = find_program(words[0]), _path()
         if executable is None:
             raise FileNotFoundError(words[0])
         self._mark = uuid.uuid4().hex
@@ -100,6 +99,10 @@ class Child:
         self._ended = True
         self._pipes.close()
 
+    def kill(self) -> None:
+        """Kill it and everything that it has started, from any thread; `end` is still needed."""
+        self._end_all(psutil.Process.kill)
+
     def _gone(self, seconds: float) -> bool:
         """Whether the child and all processes it has started end within `seconds`."""
         deadline, pause = time.monotonic() + seconds, 0.005
@@ -124,3 +127,12 @@ class Child:
                 if in_group or self._mark in process.environ().get(_MARK, ""):
                     found.append(process)
         return found
+
+
+def find_program(word: str) -> str | None:
+    """The file that a command line with this first word runs; None where there is none."""
+    return shutil.which(word, path=_path())
+
+
+def _path() -> str:
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), _GAMES])

@@ -21,6 +21,7 @@ class AnalysisPanel:
     def __init__(
         self,
         on_switch: Callable[[bool], None],
+        on_settings: Callable[[], None],
         on_options: Callable[[], None],
         on_review: Callable[[], None],
         on_line: Callable[[Sequence[int]], None],
@@ -34,6 +35,9 @@ class AnalysisPanel:
                 self._caption = ui.label().classes("tg-note").props("data-testid=searched")
                 self._review = ui.button("Review game", on_click=on_review, color=None)
                 self._review.props("flat dense no-caps data-testid=review").classes("tg-link")
+                settings = ui.button(icon="tune", on_click=on_settings, color=None)
+                settings.props('flat dense size=sm data-testid=analysis-settings aria-label="Network and visits"')
+                settings.tooltip("Network and visits")
                 self._switch = ui.switch(on_change=self._switched)
                 self._switch.props('dense color=teal data-testid=analysis aria-label="Analyze"')
             with ui.element("div").classes("tg-toggles") as self._options:
@@ -67,13 +71,18 @@ class AnalysisPanel:
         self._table.show(result, size)
 
     def show_line(
-        self, analyses: list[tuple[int, Analysis]], current: int, last: int, mistakes: Sequence[tuple[int, int]]
+        self,
+        analyses: list[tuple[int, Analysis]],
+        current: int,
+        last: int,
+        mistakes: Sequence[tuple[int, int]],
+        times: Sequence[tuple[int, int, float]],
     ) -> None:
         """Draw the graph of a line; `current` is the shown place and `last` the end of the line.
 
-        `mistakes` are places with the class of the loss.
+        `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move.
         """
-        self._graph.show(analyses, current, last, mistakes)
+        self._graph.show(analyses, current, last, mistakes, times)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""

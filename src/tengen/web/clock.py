@@ -1,10 +1,15 @@
-"""The clocks of a game on the page, and how a record writes its times."""
+"""The clocks of a game on the page, and how a record writes and tells times."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from tengen.engine import Clock, Overtime, TimeControl
+from tengen.sgf import GameNode
+
+_FISCHER = re.compile(r"(\d+(?:\.\d+)?)\s*fischer", re.IGNORECASE)
 
 
 class GameClock:
@@ -29,13 +34,15 @@ class GameClock:
         self._tick(now)
         self._running = None
 
-    def moved(self, color: int, now: float) -> None:
-        """`color` has played: its time is spent, the increment added, the byo-yomi period renewed."""
+    def moved(self, color: int, now: float) -> float:
+        """`color` has played: spend its time, add the increment, renew the byo-yomi period; gives the seconds spent."""
         self._tick(now)
-        self._clocks[color] = self._clocks[color].spend(self._spent[color])
+        spent = self._spent[color]
+        self._clocks[color] = self._clocks[color].spend(spent)
         self._spent[color] = 0.0
         if self._running == color:
             self._running = None
+        return spent
 
     def flagged(self, color: int, now: float) -> bool:
         """Whether the time of `color` has run out."""
@@ -75,3 +82,32 @@ def time_properties(control: TimeControl) -> dict[str, str]:
         case _:
             overtime = ""
     return {"TM": f"{control.main:g}", "OT": overtime}
+
+
+def seconds_used(line: Sequence[GameNode]) -> dict[int, float]:
+    """The seconds of moves by their place in a line from its root, by the time that a record says is left (BL, WL).
+
+    What is left in overtime is counted differently by each server, so that its moves are unknown.
+    """
+    root = line[0]
+    increment = _FISCHER.search(root.text("OT"))
+    added = float(increment[1]) if increment else 0.0
+    left: list[float | None] = [_seconds(root.text("TM"))] * 2
+    used = {}
+    for place, node in enumerate(line):
+        if node.color is None:
+            continue
+        color, letter = node.color, "BW"[node.color]
+        now = None if node.text(f"O{letter}") else _seconds(node.text(f"{letter}L"))
+        before, left[color] = left[color], now
+        if now is not None and before is not None and before + added >= now:
+            used[place] = before + added - now
+    return used
+
+
+def _seconds(text: str) -> float | None:
+    """A time of a record; None for none, and for what makes no sense."""
+    with suppress(ValueError):
+        if 0 <= (seconds := float(text)) < 1e7:
+            return seconds
+    return None

@@ -61,26 +61,32 @@ class BoardElement(Drawing, component="static/board.js"):
 
 
 class GraphElement(Drawing, component="static/graph.js"):
-    """Winrate and score lead along the line. `on_seek` gets the tapped place in the line."""
+    """Winrate, score lead and times along the line. `on_seek` gets the tapped place in the line."""
 
     def __init__(self, on_seek: EventHandler) -> None:
         super().__init__()
-        self.set(points=[], mistakes=[], current=0, last=1)
+        self.set(points=[], mistakes=[], times=[], current=0, last=1)
         self.on("seek", lambda event: on_seek(_argument(event, "place")))
 
     def show(
-        self, analyses: list[tuple[int, Analysis]], current: int, last: int, mistakes: Sequence[tuple[int, int]] = ()
+        self,
+        analyses: list[tuple[int, Analysis]],
+        current: int,
+        last: int,
+        mistakes: Sequence[tuple[int, int]] = (),
+        times: Sequence[tuple[int, int, float]] = (),
     ) -> None:
         """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line.
 
-        `mistakes` are places with the class of the loss.
+        `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move.
         """
         points = [
             {"place": place, "winrate": round(found.winrate, 4), "score": rounded(found.score_lead)}
             for place, found in analyses
         ]
         marked = [{"place": place, "grade": grade} for place, grade in mistakes]
-        self.set(points=points, mistakes=marked, current=current, last=max(1, last))
+        used = [{"place": place, "color": color, "seconds": round(seconds, 1)} for place, color, seconds in times]
+        self.set(points=points, mistakes=marked, times=used, current=current, last=max(1, last))
 
 
 class TreeElement(Drawing, component="static/tree.js"):

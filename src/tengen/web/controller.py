@@ -1,4 +1,4 @@
-"""What a page's engine does next: answer, count, or analyze the shown position; and the review of the whole game."""
+"""What the engines of a page do next: answer, count, or analyze the shown position; and the review of the game."""
 
 from __future__ import annotations
 
@@ -6,33 +6,38 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
-from tengen.engine import Limits, SearchQueue, SearchResult, Style
+from tengen.coords import to_gtp
+from tengen.engine import Limits, SearchResult, Style
 from tengen.engine.passing import dead_are_agreed
-from tengen.errors import TengenError
+from tengen.errors import IllegalMove, TengenError
 from tengen.game import Game
 from tengen.review.game import GameReview, positions_of, review
 from tengen.sgf import GameNode
-from tengen.web.engine import EngineThread
+from tengen.web.counting import explain, in_words, score_result
+from tengen.web.engine import EngineThread, PageEngines
+from tengen.web.programs import ProgramThread
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import Mode
+from tengen.web.settings import AnalysisSettings, Mode
 from tengen.web.teaching import Teacher
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-ANALYSIS_VISITS = 20_000
-REVIEW_VISITS = 100
 MIN_MOVE_SECONDS = 0.35
 ANALYSIS_STYLE = Style(resign=False)
 
 
 class EngineController:
-    """Runs the engine for one session, which a page may replace. Call `wake` after every change of the session.
+    """Runs the engines and programs for one session, which a page may replace. Call `wake` after every change of the
+    session.
 
-    `changed` is called after every step of the engine, `failed` with a message when a step fails. `min_seconds` is the
+    `changed` is called after every step of an engine, `failed` with a message when a step fails. `min_seconds` is the
     minimum time between a position and the engine's move, so that a person can follow fast games. A review runs beside
-    all this, on a queue of its own that `new_queue` makes.
+    all this, on a queue of its own that `engines` makes.
     """
 
     def __init__(
@@ -41,27 +46,60 @@ class EngineController:
         thread: EngineThread,
         changed: Callable[[], None],
         failed: Callable[[str], None],
-        new_queue: Callable[[], SearchQueue],
+        engines: PageEngines,
         min_seconds: float = MIN_MOVE_SECONDS,
     ) -> None:
         self.session = session
         self.thread = thread
         self.teacher = Teacher(self._teach)
+        self.analysis = AnalysisSettings()
         self.analyzing = False
         self.paused = False
+        self.failure = ""
+        """Why the engine has stopped, until it goes on."""
         self.activity = ""
         self.review_progress: tuple[int, int] | None = None
         """Positions that the running review has searched, and all of them; None without one."""
         self._review: asyncio.Task[None] | None = None
         self._review_over = threading.Event()
-        self._tree_is_deeper = False  # the search tree has more visits than the level allows, after an analysis
-        self._changed, self._failed, self._new_queue, self._min_seconds = changed, failed, new_queue, min_seconds
+        self._programs: dict[int, ProgramThread] = {}  # by color
+        self._starting: set[asyncio.Task[None]] = set()
+        self._one_move = False
+        self._changed, self._failed, self._engines, self._min_seconds = changed, failed, engines, min_seconds
         self._wake = asyncio.Event()
 
     def wake(self) -> None:
         """The session has changed: end the running step and choose the next one."""
         self.thread.stop()
         self._wake.set()
+
+    @property
+    def network(self) -> str:
+        """The network that searches for the person: the chosen one where it plays on this board."""
+        chosen = self.analysis.network
+        return chosen if chosen in self._engines.networks(self.session.game.size) else ""
+
+    def set_analysis(self, settings: AnalysisSettings) -> None:
+        """Change how positions are searched for the person. Another network begins anew."""
+        if settings.network != self.analysis.network:
+            self.stop_review()
+            self.session.forget_analyses()
+        self.analysis = settings
+        self.wake()
+
+    def play_one(self) -> None:
+        """Let a paused engine play one move."""
+        self._one_move = True
+        self.wake()
+
+    def close(self) -> None:
+        """End the review and the programs."""
+        self.stop_review()
+        for task in self._starting:
+            task.cancel()
+        for program in self._programs.values():
+            program.close()
+        self._programs.clear()
 
     def review(self) -> None:
         """Search every position of the shown line to the same depth, many at once; stop a review that runs."""
@@ -92,8 +130,10 @@ class EngineController:
                 self.review_progress = (self.review_progress[0] + 1, len(positions))
 
         def search() -> GameReview | None:
-            with self._new_queue() as queue:
-                return review(session.tree, positions, queue, REVIEW_VISITS, keep, over.is_set)
+            with self._engines.queue(network) as queue:
+                return review(session.tree, positions, queue, visits, keep, over.is_set)
+
+        network, visits = self.network, self.analysis.review_visits
 
         try:
             found = await asyncio.to_thread(search)
@@ -111,7 +151,7 @@ class EngineController:
     def new_session(self, session: GameSession) -> None:
         """Replace the session."""
         self.stop_review()
-        self.session, self.paused = session, False
+        self.session, self.paused, self.failure = session, False, ""
         self.teacher.forget()
         self.wake()
 
@@ -133,49 +173,101 @@ class EngineController:
 
     def _give_up(self, message: str) -> bool:
         """Report a failure and stop until the next wake."""
-        self.paused, self.analyzing = True, False
+        self.paused, self.analyzing, self.failure = True, False, message
         self._failed(message)
         return False
 
     async def _next(self) -> bool:
         """Do one step. False when there is nothing to do before the next wake."""
-        session = self.session
+        session, one_move = self.session, self._one_move
+        self._one_move = False
+        self._arrange_programs()
+        if not self.paused:
+            self.failure = ""
         if session.phase is Phase.COUNTING and not session.counted:
             return await self._count()
         if not self.paused and (taught := await self.teacher.step(session)) is not None:
             return taught
-        if session.engine_to_move and not self.paused:
+        if session.engine_to_move and (one_move or not self.paused):
             return await self._answer()
         if self.analyzing and not session.game.is_over:
             return await self._analyze()
         return False
 
     async def _answer(self) -> bool:
-        session, node, level = self.session, self.session.node, self.session.settings.level
-        self.activity = "thinking"
+        session, node, color = self.session, self.session.node, self.session.game.to_play
+        self.activity, self.failure = "thinking", ""
         self._changed()
         begun = time.monotonic()
-        clock = session.clock.remaining(session.game.to_play) if session.clock else None
-        limits = Limits(visits=level.visits, clock=clock)
-        result = await self.thread.think(session.game, limits, level.style, anew=self._tree_is_deeper)
-        self._tree_is_deeper = self._tree_is_deeper and result is None
+        player = session.settings.players[color]
+        result: SearchResult | None = None
+        clock = session.clock.remaining(color) if session.clock else None
+        if player.program:
+            move = await self._unless_woken(self._program(color).choose(session.game, session.control, clock))
+            answered, point = move is not None, None if move is None else move.point
+        else:
+            limits = Limits(visits=player.visits, seconds=player.seconds, clock=clock)
+            result = await self.thread.think(session.game, limits, player.style, player.network, player)
+            answered, point = result is not None, None if result is None or result.resign else result.move
         await asyncio.sleep(max(0.0, self._min_seconds - (time.monotonic() - begun)))
-        if result is None or self._wake.is_set() or self.session is not session or session.node is not node:
+        if not answered or self._wake.is_set() or self.session is not session or session.node is not node:
             return True
-        session.add_analysis(node, result)
-        if result.resign:
-            session.resign(session.game.to_play)
+        if result is not None:
+            session.add_analysis(node, result)
+        if point is None:
+            session.resign(color)
         elif session.tick(time.monotonic()) or not session.live:
             return True
         else:
-            session.play(result.move, time.monotonic())
+            try:
+                session.play(point, time.monotonic())
+            except IllegalMove as error:
+                where = to_gtp(point, session.game.size)
+                raise TengenError(f"{player.name} plays {where}, which is illegal: {explain(error)}") from error
         return True
 
+    def _arrange_programs(self) -> None:
+        """End the programs that no longer play in this game, and start those that do."""
+        session = self.session
+        for color, player in enumerate(session.settings.players):
+            running = self._programs.get(color)
+            if running is not None and running.settings.name != player.program:
+                self._programs.pop(color).close()
+            if session.live and color not in self._programs and player.program in self._engines.programs:
+                task = asyncio.create_task(self._prepare(self._program(color), session))
+                self._starting.add(task)
+                task.add_done_callback(self._starting.discard)
+
+    async def _prepare(self, program: ProgramThread, session: GameSession) -> None:
+        try:
+            await program.prepare(session.game, session.control)
+        except TengenError as error:
+            if self.session is session and program in self._programs.values():
+                self._failed(str(error))
+
+    def _program(self, color: int) -> ProgramThread:
+        """The program that plays a color. Raises TengenError where the server has none of its name."""
+        name = self.session.settings.players[color].program
+        if color not in self._programs:
+            if name not in self._engines.programs:
+                raise TengenError(f"this server has no program {name!r}: start it with tengen play --program")
+            self._programs[color] = ProgramThread(self._engines.programs[name])
+        return self._programs[color]
+
+    async def _unless_woken(self, work: Awaitable[T]) -> T | None:
+        """The result of some work, None where the session changes before."""
+        task, woken = asyncio.ensure_future(work), asyncio.ensure_future(self._wake.wait())
+        try:
+            await asyncio.wait((task, woken), return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else None
+        finally:
+            task.cancel()
+            woken.cancel()
+
     async def _teach(self, game: Game, limits: Limits, style: Style) -> SearchResult | None:
-        """The search of the teacher, after which the engine of a level starts a new tree."""
-        self.activity, self._tree_is_deeper = "teaching", True
+        self.activity = "teaching"
         self._changed()
-        return await self.thread.think(game, limits, style)
+        return await self.thread.think(game, limits, style, self.network, "teaching")
 
     async def _count(self) -> bool:
         session, node = self.session, self.session.node
@@ -188,7 +280,21 @@ class EngineController:
         session.begin_count(dead)
         if session.mode is Mode.WATCH:
             session.agree()
+        self._changed()
+        await self._unless_woken(self._compare_counts(session, session.score))
         return True
+
+    async def _compare_counts(self, session: GameSession, score: float) -> None:
+        """Say where a program that plays counts otherwise."""
+        for program in list(self._programs.values()):
+            try:
+                counted = await program.score(session.game, session.control)
+            except TengenError as error:
+                self._failed(str(error))
+                continue
+            if counted is not None and counted != score:
+                theirs, ours = (in_words(score_result(points)) for points in (counted, score))
+                self._failed(f"{program.settings.name} counts otherwise: {theirs}. This page: {ours}")
 
     async def _dead(self, game: Game) -> Sequence[int] | None:
         """The dead stones of a finished game, none where the rules count every stone; None where it was stopped."""
@@ -199,11 +305,12 @@ class EngineController:
 
     async def _analyze(self) -> bool:
         session, node = self.session, self.session.node
-        if node.analysis is not None and node.analysis.visits >= ANALYSIS_VISITS:
+        if node.analysis is not None and node.analysis.visits >= self.analysis.visits:
             return False
-        self.activity, self._tree_is_deeper = "analyzing", True
+        self.activity = "analyzing"
         self._changed()
-        result = await self.thread.think(session.game, Limits(visits=ANALYSIS_VISITS), ANALYSIS_STYLE)
+        limits = Limits(visits=self.analysis.visits)
+        result = await self.thread.think(session.game, limits, ANALYSIS_STYLE, self.network, "analysis")
         if result is not None and result.visits:
             session.add_analysis(node, result)
         return self._wake.is_set()

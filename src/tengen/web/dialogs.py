@@ -1,10 +1,10 @@
-"""The dialogs of the page: the settings of a new game or of playing on, and questions."""
+"""The dialogs of the page: the settings of a new game, of playing on, and of the analysis, and questions."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from nicegui import binding, ui
@@ -13,8 +13,20 @@ from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
+from tengen.web.engine import PageEngines
 from tengen.web.opponents import Opponents
-from tengen.web.settings import RULES, GameSettings, Level, Mode, usual_komi
+from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
+from tengen.web.settings import (
+    MAX_VISITS,
+    PEOPLE,
+    RULES,
+    AnalysisSettings,
+    GameSettings,
+    Mode,
+    Player,
+    facing,
+    usual_komi,
+)
 
 MODES = {Mode.PLAY: "Play", Mode.WATCH: "Watch", Mode.ANALYZE: "Analyze"}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: "Other"}
@@ -33,19 +45,19 @@ CLOCKS: dict[str, tuple[str, TimeControl | None]] = {
 
 @binding.bindable_dataclass
 class Form:
-    """The values of the fields of the dialog."""
+    """The values of the fields of the dialog. `sides`: the person's opponent, and Black and White of engines alone."""
 
     mode: Mode
     size: int
     other: float
     color: int
-    level: str
+    sides: tuple[Side, ...]
     rules: str
     komi: float | None
     handicap: int
     clock: str = "none"
 
-    def settings(self, levels: dict[str, Level]) -> GameSettings:
+    def settings(self, choices: Mapping[str, Player]) -> GameSettings:
         """The settings that the fields describe. Raises TengenError for impossible values."""
         if self.komi is None:
             raise TengenError("komi is missing: enter a whole or half number such as 7.5")
@@ -54,21 +66,30 @@ class Form:
             rules=self.rules,
             komi=float(self.komi),
             handicap=self.handicap,
-            mode=Mode(self.mode),
-            human=self.color if self.color < 2 else random.randrange(2),
-            level=levels[self.level],
+            players=self._players(choices),
             clock=CLOCKS[self.clock][1],
         )
 
-    def restored(self, values: dict[str, Any], levels: dict[str, Level]) -> Form:
+    def _players(self, choices: Mapping[str, Player]) -> tuple[Player, Player]:
+        opponent, black, white = self.sides
+        match Mode(self.mode):
+            case Mode.ANALYZE:
+                return PEOPLE
+            case Mode.WATCH:
+                return black.player(choices), white.player(choices)
+        human = self.color if self.color < 2 else random.randrange(2)
+        return facing(opponent.player(choices), human)
+
+    def restored(self, values: dict[str, Any], choices: Mapping[str, Player]) -> Form:
         """The fields as a browser remembers them; these fields where that makes no sense."""
         known = {field.name: values[field.name] for field in fields(self) if field.name in values}
+        known["sides"] = restored_sides(self.sides, values.get("sides"), choices)
         if any(type(value) is not type(getattr(self, name)) for name, value in known.items() if name != "mode"):
             return self
         try:
             made = replace(self, **known)
             made.mode = Mode(made.mode)
-            made.settings(levels)
+            made.settings(choices)
         except (TengenError, ValueError, KeyError, TypeError):
             return self
         return made if made.size in SIZES and made.color in COLORS and made.rules in RULES else self
@@ -85,19 +106,19 @@ class NewGameDialog:
     def __init__(
         self,
         settings: GameSettings,
-        network: Callable[[int], str],
+        engines: PageEngines,
         opponents: Opponents,
         on_start: Callable[[GameSettings], Awaitable[None]],
     ) -> None:
         self._on_start = on_start
-        self._network, self._opponents, self._first = network, opponents, settings.level
+        self._engines, self._opponents, self._first = engines, opponents, settings.opponent
         named = settings.size in SIZES
         self.form = Form(
             settings.mode,
             settings.size if named else 0,
             settings.size,
             settings.human,
-            settings.level.key,
+            tuple(Side.of(settings.opponent) for _ in range(3)),
             settings.rules,
             settings.komi,
             settings.handicap,
@@ -111,30 +132,29 @@ class NewGameDialog:
 
     def open(self) -> None:
         """Show the dialog."""
-        self._show_levels()
+        self._show_players()
         self._dialog.open()
 
-    @property
-    def _levels(self) -> dict[str, Level]:
-        """The levels on the chosen board, that of the first game too."""
-        levels = self._opponents.levels(self.form.board)
-        return levels if self._first.key in levels else {**levels, self._first.key: self._first}
+    def _choices(self, automatic: bool = True) -> dict[str, Player]:
+        """All opponents on the chosen board, that of the first game too."""
+        choices = self._opponents.choices(self.form.board, automatic)
+        known = self._first.is_person or self._first.key in choices
+        return choices if known else {self._first.key: self._first, **choices}
 
-    def _titles(self) -> dict[str, str]:
-        return {key: ("Automatic · " if key == "auto" else "") + known.title for key, known in self._levels.items()}
-
-    def _show_levels(self) -> None:
-        levels = self._levels
-        if self.form.level not in levels:
-            self.form.level = self._first.key
-        self._level.set_options(self._titles())
-        self._about.text = levels[self.form.level].about
+    def _show_players(self) -> None:
+        networks = network_names(self._engines, self.form.board)
+        for number, field in enumerate(self._players):
+            field.show(self._choices(automatic=number == 0), networks)
 
     def remember(self, values: dict[str, Any]) -> None:
         """Fill the fields as a browser remembers them."""
-        made = asdict(self.form.restored(values, self._levels))
-        for name in [*(name for name in made if name not in ("handicap", "komi")), "handicap", "komi"]:
-            setattr(self.form, name, made[name])  # the other fields change handicap and komi
+        made = self.form.restored(values, self._choices())
+        for side, known in zip(self.form.sides, made.sides, strict=True):
+            side.copy(known)
+        names = [field.name for field in fields(made) if field.name not in ("sides", "handicap", "komi")]
+        for name in [*names, "handicap", "komi"]:
+            setattr(self.form, name, getattr(made, name))  # the other fields change handicap and komi
+        self._show_players()
 
     def _fields(self) -> None:
         form = self.form
@@ -153,19 +173,13 @@ class NewGameDialog:
             ui.toggle(COLORS, value=form.color).bind_value(form, "color").props("no-caps unelevated").props(
                 "data-testid=color"
             )
-        with (
-            ui.element("div")
-            .classes("tg-field")
-            .bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
-        ):
-            ui.label("Level").classes("tg-heading")
-            self._level = ui.select(self._titles(), value=form.level).bind_value(form, "level")
-            self._level.props("outlined dense options-dense data-testid=level").classes("w-full")
-            self._about = ui.label().classes("tg-note")
-            self._about.bind_text_from(
-                form, "level", lambda key: found.about if (found := self._levels.get(key)) else ""
-            )
-            self._plays = ui.label(self._network_line()).classes("tg-note")
+        labels = (("Opponent", "level"), ("Black", "black"), ("White", "white"))
+        self._players = [PlayerField(side, *label) for side, label in zip(form.sides, labels, strict=True)]
+        for field, mode in zip(self._players, (Mode.PLAY, Mode.WATCH, Mode.WATCH), strict=True):
+            field.element.bind_visibility_from(form, "mode", value=mode)
+        self._plays = ui.label(self._network_line()).classes("tg-note")
+        self._plays.bind_visibility_from(form, "mode", backward=lambda mode: mode != Mode.ANALYZE)
+        self._show_players()
         with ui.element("div").classes("tg-pair"):
             names = {form.rules: form.rules, **RULE_NAMES}  # a record may have others
             ui.select(names, label="Rules", value=form.rules, on_change=self._usual_komi).bind_value(
@@ -180,7 +194,7 @@ class NewGameDialog:
             self._handicap.props("outlined dense options-dense")
             clocks = {key: title for key, (title, _) in CLOCKS.items()}
             ui.select(clocks, label="Time", value=form.clock).bind_value(form, "clock").props(
-                "outlined dense options-dense"
+                "outlined dense options-dense data-testid=time"
             )
 
     def _handicaps(self) -> dict[int, str]:
@@ -190,12 +204,12 @@ class NewGameDialog:
         self._fit_handicap()
         self._usual_komi()
         self._plays.text = self._network_line()
-        self._show_levels()
+        self._show_players()
 
     def _network_line(self) -> str:
         """The network for the chosen board size."""
-        network = self._network(self.form.board)
-        return f"Network: {network}" if network else NO_NETWORK
+        network = self._engines.network(self.form.board)
+        return f"Default network: {network}" if network else NO_NETWORK
 
     def _fit_handicap(self) -> None:
         choices = self._handicaps()
@@ -208,7 +222,7 @@ class NewGameDialog:
 
     async def _start(self) -> None:
         try:
-            settings = self.form.settings(self._levels)
+            settings = self.form.settings(self._choices())
         except TengenError as error:
             ui.notify(str(error), position="top")
             return
@@ -217,42 +231,91 @@ class NewGameDialog:
 
 
 class PlayOnDialog:
-    """Asks who plays from the shown position on, and calls `on_start` with mode, color of the person, and level."""
+    """Asks who plays from the shown position on, and calls `on_start` with the players, Black's first."""
 
-    def __init__(self, on_start: Callable[[Mode, int, Level], None]) -> None:
-        self._on_start = on_start
-        self._levels: dict[str, Level] = {}
+    def __init__(
+        self, engines: PageEngines, opponents: Opponents, on_start: Callable[[tuple[Player, Player]], None]
+    ) -> None:
+        self._engines, self._opponents, self._on_start = engines, opponents, on_start
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
             ui.label("Play on from here").classes("tg-dialog-title")
             with ui.element("div").classes("tg-field"):
                 ui.label("You play").classes("tg-heading")
-                self._color = ui.toggle({0: "Black", 1: "White", 2: "Engine plays both"}, value=0)
+                self._color = ui.toggle({0: "Black", 1: "White", 2: "Engines play both"}, value=0)
                 self._color.props("no-caps unelevated")
-            with ui.element("div").classes("tg-field"):
-                ui.label("Level").classes("tg-heading")
-                self._level = ui.select({}).props("outlined dense options-dense")
-                self._level.classes("w-full")
+            names = (("Opponent", "play-on-level"), ("Black", "play-on-black"), ("White", "play-on-white"))
+            self._players = [PlayerField(Side(), *name) for name in names]
+            opponent, *both = self._players
+            opponent.element.bind_visibility_from(self._color, "value", backward=lambda color: color != 2)
+            for field in both:
+                field.element.bind_visibility_from(self._color, "value", value=2)
             ui.label("The record, its result too, stays; the new moves become a variation.").classes("tg-note")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
                 ui.button("Play", on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
 
-    def open(self, color: int, level: Level, levels: dict[str, Level]) -> None:
-        """Show the dialog with the person as `color`, a level, and the others to choose from."""
-        self._levels = {level.key: level, **levels}
-        self._level.set_options({key: known.title for key, known in self._levels.items()}, value=level.key)
+    def open(self, color: int, settings: GameSettings) -> None:
+        """Show the dialog with the person as `color`, and the opponent of the settings."""
+        opponent, size = settings.opponent, settings.size
+        choices = self._opponents.choices(size, automatic=False)
+        if not opponent.is_person and opponent.key not in choices:
+            choices = {opponent.key: opponent, **choices}
+        for field in self._players:
+            field.side.copy(replace(Side.of(opponent), key=opponent.key) if opponent.key in choices else Side())
+            field.show(choices, network_names(self._engines, size))
         self._color.set_value(color)
         self._dialog.open()
 
     def _start(self) -> None:
-        level = self._levels.get(str(self._level.value))
-        if level is None:
-            ui.notify("Choose a level.", position="top")
+        opponent, black, white = self._players
+        color = int(self._color.value or 0)
+        try:
+            players = (black.player(), white.player()) if color == 2 else facing(opponent.player(), color)
+        except TengenError as error:
+            ui.notify(str(error), position="top")
             return
         self._dialog.close()
-        color = int(self._color.value or 0)
-        mode = Mode.WATCH if color == 2 else Mode.PLAY
-        self._on_start(mode, color % 2, level)
+        self._on_start(players)
+
+
+class AnalysisDialog:
+    """Asks how positions are searched for the person, and calls `on_change` with the answer."""
+
+    def __init__(self, engines: PageEngines, on_change: Callable[[AnalysisSettings], None]) -> None:
+        self._engines, self._on_change = engines, on_change
+        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=analysis-dialog"):
+            ui.label("Analysis").classes("tg-dialog-title")
+            self._network = ui.select({}, label="Network").classes("w-full")
+            self._network.props("outlined dense options-dense data-testid=analysis-network")
+            with ui.element("div").classes("tg-pair"):
+                self._visits, self._review = (
+                    ui.number(label=label, min=1, max=MAX_VISITS, precision=0).props(
+                        f"outlined dense data-testid={name}"
+                    )
+                    for label, name in (("Visits of a position", "analysis-visits"), ("In a review", "review-visits"))
+                )
+            ui.label("Another network begins anew: what the last one found is dropped.").classes("tg-note")
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button("Cancel", on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button("Apply", on_click=self._apply).props("unelevated no-caps data-testid=apply-analysis")
+
+    def open(self, settings: AnalysisSettings, size: int) -> None:
+        """Show the dialog with these settings, and the networks that play on this board size."""
+        known = network_names(self._engines, size)
+        self._network.set_options(known, value=settings.network if settings.network in known else "")
+        self._visits.set_value(settings.visits)
+        self._review.set_value(settings.review_visits)
+        self._dialog.open()
+
+    def _apply(self) -> None:
+        try:
+            visits, review = int(self._visits.value or 0), int(self._review.value or 0)
+            settings = AnalysisSettings(str(self._network.value or ""), visits, review)
+        except TengenError as error:
+            ui.notify(str(error), position="top")
+            return
+        self._dialog.close()
+        self._on_change(settings)
 
 
 async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> str | None:

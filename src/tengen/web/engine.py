@@ -1,21 +1,25 @@
-"""The engine of a page: a search thread for each page, and one network for all of them."""
+"""The engines of a page: a search thread for each page, and networks that all of them share."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, Style
 from tengen.engine.params import SearchParams, playout_params
+from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import default_by_size, find_network, read_card
+from tengen.evaluators.network_file import SUFFIX, default_by_size, embedded_files, find_network, read_card
 from tengen.game import Game
+from tengen.gtp.program import ProgramSettings
 from tengen.machine import Device, core_count
 
 T = TypeVar("T")
@@ -24,6 +28,7 @@ PROGRESS_SECONDS = 0.2
 NO_NETWORK = ("none", "uniform")
 PLAYOUTS_PER_VISIT = 25  # without a network
 CACHED_POSITIONS = 20_000  # about 60 MB on 19x19; all pages share them
+CACHED_BY_CHOICE = 4_000  # of each network that a person has chosen
 
 
 class PageEngine(Protocol):
@@ -52,29 +57,36 @@ class PageEngine(Protocol):
 
 
 class PageEngines(Protocol):
-    """Makes the engines of pages, and the queues of their reviews.
+    """Makes the engines of pages, and the queues of their reviews, with an installed network or, for an empty name, the
+    one that plays by default; names the GTP programs that a page may run.
 
-    `network` is the name of the network for a board size, empty without one.
+    `network` is the name of the default network for a board size, empty without one; `networks` are the installed ones
+    by name, with what a person reads.
     """
+
+    programs: Mapping[str, ProgramSettings]
 
     def network(self, size: int) -> str: ...
 
-    def __call__(self) -> PageEngine: ...
+    def networks(self, size: int) -> dict[str, str]: ...
 
-    def queue(self) -> SearchQueue: ...
+    def __call__(self, network: str = "") -> PageEngine: ...
+
+    def queue(self, network: str = "") -> SearchQueue: ...
 
     def warm_up(self, size: int) -> None: ...
 
 
 class EngineThread:
-    """Runs one page's engine on a thread of its own. `make` is called there at the first task.
+    """Runs the engines of one page on a thread of its own: one for each network, which `make` makes at its first task.
 
     At most one task runs: a new task and `stop` end the running one.
     """
 
-    def __init__(self, make: Callable[[], PageEngine]) -> None:
+    def __init__(self, make: Callable[[str], PageEngine]) -> None:
         self._make = make
-        self._engine: PageEngine | None = None
+        self._engines: dict[str, PageEngine] = {}
+        self._owners: dict[str, object] = {}  # for whom the tree of each engine was searched
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="tengen-engine")
         self._ticket = 0
         self._progress: tuple[int, SearchResult] | None = None
@@ -85,8 +97,11 @@ class EngineThread:
         progress = self._progress
         return progress[1] if progress is not None and progress[0] == self._ticket else None
 
-    async def think(self, game: Game, limits: Limits, style: Style, anew: bool = False) -> SearchResult | None:
-        """Search a position; with `anew` without the tree of the last search.
+    async def think(
+        self, game: Game, limits: Limits, style: Style, network: str = "", owner: object = None
+    ) -> SearchResult | None:
+        """Search a position with a network. A tree that was searched for another `owner` is dropped: it would make a
+        level stronger or weaker than its visits.
 
         A search that is stopped returns what it has found; None where it had not begun.
         """
@@ -95,84 +110,109 @@ class EngineThread:
             def progress(result: SearchResult) -> None:
                 self._progress = (ticket, result)
 
-            if anew:
+            if self._owners.get(network) != owner:
                 engine.forget()
+            self._owners[network] = owner
             engine.style = style
             engine.set_position(copy)
             return engine.think(limits, progress, until=lambda: ticket != self._ticket, every=PROGRESS_SECONDS)
 
         copy = game.copy()
-        return await self._run(task)
+        return await self._run(task, network)
 
     async def count(self, game: Game) -> Count | None:
         """Count a finished game; None where the task was stopped before it began."""
         copy = game.copy()
         return await self._run(lambda _, engine: engine.count(copy))
 
-    async def raw(self, game: Game) -> Evaluation | None:
-        """The network's output for a position, one row; None where the task was stopped before it began."""
+    async def raw(self, game: Game, network: str = "") -> Evaluation | None:
+        """A network's output for a position, one row; None where the task was stopped before it began."""
         copy = game.copy()
-        return await self._run(lambda _, engine: engine.raw(copy))
+        return await self._run(lambda _, engine: engine.raw(copy), network)
 
     def stop(self) -> None:
         """End the running task. May be called from any thread."""
         self._ticket += 1
-        if self._engine is not None:
-            self._engine.stop()
+        for engine in list(self._engines.values()):
+            engine.stop()
 
     def close(self) -> None:
-        """Stop, let the thread end on its own, and give up the engine with its tree: the page outlives its tab."""
+        """Stop, let the thread end on its own, and give up the engines with their trees: the page outlives its tab."""
         self.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._engine = self._progress = None
+        self._engines, self._progress = {}, None
 
-    async def _run(self, task: Callable[[int, PageEngine], T]) -> T | None:
+    async def _run(self, task: Callable[[int, PageEngine], T], network: str = "") -> T | None:
         self.stop()
         ticket = self._ticket
 
         def work() -> T | None:
             if ticket != self._ticket:
                 return None
-            if (engine := self._engine) is None:
-                engine = self._engine = self._make()
+            if (engine := self._engines.get(network)) is None:
+                engine = self._engines[network] = self._make(network)
             return task(ticket, engine) if ticket == self._ticket else None
 
         return await asyncio.wrap_future(self._pool.submit(work))
 
 
 class Engines:
-    """Call it to make an engine. All engines share one network, which is loaded at the first call or by `warm_up`.
+    """Call it to make an engine. All engines share their networks, which are loaded when they are first used.
 
-    Raises NetworkError at once for a missing file or one that is not a network.
+    Raises NetworkError at once for a missing file or one that is not a network. Names that come from a page are looked
+    up among the installed networks only.
     """
 
-    def __init__(self, network: str, device: Device = "auto") -> None:
+    def __init__(
+        self, network: str, device: Device = "auto", programs: Mapping[str, ProgramSettings] = MappingProxyType({})
+    ) -> None:
+        self.programs = programs
         self._device = device
         self._network = "" if network in NO_NETWORK else read_card(find_network(network)).name
         self._by_size = default_by_size() if network == "default" else {}
         self._source = "uniform" if network in NO_NETWORK else network
         alone = network == "none"
         self._params = playout_params().model_copy(update={"playouts": PLAYOUTS_PER_VISIT}) if alone else SearchParams()
-        self._evaluator: Evaluator | None = None
+        self._sizes: dict[str, list[int]] = {}
+        for path in embedded_files(SUFFIX):
+            with suppress(NetworkError):  # a damaged file is not offered
+                self._sizes[path.stem] = read_card(path).board_sizes
+        self._evaluators: dict[str, Evaluator] = {}
         self._loading = threading.Lock()
 
     def network(self, size: int) -> str:
-        """The name of the network for this board size; empty without one."""
+        """The name of the default network for this board size; empty without one."""
         return self._by_size[size].stem if size in self._by_size else self._network
 
-    def __call__(self) -> Engine:
-        return Engine(self._loaded(), self._params, seed=secrets.randbits(31), threads=core_count())
+    def networks(self, size: int) -> dict[str, str]:
+        """The installed networks by name with a label, first those that were trained on this board size."""
+        names = sorted(self._sizes, key=lambda name: size not in self._sizes[name])
+        return {name: name if size in self._sizes[name] else f"{name} ({_boards(self._sizes[name])})" for name in names}
 
-    def queue(self) -> SearchQueue:
+    def __call__(self, network: str = "") -> Engine:
+        return Engine(self._loaded(network), self._params_of(network), seed=secrets.randbits(31), threads=core_count())
+
+    def queue(self, network: str = "") -> SearchQueue:
         """A queue that searches many positions with the same network."""
-        return SearchQueue(self._loaded(), self._params, threads=core_count())
+        return SearchQueue(self._loaded(network), self._params_of(network), threads=core_count())
 
-    def _loaded(self) -> Evaluator:
+    def _params_of(self, network: str) -> SearchParams:
+        return SearchParams() if network else self._params
+
+    def _loaded(self, network: str) -> Evaluator:
+        if network and network not in self._sizes:
+            raise NetworkError(unknown_name("network", network, self._sizes))
         with self._loading:
-            if self._evaluator is None:
-                self._evaluator = load_evaluator(self._source, self._device, cache=CACHED_POSITIONS)
-            return self._evaluator
+            if network not in self._evaluators:
+                cache = CACHED_BY_CHOICE if network else CACHED_POSITIONS
+                self._evaluators[network] = load_evaluator(network or self._source, self._device, cache=cache)
+            return self._evaluators[network]
 
     def warm_up(self, size: int) -> None:
-        """Load the network and compile it for this board size, so that the first move is fast."""
+        """Load the default network and compile it for this board size, so that the first move is fast."""
         self().warm_up(size)
+
+
+def _boards(sizes: Collection[int]) -> str:
+    """Board sizes for people: `19x19`, `9x9 to 19x19`."""
+    return " to ".join(f"{size}x{size}" for size in sorted({min(sizes, default=0), max(sizes, default=0)}))

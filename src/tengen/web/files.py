@@ -65,7 +65,10 @@ class GameFiles:
 
     async def choose(self) -> None:
         """Show another game of the collection; changes to this one stay in it."""
-        await self.open(b"\n".join(self._session().collection()))
+        before = self._session()
+        await self.open(b"\n".join(before.collection()))
+        if self._library is not None and self._session() is not before:
+            self._library.go_on(before, self._session())
 
     async def open_kept(self, game: KeptGame) -> None:
         """Show a game of the library as it was left."""

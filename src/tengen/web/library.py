@@ -1,4 +1,4 @@
-"""The games that the page keeps on disk: one SGF file a game, written with every change."""
+"""The games that the page keeps on disk: one SGF file a game, or a collection, written with every change."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Collection
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ import platformdirs
 from tengen.disk import write_whole
 from tengen.engine import TimeControl
 from tengen.errors import SgfError, TengenError
+from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
 from tengen.web.counting import in_words
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, Mode, level_of_key
+from tengen.web.settings import GameSettings, player_of
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
 MAX_LISTED = 40
-LARGE_NODES, LARGE_SECONDS = 2_000, 5.0
-"""A game of more nodes is written once in so many seconds at most: 20,000 nodes take half a second."""
+LARGE_NODES, LARGE_BYTES, LARGE_SECONDS = 2_000, 200_000, 5.0
+"""A game of more nodes, or in a collection of more bytes, is written once in so many seconds at most: 20,000 nodes take
+half a second."""
 _STATE = re.compile(rb"\b" + STATE.encode() + rb"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 
 
@@ -63,7 +66,7 @@ class KeptGame:
 
 
 class GameLibrary:
-    """The kept games in a folder, which is made with the first one.
+    """The kept games in a folder, which is made with the first one. A game of a collection is kept with all of it.
 
     Every session has a file of its own. Where two sessions come from one file, the older one takes a new name.
     """
@@ -83,7 +86,9 @@ class GameLibrary:
         """
         stamp = (session.tree.version, session.result, session.settings, session.live, session.tip.id, tab)
         now = time.monotonic()
-        waits = len(session.tree) > LARGE_NODES and now < self._last.get(session, -math.inf) + LARGE_SECONDS
+        before, after = session.others
+        large = len(session.tree) > LARGE_NODES or sum(map(len, (*before, *after))) > LARGE_BYTES
+        waits = large and now < self._last.get(session, -math.inf) + LARGE_SECONDS
         unchanged = self._written.get(session) == stamp
         taken = session in self._written and session not in self._files  # another session goes on with the game
         if (unchanged and (taken or not final)) or (waits and not final):
@@ -94,9 +99,9 @@ class GameLibrary:
         state = f"{STATE}[".encode() + raw_text(json.dumps(_state(session, tab))) + b"]"
         at = data.index(b";") + 1
         try:
-            path = self._files.get(session) or self._new_file(session, data)
+            path = self._files.get(session) or self._new_file(session, b"\n".join((*before, data, *after)))
             with write_whole(path, durable=final) as temporary:
-                temporary.write_bytes(data[:at] + state + data[at:])
+                temporary.write_bytes(b"\n".join((*before, data[:at] + state + data[at:], *after)))
         except OSError as error:
             raise TengenError(f"the game cannot be kept in {self.folder}: {error.strerror or error}") from error
         self._files[session] = path
@@ -119,12 +124,21 @@ class GameLibrary:
             data = game.path.read_bytes()
         except OSError as error:
             raise SgfError(f"{game.path.name}: {error.strerror or error}") from error
-        session, _ = GameSession.from_record(_STATE.sub(b"", data, count=1), fixed_handicap=False)
+        games = list(split_trees(BytesIO(data)))
+        index = next((at for at, text in enumerate(games) if _STATE.search(text)), 0)
+        text = games[index] if len(games) > 1 else data
+        session, _ = GameSession.from_record(_STATE.sub(b"", text, count=1), fixed_handicap=False)
+        session.others = games[:index], games[index + 1 :]
         _resume(session, _state_in(game.path))
         for other in [other for other, path in self._files.items() if path == game.path]:
             del self._files[other]
         self._files[session] = game.path
         return session
+
+    def go_on(self, before: GameSession, after: GameSession) -> None:
+        """Another game of the same collection goes on in the file of this one."""
+        if before in self._files:
+            self._files[after] = self._files.pop(before)
 
     def shown(self, sessions: Collection[GameSession]) -> set[Path]:
         """The files of these sessions."""
@@ -160,12 +174,10 @@ def _state(session: GameSession, tab: str) -> dict[str, Any]:
         "moves": session.line[-1].move_number,
         "result": session.result,
         "unfinished": session.in_progress,
-        "mode": settings.mode,
-        "human": settings.human,
         "handicap": settings.handicap,
-        "level": settings.level.key,
-        "visits": settings.level.visits,
+        "players": [player.state for player in settings.players],
         "clock": str(settings.clock) if clock else "",
+        "spent": [(number[node], seconds) for node, seconds in session.spent.items() if node in number],
         "left": [(one.main, one.period, one.count) for one in left],
         "live": session.live,
         "tip": number[session.tip.id],
@@ -189,19 +201,14 @@ def _resume(session: GameSession, state: dict[str, Any]) -> None:
     """Go on as the state says; a state that makes no sense leaves the game as a record."""
     tree = session.tree
     try:
-        settings = GameSettings(
-            tree.size,
-            tree.rules,
-            tree.komi,
-            state["handicap"],
-            Mode(state["mode"]),
-            int(state["human"]),
-            level_of_key(str(state["level"]), tree.size, int(state["visits"])),
-            TimeControl.parse(state["clock"]) if state["clock"] else None,
-        )
+        black, white = (player_of(player, tree.size) for player in state["players"])
+        clock = TimeControl.parse(state["clock"]) if state["clock"] else None
+        settings = GameSettings(tree.size, tree.rules, tree.komi, state["handicap"], (black, white), clock)
         tip, shown = tree.get(state["tip"]) or tree.root, tree.get(state["shown"]) or tree.root
         if session.result:
             session.ended_at = tree.get(state["ended"])
+        spent = [(tree.get(number), float(seconds)) for number, seconds in state["spent"]]
+        session.spent = {node.id: seconds for node, seconds in spent if node is not None}
         session.resume(settings, state["live"] is True, tip, shown, state["left"])
         session.record_names = (str(state["record_names"][0]), str(state["record_names"][1]))
         session.record_details = (str(state["record_details"][0]), str(state["record_details"][1]))

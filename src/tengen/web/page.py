@@ -18,7 +18,7 @@ from tengen.web.analysis import AnalysisPanel
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import in_words, sentence
-from tengen.web.dialogs import NewGameDialog, PlayOnDialog
+from tengen.web.dialogs import AnalysisDialog, NewGameDialog, PlayOnDialog
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
@@ -39,7 +39,7 @@ from tengen.web.panels import (
 from tengen.web.preferences import Preferences
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Level, Mode, levels_for
+from tengen.web.settings import AnalysisSettings, GameSettings, Mode, Player
 from tengen.web.teaching_panel import TeachingPanel
 from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
@@ -63,15 +63,15 @@ class Page:
     ) -> None:
         self._keep = keep
         self._files = GameFiles(lambda: self.session, self.adopt, self._notify, library, tab)
-        self._network = engines.network
+        self._engines = engines
         self._editing = False
         self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
-        self._opponents = Opponents(engines.network)
+        self._opponents = Opponents(engines.network, engines.programs)
         self._notice = ""
         self._thread = EngineThread(engines)
         self._controller = EngineController(
-            GameSession(settings), self._thread, self.refresh, self._notify, engines.queue, min_seconds
+            GameSession(settings), self._thread, self.refresh, self._notify, engines, min_seconds
         )
         self._task: asyncio.Task[None] | None = None
         self._build(settings, library)
@@ -109,7 +109,7 @@ class Page:
 
     def close(self) -> None:
         """The tab is closed: release the engine."""
-        self._controller.stop_review()
+        self._controller.close()
         self.rest()
         self._thread.close()
 
@@ -126,6 +126,7 @@ class Page:
             self._opponents.kept = known.levels
             self._new_game.remember(known.game)
             self._teaching.remember(*known.teach)
+            self._controller.analysis = known.analysis  # what a game that was reloaded has found stays
             self._dark.set_value(known.dark)
             self._board.set(sound=known.sound, coordinates=known.coordinates)
             self._sound.set_icon("volume_up" if known.sound else "volume_off")
@@ -143,8 +144,9 @@ class Page:
 
     def _build(self, settings: GameSettings, library: GameLibrary | None) -> None:
         self._dark = ui.dark_mode(None)
-        self._new_game = NewGameDialog(settings, self._network, self._opponents, self._start)
-        self._play_on = PlayOnDialog(self._start_play_on)
+        self._new_game = NewGameDialog(settings, self._engines, self._opponents, self._start)
+        self._play_on = PlayOnDialog(self._engines, self._opponents, self._start_play_on)
+        self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
         self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._build_top()
         with ui.element("div").classes("tg-main") as self._main:
@@ -175,6 +177,7 @@ class Page:
                         "take-back": self._take_back,
                         "resign": self._resign_game,
                         "pause": self._toggle_pause,
+                        "one-move": self._controller.play_one,
                         "accept": self._accept_count,
                         "review": self._review_game,
                         "rematch": self._rematch,
@@ -188,6 +191,7 @@ class Page:
             with ui.element("div").classes("tg-lower"):
                 self._analysis = AnalysisPanel(
                     self._switch_analysis,
+                    lambda: self._analysis_dialog.open(self._controller.analysis, self.session.settings.size),
                     self._poll,
                     self._review_game,
                     self._show_line,
@@ -229,7 +233,7 @@ class Page:
         session = self.session
         hover = NAMES[session.game.to_play].lower() if session.may_click and not self._editing else ""
         self._board.show(session.view(), hover, session.phase is Phase.COUNTING)
-        self._status.show(session, self._controller.paused)
+        self._status.show(session, self._controller.paused, self._controller.failure)
         line = session.line
         self._navigation.show(session.node.move_number, line[-1].move_number)
         self._draw_graph()
@@ -259,7 +263,9 @@ class Page:
     def _draw_graph(self) -> None:
         session = self.session
         mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
-        self._analysis.show_line(session.line_analyses(), session.place, len(session.line) - 1, mistakes)
+        self._analysis.show_line(
+            session.line_analyses(), session.place, len(session.line) - 1, mistakes, session.line_times()
+        )
 
     def _poll(self) -> None:
         """Draw what changes without input: the clocks and the running search."""
@@ -299,7 +305,7 @@ class Page:
         self._board.set(thinking=controller.activity in ("thinking", "counting"))
         self._board.show_search(shown, panel.shows_moves, panel.shows_ownership)
         finished = self.session.mode is not Mode.PLAY
-        graph = controller.analyzing or (finished and bool(self.session.line_analyses()))
+        graph = controller.analyzing or (finished and bool(self.session.line_analyses() or self.session.line_times()))
         panel.show_review(finished and len(self.session.line) > 1, controller.review_progress is not None)
         panel.show(shown, self.session.game.size, self._caption(shown), controller.analyzing, graph)
 
@@ -319,7 +325,8 @@ class Page:
 
     def _notify(self, message: str) -> None:
         with self._board:
-            ui.notify(sentence(message), position="top", timeout=3500)
+            timeout = max(3500, 70 * len(message))
+            ui.notify(sentence(message), position="top", timeout=timeout, multi_line=len(message) > 80)
 
     @contextmanager
     def _errors_shown(self) -> Iterator[None]:
@@ -402,6 +409,12 @@ class Page:
             self._controller.analyzing = on
             self._changed()
 
+    def _set_analysis(self, settings: AnalysisSettings) -> None:
+        self._controller.set_analysis(settings)
+        self._preferences.analysis = settings
+        self._remember()
+        self.refresh()
+
     def _review_game(self) -> None:
         self._controller.review()
         self.refresh()
@@ -419,12 +432,11 @@ class Page:
     def _ask_play_on(self) -> None:
         settings = self.session.settings
         color = settings.human if settings.mode is Mode.PLAY else self.session.game.to_play
-        levels = levels_for(settings.size, self._network(settings.size))
-        self._play_on.open(color, settings.level, levels)
+        self._play_on.open(color, settings)
 
-    def _start_play_on(self, mode: Mode, human: int, level: Level) -> None:
+    def _start_play_on(self, players: tuple[Player, Player]) -> None:
         with self._errors_shown():
-            self.session.play_on(mode, human, level)
+            self.session.play_on(players)
             self._controller.analyzing = self._controller.paused = self._editing = False
             self._changed()
 

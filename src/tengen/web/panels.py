@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.web.components import EventHandler, TreeElement
-from tengen.web.counting import in_words
+from tengen.web.counting import in_words, sentence
 from tengen.web.editor import Tool
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
@@ -114,6 +114,7 @@ class StatusPanel:
                 self._take_back = button("Take back", "undo", actions["take-back"], "take-back")
                 self._resign = button("Resign", "flag", actions["resign"], "resign")
                 self._pause = button("Pause", "pause", actions["pause"], "pause")
+                self._one_move = button("One move", "skip_next", actions["one-move"], "one-move")
             with ui.element("div").classes("tg-actions") as self._counting:
                 self._agree = button("Accept", "done", actions["accept"], "accept").classes("tg-primary")
                 button("Continue", "undo", actions["take-back"], "continue")
@@ -128,11 +129,11 @@ class StatusPanel:
                 self._return = button("To the game", "last_page", actions["return"], "return")
                 self._games = button("Games", "library_books", actions["games"], "games")
 
-    def show(self, session: GameSession, paused: bool) -> None:
-        """Show the state of a game, with the buttons that apply to it."""
+    def show(self, session: GameSession, paused: bool, failure: str = "") -> None:
+        """Show the state of a game, with the buttons that apply to it, and why the engine has stopped."""
         phase, mode = session.phase, session.mode
         self._status.set_text(session.status())
-        self._hint.set_text(hint(session, paused))
+        self._hint.set_text(hint(session, paused, failure))
         self._hint.set_visibility(bool(self._hint.text))
         self._playing.set_visibility(phase is Phase.PLAYING)
         self._over.set_visibility(phase is Phase.OVER)
@@ -152,6 +153,7 @@ class StatusPanel:
         self._pause.set_text("Continue" if paused else "Pause")
         self._pause.set_icon("play_arrow" if paused else "pause")
         held = paused and session.engine_to_move  # in any mode: a failed engine pauses the game
+        self._one_move.set_visibility(held)
         self._pause.set_visibility(held or (mode is Mode.WATCH and phase is Phase.PLAYING))
 
 
@@ -221,12 +223,12 @@ class EditPanel:
             made.props(f"aria-pressed={str(on).lower()}")
 
 
-def hint(session: GameSession, paused: bool) -> str:
+def hint(session: GameSession, paused: bool, failure: str = "") -> str:
     """The line below the status: what a person can do now, or the last move."""
     if session.phase is Phase.COUNTING:
         return "Tap a group to mark it dead or alive, then accept." if session.counted else ""
     if paused and session.engine_to_move:
-        return "The engine is paused."
+        return sentence(failure) if failure else "The engine is paused."
     if session.phase is Phase.OVER:
         return "Tap the board to try other moves; the result stays." if session.node.parent is not None else ""
     if session.in_progress and session.node is not session.tip:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from tengen.errors import TengenError
+from tengen.web.settings import AnalysisSettings
 
 KEY = "tengen"
 """The entry of the browser's local storage."""
@@ -15,7 +19,8 @@ class Preferences:
     """The preferences of one browser.
 
     dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
-    board size (`automatic.AutomaticLevel`). teach: whether the teacher is on, and from which loss in points it warns.
+    board size (`automatic.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
+    teacher is on, and from which loss in points it warns.
     """
 
     dark: bool | None = None
@@ -24,6 +29,7 @@ class Preferences:
     game: dict[str, Any] = field(default_factory=dict)
     levels: dict[str, Any] = field(default_factory=dict)
     teach: tuple[bool, float] = False, 3.0
+    analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
 
     @classmethod
     def parse(cls, text: object) -> Preferences:
@@ -43,11 +49,15 @@ class Preferences:
             teach = values.get("teach")
             if isinstance(teach, list) and [type(part) for part in teach] in ([bool, int], [bool, float]):
                 made.teach = teach[0], float(teach[1])
+            analysis = values.get("analysis")
+            if isinstance(analysis, dict) and [type(part) for part in analysis.values()] == [str, int, int]:
+                with suppress(TengenError, TypeError):
+                    made.analysis = AnalysisSettings(**analysis)
         return made
 
     def script(self) -> str:
         """JavaScript that stores the preferences."""
-        return f"localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(vars(self)))})"
+        return f"localStorage.setItem({json.dumps(KEY)}, {json.dumps(json.dumps(asdict(self)))})"
 
     @staticmethod
     def read_script() -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tengen.coords import to_gtp
-from tengen.engine import SearchResult
+from tengen.engine import SearchResult, TimeControl
 from tengen.errors import IllegalMove, SgfError, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
@@ -18,9 +18,9 @@ from tengen.review.annotate import annotate
 from tengen.review.game import GameReview, ReviewedMove
 from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, read_tree, write_tree
 from tengen.sgf.values import result as read_result
-from tengen.web.clock import GameClock, time_properties
+from tengen.web.clock import GameClock, seconds_used, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
-from tengen.web.settings import GameSettings, Level, Mode
+from tengen.web.settings import PEOPLE, GameSettings, Mode, Player
 from tengen.web.view import BoardView
 
 MAX_NODES = 20_000
@@ -68,6 +68,8 @@ class GameSession:
         """The games of the collection before and after this one, as text."""
         self.ended_at: GameNode | None = None
         self.ended_here = False
+        self.spent: dict[int, float] = {}
+        """Seconds of the moves that were played here on a clock, by the id of their node."""
         self._played: set[int] = set()  # nodes of moves that may be taken back; those of a record stay
         self._dead: dict[int, frozenset[int]] = {}
         self._set_tip()
@@ -91,7 +93,7 @@ class GameSession:
         if len(tree) > MAX_NODES:
             raise SgfError(f"the record has {len(tree):,} nodes: {MAX_NODES:,} is the limit of this page")
         try:
-            settings = GameSettings(tree.size, tree.rules, tree.komi, mode=Mode.ANALYZE)
+            settings = GameSettings(tree.size, tree.rules, tree.komi, players=PEOPLE)
         except TengenError as error:
             raise SgfError(str(error)) from error
         problems = [*tree.problems, *notes, *tree.check_moves()]
@@ -119,7 +121,7 @@ class GameSession:
     @property
     def is_analyzed(self) -> bool:
         """Whether a position was searched for a person, and not for a move of the engine alone."""
-        playing = 0 if self.settings.mode is Mode.ANALYZE else self.settings.level.visits
+        playing = max(player.visits or 0 for player in self.settings.players)
         return any(node.analysis is not None and node.analysis.visits > playing for node in self.tree.walk())
 
     def collection(self) -> list[bytes]:
@@ -173,6 +175,11 @@ class GameSession:
         return self.record_details if self.mode is Mode.ANALYZE else self.settings.details
 
     @property
+    def control(self) -> TimeControl | None:
+        """The time control of the game, None without clocks."""
+        return self.settings.clock if self.clock else None
+
+    @property
     def in_progress(self) -> bool:
         """Whether a game with the engine has begun and not ended."""
         return self.mode is not Mode.ANALYZE and self.tip.parent is not None and not self._tip_over
@@ -181,11 +188,11 @@ class GameSession:
         """Let a person move both colors from now on; a result stays."""
         self.live = False
 
-    def play_on(self, mode: Mode, human: int, level: Level) -> None:
-        """Play from the shown position on, against the engine or the engine alone; without clocks after a result."""
+    def play_on(self, players: tuple[Player, Player]) -> None:
+        """Let these players go on from the shown position, Black's first; without clocks after a result."""
         if self.game.is_over:
             raise IllegalMove("the game is over in this position: go back to play on from an earlier one")
-        self.settings = replace(self.settings, mode=mode, human=human, level=level)
+        self.settings = replace(self.settings, players=players)
         if self.result:
             self.clock = None
         if self.ended_at is self.node:
@@ -230,7 +237,7 @@ class GameSession:
         """Whether the engine has to move: only where the game goes on, so that going back does not make it play."""
         if self.node is not self.tip or self.phase is not Phase.PLAYING:
             return False
-        return self.mode is Mode.WATCH or (self.mode is Mode.PLAY and self.game.to_play != self.settings.human)
+        return self.live and not self.settings.players[self.game.to_play].is_person
 
     @property
     def may_play(self) -> bool:
@@ -240,9 +247,7 @@ class GameSession:
     @property
     def may_click(self) -> bool:
         """Whether a person may play a stone in the shown position."""
-        if not self.may_play or self.mode is Mode.WATCH:
-            return False
-        return self.mode is Mode.ANALYZE or self.game.to_play == self.settings.human
+        return self.may_play and not (self.live and not self.settings.players[self.game.to_play].is_person)
 
     @property
     def dead(self) -> frozenset[int]:
@@ -279,6 +284,12 @@ class GameSession:
         """(place in the line, analysis) of every analyzed position on the line through the shown one."""
         return [(place, node.analysis) for place, node in enumerate(self.line) if node.analysis is not None]
 
+    def line_times(self) -> list[tuple[int, int, float]]:
+        """(place in the line, color, seconds) of every move whose time is known: by the clock here, or the record."""
+        line = self.line
+        known = seconds_used(line) | {node.depth: self.spent[node.id] for node in line if node.id in self.spent}
+        return [(place, line[place].color or 0, seconds) for place, seconds in sorted(known.items())]
+
     def mistakes(self) -> list[ReviewedMove]:
         """The moves that lost most by the last review, of both players, in the order of the game."""
         if self.review is None:
@@ -313,13 +324,14 @@ class GameSession:
             self.game.play(point)
         except IllegalMove as error:
             raise IllegalMove(explain(error)) from None
-        if self.clock:
-            self.clock.moved(color, now)
+        spent = self.clock.moved(color, now) if self.clock else None
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
         if len(self.tree) > nodes:
             self._played.add(self.node.id)
+            if spent is not None:
+                self.spent[self.node.id] = spent
             self._write_clock(color)
         if self.live:
             self._set_tip()
@@ -389,7 +401,7 @@ class GameSession:
         """
         if self.clock is None:
             return False
-        engine = self.mode is Mode.WATCH or (self.mode is Mode.PLAY and self._tip_turn != self.settings.human)
+        engine = not self.settings.players[self._tip_turn].is_person
         if not self.live or self._tip_over or (engine and self.node is not self.tip):
             self.clock.stop(now)
             return False
@@ -460,6 +472,12 @@ class GameSession:
     def search_result(self) -> SearchResult | None:
         """The search result that is known of the shown position."""
         return self.node.analysis.result if isinstance(self.node.analysis, SearchAnalysis) else None
+
+    def forget_analyses(self) -> None:
+        """Drop all that was searched, the review too."""
+        self.review = None
+        for node in self.tree.walk():
+            node.analysis = None
 
     def begin_count(self, dead: Sequence[int]) -> None:
         """Mark these stones dead in the shown position; a person may correct them."""
@@ -548,7 +566,10 @@ def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
 
 def _players(settings: GameSettings) -> SgfInfo:
     """The names of the players for the record, the engine's with its level."""
-    black, white = (f"{name} ({settings.level.title})" if name == "Tengen" else name for name in settings.names)
+    black, white = (
+        f"{name} ({player.title})" if name == "Tengen" else name
+        for name, player in zip(settings.names, settings.players, strict=True)
+    )
     return SgfInfo(black=black, white=white, date=datetime.date.today())
 
 

@@ -111,7 +111,7 @@ class TeachingPanel:
             self._policy = None
         else:
             try:
-                found = await self._thread.raw(session.game)
+                found = await self._thread.raw(session.game, self._controller.network)
             except TengenError as error:
                 self._on_error(str(error))
                 return

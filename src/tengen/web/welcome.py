@@ -34,7 +34,7 @@ class WelcomeCard:
             return
         settings = self._opponents.first_game()
         self._title.set_text("New here? Begin on 9x9" if is_new else "9x9 fits a small screen")
-        self._text.set_text(f"{settings.level.title}. The level follows your results.")
+        self._text.set_text(f"{settings.opponent.title}. The level follows your results.")
         self._card.set_visibility(True)
 
     def hide(self) -> None:

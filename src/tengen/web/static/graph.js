@@ -1,11 +1,12 @@
-// Winrate and score over the moves of a line: Black's share of the games as a dark area, the score as a line, both for Black.
+// Winrate, score and time over the moves of a line: Black's share of the games as a dark area, the score as a line, both
+// for Black, and the seconds of each move as a bar.
 const HEIGHT = 116;
 const PAD = 8;
 
 export default {
   template: `
 <div class="tg-graph" ref="frame">
-  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="img" aria-label="Winrate and score by move"
+  <svg :viewBox="'0 0 ' + width + ' ' + height" :height="height" ref="svg" role="img" aria-label="Winrate, score and time by move"
        @pointermove="onMove" @pointerleave="hovered = null" @pointerdown="onDown" @pointerup="dragging = false">
     <rect class="tg-graph-white" x="0" y="0" :width="width" :height="height" rx="8"/>
     <clipPath id="tg-graph-clip"><rect x="0" y="0" :width="width" :height="height" rx="8"/></clipPath>
@@ -13,6 +14,9 @@ export default {
       <template v-if="shows.winrate"><path class="tg-graph-black" :d="area"/><path class="tg-graph-rim" :d="rim"/></template>
       <path v-for="q in [25, 75]" :key="q" class="tg-graph-rule" :d="'M0 ' + height * q / 100 + 'H' + width"/>
       <path class="tg-graph-half" :d="'M0 ' + height / 2 + 'H' + width"/>
+      <template v-if="shows.time">
+        <rect v-for="t in times" :key="'t' + t.place" :class="'tg-graph-time tg-graph-time-' + t.color" :x="x(t.place) - barWidth / 2" :y="height - barHeight(t)" :width="barWidth" :height="barHeight(t)"/>
+      </template>
       <path v-if="shows.score" class="tg-graph-score" :d="scoreLine"/>
       <path class="tg-graph-now" :d="'M' + x(current) + ' 0V' + height"/>
       <path v-if="hovered !== null" class="tg-graph-hover" :d="'M' + x(hovered) + ' 0V' + height"/>
@@ -20,15 +24,15 @@ export default {
     <circle v-for="m in marked" :key="m.place" :class="'tg-grade-' + m.grade" class="tg-graph-mistake" :cx="x(m.place)" :cy="heightOf(at(m.place))" r="3.5"/>
     <circle v-if="at(current)" class="tg-graph-dot" :cx="x(current)" :cy="heightOf(at(current))" r="4"/>
     <text class="tg-graph-label" x="6" y="14">{{ caption }}</text>
-    <text v-if="shows.score" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
+    <text v-if="shows.score && points.length" class="tg-graph-scale" :x="width - 6" y="14" text-anchor="end">score ±{{ span }}</text>
   </svg>
   <div class="tg-graph-legend">
-    <button v-for="(text, name) in names" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
+    <button v-for="(text, name) in shownNames" :key="name" type="button" :class="['tg-legend-' + name, { 'tg-off': !shows[name] }]"
             :aria-pressed="shows[name]" @click="shows[name] = !shows[name]">{{ text }}</button>
   </div>
 </div>`,
-  props: { points: Array, mistakes: Array, current: Number, last: Number },
-  data: () => ({ shows: { winrate: true, score: true }, names: { winrate: "Winrate", score: "Score lead" }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
+  props: { points: Array, mistakes: Array, times: Array, current: Number, last: Number },
+  data: () => ({ shows: { winrate: true, score: true, time: true }, names: { winrate: "Winrate", score: "Score lead", time: "Time" }, width: 320, height: HEIGHT, hovered: null, dragging: false }),
   mounted() {
     this.watcher = new ResizeObserver(() => (this.width = Math.max(120, this.$refs.frame.clientWidth)));
     this.watcher.observe(this.$refs.frame);
@@ -41,6 +45,12 @@ export default {
       const most = Math.max(5, ...this.points.map((p) => Math.abs(p.score ?? 0)));
       return most <= 5 ? 5 : most <= 10 ? 10 : Math.ceil(most / 20) * 20;
     },
+    shownNames() {
+      const { time, ...others } = this.names;
+      return this.times.length ? this.names : others;
+    },
+    longest() { return Math.max(10, ...this.times.map((t) => t.seconds)); },
+    barWidth() { return Math.max(1, Math.min(6, (0.7 * (this.width - 2 * PAD)) / Math.max(1, this.last))); },
     marked() {
       return this.mistakes.filter((m) => this.at(m.place));
     },
@@ -54,12 +64,15 @@ export default {
     caption() {
       const shown = this.at(this.hovered ?? this.current);
       const place = this.hovered ?? this.current;
-      if (!shown) return `move ${place}`;
+      const used = this.shows.time && this.times.find((t) => t.place === place);
+      const time = used ? `  ·  ${Math.round(used.seconds)} s` : "";
+      if (!shown) return `move ${place}${time}`;
       const lead = shown.score === null ? "" : `  ·  ${shown.score >= 0 ? "B" : "W"}+${Math.abs(shown.score).toFixed(1)}`;
-      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%${lead}`;
+      return `move ${place}  ·  Black ${Math.round(shown.winrate * 100)}%${lead}${time}`;
     },
   },
   methods: {
+    barHeight(t) { return (0.45 * this.height * t.seconds) / this.longest; },
     x(place) { return PAD + (place / Math.max(1, this.last)) * (this.width - 2 * PAD); },
     y(winrate) { return PAD + (1 - winrate) * (this.height - 2 * PAD); },
     scoreHeight(p) { return this.height / 2 - ((p.score ?? 0) / this.span) * (this.height / 2 - PAD); },

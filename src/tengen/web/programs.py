@@ -1,0 +1,99 @@
+"""The GTP programs of a page: each on a thread of its own, so that the page goes on whatever a program does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar
+
+from tengen.engine import Clock, TimeControl
+from tengen.game import Game
+from tengen.gtp.program import GtpProgram, ProgramMove, ProgramSettings
+
+T = TypeVar("T")
+
+UNWANTED_SECONDS = 5.0
+"""How long a program may go on with an answer that is no longer wanted. GTP cannot interrupt it, so it is killed."""
+
+
+class ProgramThread:
+    """Runs one GTP program, which is started at the first task, and again after a failure.
+
+    A task may be cancelled; the program goes on with it for a while. All methods but `close` raise ProgramError when
+    the program fails.
+    """
+
+    def __init__(self, settings: ProgramSettings) -> None:
+        self.settings = settings
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="tengen-program")
+        self._program: GtpProgram | None = None
+        self._begun: object = None  # what the program was told at the start of its game
+        self._answer: tuple[object, ProgramMove] | None = None
+        self._running: Future[object] | None = None
+        self._starting: Future[GtpProgram] | None = None
+
+    async def prepare(self, game: Game, control: TimeControl | None) -> None:
+        """Start the program, and tell it of the game, so that what it refuses is known at once."""
+        copy = game.copy()
+        self._starting = self._pool.submit(self._ready, copy, control)
+        await asyncio.wrap_future(self._starting)
+
+    async def choose(self, game: Game, control: TimeControl | None, clock: Clock | None) -> ProgramMove:
+        """The program's move; the same again where the same position is asked about next."""
+
+        def choose() -> ProgramMove:
+            program, position = self._ready(copy, control), (self._begun, copy.moves)
+            if self._answer is None or self._answer[0] != position:
+                self._answer = None
+                move = program.choose(copy, clock)
+                if move.point is None or not copy.is_legal(move.point):
+                    return move
+                self._answer = position, move
+            return self._answer[1]
+
+        copy = game.copy()
+        return await self._run(choose)
+
+    async def score(self, game: Game, control: TimeControl | None) -> float | None:
+        """Black's points minus White's as the program counts; None where it cannot count."""
+        copy = game.copy()
+        return await self._run(lambda: self._ready(copy, control).score(copy))
+
+    def close(self) -> None:
+        """End the program, at once where it computes; its thread ends on its own."""
+        tasks = [task for task in (self._starting, self._running) if task is not None and not task.done()]
+        if tasks and self._program is not None:
+            self._program.kill()
+        self._pool.submit(self._end)
+        self._pool.shutdown(wait=False)
+
+    async def _run(self, task: Callable[[], T]) -> T:
+        before = self._running
+        if before is not None and not before.done():
+            with suppress(Exception):  # whatever comes of it
+                await asyncio.wait_for(asyncio.wrap_future(before), UNWANTED_SECONDS)
+            if not before.done() and self._program is not None:
+                self._program.kill()
+        running = self._pool.submit(task)
+        self._running = running  # type: ignore[assignment]
+        return await asyncio.wrap_future(running)
+
+    def _ready(self, game: Game, control: TimeControl | None) -> GtpProgram:
+        """The program with this game begun."""
+        if self._program is not None and self._program.is_broken:
+            self._end()
+        if self._program is None:
+            self._program, self._begun = GtpProgram(self.settings), None
+        begun = game.size, game.rules.text, game.komi, game.setup_stones, game.first_to_play, control
+        if self._begun != begun:
+            self._begun = None
+            self._program.start_game(game, control=control)
+            self._begun = begun
+        return self._program
+
+    def _end(self) -> None:
+        if self._program is not None:
+            self._program.close()
+            self._program = None

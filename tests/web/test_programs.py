@@ -1,0 +1,180 @@
+"""GTP programs as opponents in the page: whatever they do, the page says it and goes on, and no process stays."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from offspring import Offspring
+from web_engine import FakeEngine, FakeEngines, perform, until
+
+from tengen.engine import TimeControl
+from tengen.game import BLACK, WHITE
+from tengen.gtp.program import ProgramSettings
+from tengen.web import programs
+from tengen.web.controller import EngineController
+from tengen.web.session import GameSession, Phase
+from tengen.web.settings import PERSON, SEARCHES, GameSettings, Player, facing, program_player
+
+HOSTILE = Path(__file__).parents[1] / "hostile.py"
+PROGRAM = program_player("the program")
+A1 = 72
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left(offspring: Offspring) -> Iterator[None]:
+    """The page is closed at the end of a test: whatever the program did, it and its children are gone."""
+    yield
+    assert offspring.gone(10)
+
+
+def engines(*kinds: str, move: int = 1, move_seconds: float = 20.0) -> FakeEngines:
+    """Fake engines, and programs that behave like this: `the program`, `the program 2`."""
+    found = {}
+    for number, kind in enumerate(kinds, 1):
+        name = "the program" + (f" {number}" if number > 1 else "")
+        line = shlex.join([sys.executable, str(HOSTILE), kind, str(move)])
+        found[name] = ProgramSettings(name, line, move_seconds=move_seconds)
+    return FakeEngines(lambda: FakeEngine(passes=True), programs=found)
+
+
+def test_a_program_answers_and_follows_what_is_taken_back() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        assert session.names == ("You", "the program") and session.details[1].startswith("GTP program")
+        for point, moves in ((40, 2), (41, 4)):
+            session.click(point)
+            controller.wake()
+            await until(lambda moves=moves: len(session.game.moves) == moves)
+        assert session.game.moves[1::2] == [(WHITE, session.game.point("C3")), (WHITE, session.game.point("D4"))]
+        session.take_back()
+        session.click(3)
+        controller.wake()
+        await until(lambda: len(session.game.moves) == 4)
+        assert session.game.moves[3] == (WHITE, session.game.point("D3"))
+
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("plays:C3,D4,D3"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("dies", "ended with status 1 during 'genmove w'"),
+        ("hangs", "no answer to 'genmove w' in time"),
+        ("stone-on-stone", "the program plays A1, which is illegal: there is already a stone"),
+        ("nonsense-move", "'the one beside my cat' is not a move"),
+        ("refuses-to-move", "cannot think"),
+        ("dies-at-start", "does not start"),
+    ],
+)
+def test_a_failure_is_told_and_another_opponent_goes_on(kind: str, told: str) -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.click(A1)
+        controller.wake()
+        await until(lambda: controller.failure)
+        assert told in messages[-1] and controller.failure == messages[-1] and controller.paused
+        assert session.game.moves == [(BLACK, A1)] and session.phase is Phase.PLAYING
+        session.play_on(facing(SEARCHES[1], BLACK))
+        controller.paused = False
+        controller.wake()
+        await until(lambda: len(session.game.moves) == 2)
+        assert controller.failure == ""
+
+    seconds = 0.5 if kind == "hangs" else 20.0
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines(kind, move_seconds=seconds))
+
+
+@pytest.mark.parametrize(("kind", "told"), [("only-9x9", "unacceptable size"), ("refuses:komi", "'komi 7.5'")])
+def test_what_a_program_refuses_is_told_before_the_first_move(kind: str, told: str) -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: messages)
+        assert told in messages[0] and controller.session.may_click
+
+    perform(scene, GameSettings(size=5, players=(PERSON, PROGRAM)), engines=engines(kind))
+
+
+def test_a_program_that_hangs_holds_nothing_up(monkeypatch: pytest.MonkeyPatch, offspring: Offspring) -> None:
+    """It is asked about another position and ended for it, and ends at once with its game."""
+    monkeypatch.setattr(programs, "UNWANTED_SECONDS", 0.1)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        seen: set[int] = set()
+        for point in (40, 41):
+            session.click(point)
+            controller.wake()
+            await until(lambda seen=set(seen): controller.activity == "thinking" and set(offspring.alive()) - seen)
+            seen |= set(offspring.alive())
+            await asyncio.sleep(0.5)  # until it is at its move
+            session.take_back()
+            controller.wake()
+            await until(lambda: not controller.activity)
+        controller.new_session(GameSession(GameSettings(size=9)))
+        await until(lambda: not offspring.alive())
+        assert messages == []
+
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("hangs", move_seconds=600))
+
+
+def test_a_resignation_ends_the_game() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        controller.session.click(40)
+        controller.wake()
+        await until(lambda: controller.session.result == "B+R")
+
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("resigns"))
+
+
+@pytest.mark.parametrize("black", [SEARCHES[0], program_player("the program 2")])
+def test_engines_play_to_the_end_and_a_program_that_counts_otherwise_is_quoted(black: Player) -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: messages)
+        assert controller.session.result == "W+7.5"
+        assert messages == ["the program counts otherwise: Black wins by 3.5. This page: White wins by 7.5"]
+
+    perform(scene, GameSettings(size=5, players=(black, PROGRAM)), engines=engines("counts", "polite"))
+
+
+def test_a_program_that_this_server_does_not_know_is_named() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: messages)
+        assert "this server has no program 'the program': start it with tengen play --program" in messages[0]
+
+    perform(scene, GameSettings(size=9, players=(PROGRAM, PERSON)))
+
+
+@pytest.mark.skipif(shutil.which("gnugo", path="/usr/games:/usr/bin") is None, reason="GNU Go is not installed")
+def test_gnugo_plays_with_a_handicap_on_the_clock_from_any_position_and_counts_alike() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        await until(lambda: len(session.game.moves) == 1)
+        session.click(session.game.point("E5"))
+        controller.wake()
+        await until(lambda: len(session.game.moves) == 3)
+        record, _ = GameSession.from_record(b"(;SZ[7]KM[9]AB[bb][fb]AW[ff];B[bf];W[dd];B[cd])")
+        record.step(2)
+        record.play_on((PERSON, program_player("gnugo")))
+        controller.new_session(record)
+        record.click(record.game.point("C4"))
+        controller.wake()
+        await until(lambda: len(record.game.moves) == 4)
+        assert messages == []
+        while not record.game.is_over:
+            if record.may_click:
+                record.pass_turn()
+                controller.wake()
+            await asyncio.sleep(0.02)
+        await until(lambda: record.counted)
+        assert messages == []
+
+    line = "gnugo --mode gtp --level 1 --chinese-rules"
+    known = FakeEngines(programs={"gnugo": ProgramSettings("gnugo", line)})
+    players = facing(program_player("gnugo"), BLACK)
+    clock = TimeControl.byoyomi(30, 5, 3)
+    perform(scene, GameSettings(size=9, handicap=2, komi=0.5, players=players, clock=clock), engines=known)
