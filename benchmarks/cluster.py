@@ -13,6 +13,7 @@ runs. Figures by processor time hardly depend on other work on the machine; thos
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -112,7 +113,8 @@ def processor_seconds() -> dict[str, float]:
     for process in psutil.process_iter(["cmdline"]):
         words = " ".join(process.info["cmdline"] or [])
         if process.pid != os.getpid() and ("ray::" in words or "/ray/" in words):
-            found["workers" if "ray::Worker" in words else "ray"] += sum(process.cpu_times()[:2])
+            with contextlib.suppress(psutil.Error):  # it has just ended
+                found["workers" if "ray::Worker" in words else "ray"] += sum(process.cpu_times()[:2])
     return found
 
 

@@ -64,6 +64,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         assert "zero-9x9" in tengen("nets")
+        sealed = tengen("verify", "default", "linear-tygem")
+        assert "without a checksum  " not in sealed and ", 0 without a checksum" in sealed, sealed
         moves = tengen("gtp", "--net", "zero-9x9", text="boardsize 9\ngenmove b\nquit\n").split()
         assert moves[1] == "=" and len(moves[2]) == 2, moves
         query = {"id": "a", "moves": [["B", "E5"]], "rules": "chinese", "komi": 7, "maxVisits": 8}

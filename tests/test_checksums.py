@@ -18,6 +18,7 @@ from tengen.data.format import MANIFEST
 from tengen.data.store import Store
 from tengen.errors import NetworkError, StoreError
 from tengen.evaluators.load import load_evaluator
+from tengen.evaluators.network_file import CARD_KEY
 from tengen.networks.export import relabel
 from tengen.networks.load import load_module
 from tengen.runs.verify import verify
@@ -82,13 +83,28 @@ def test_a_missing_shard_is_found(store: Path, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("nets") / "small.onnx"
-    props = {entry.key: entry.value for entry in onnx.load(NETWORK).metadata_props}
+    props = {entry.key: entry.value for entry in onnx.load(NETWORK).metadata_props if entry.key == CARD_KEY}
     relabel(NETWORK, path, props)
     return path
 
 
-def test_a_network_file_carries_its_checksum(network: Path) -> None:
-    assert (sealed(NETWORK), sealed(network)) == (Integrity.UNKNOWN, Integrity.INTACT)
+def test_all_shipped_networks_have_their_checksums() -> None:
+    found = states(NETWORK.parent)
+    assert found.pop("default") is Integrity.UNKNOWN
+    assert len(found) == 6 and set(found.values()) == {Integrity.INTACT}
+
+
+def test_altered_playout_weights_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "own.playout"
+    shutil.copyfile(NETWORK.parent / "linear-tygem.playout", path)
+    assert states(path) == {path.name: Integrity.INTACT}
+    flip(path, 300_000, 2)
+    assert states(path) == {path.name: Integrity.ALTERED}
+
+
+def test_a_network_file_carries_its_checksum(network: Path, tmp_path: Path) -> None:
+    (tmp_path / "without.onnx").write_bytes(NETWORK.read_bytes()[:-83])
+    assert (sealed(tmp_path / "without.onnx"), sealed(network)) == (Integrity.UNKNOWN, Integrity.INTACT)
     onnx.checker.check_model(onnx.load(network))
     assert load_evaluator(network).name == "zero-7x7"
 

@@ -14,13 +14,16 @@ from typing import Any
 import cluster_work
 import onnx
 import pytest
-from cluster_work import Bare, Both, Dying, Old, Squares, Stuck, Wrong
+import torch
+from cluster_work import Bare, Both, Dying, DyingOnce, Old, Squares, Stuck, Wrong
+from training.small_run import settings_of, write_store
 
 ray = pytest.importorskip("ray", reason="the extra [cluster] is not installed")
 from ray import cloudpickle  # noqa: E402
 from ray.cluster_utils import Cluster as RayNodes  # noqa: E402
 
 from tengen import cluster as cluster_module  # noqa: E402
+from tengen.checksums import Integrity  # noqa: E402
 from tengen.cli.review import command as review_command  # noqa: E402
 from tengen.cluster import Cluster, Place, Worker  # noqa: E402
 from tengen.data.record import GameRecord  # noqa: E402
@@ -32,6 +35,7 @@ from tengen.match.runner import InCluster, InWorkers, play_match  # noqa: E402
 from tengen.match.settings import MatchSettings  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.interruption import ShutdownFlag  # noqa: E402
+from tengen.runs.verify import verify  # noqa: E402
 from tengen.selfplay.cluster import ClusterPlayer, place_of  # noqa: E402
 from tengen.selfplay.conditions import CycleConditions  # noqa: E402
 from tengen.selfplay.config import SelfPlayConfig  # noqa: E402
@@ -40,6 +44,11 @@ from tengen.selfplay.loop import SelfPlayRun  # noqa: E402
 from tengen.selfplay.play import CyclePlayer, RecentGames  # noqa: E402
 from tengen.selfplay.progress import Observer  # noqa: E402
 from tengen.selfplay.transport import FolderTransport  # noqa: E402
+from tengen.training.callbacks import newest_checkpoint  # noqa: E402
+from tengen.training.cluster import place_of as place_of_training  # noqa: E402
+from tengen.training.cluster import train_on  # noqa: E402
+from tengen.training.config import RunConfig  # noqa: E402
+from tengen.training.supervised import train  # noqa: E402
 
 pytestmark = pytest.mark.timeout(600)  # a loaded machine takes half a minute to start a node
 
@@ -178,6 +187,7 @@ RECIPE = {
 }
 CONFIG = SelfPlayConfig.model_validate(RECIPE)
 TINY = {
+    "cluster": {"cpus": 0.5, "workers": 1, "learner": {"cpus": 0.5}},
     "games_per_cycle": 16,
     "game": {"sizes": {5: 1}},
     "search": {"visits": 4},
@@ -227,6 +237,18 @@ def test_workers_and_a_machine_may_die_at_any_moment(nodes: RayNodes, cluster: C
     assert removed and not deaths and cluster.traffic.died >= 2
 
 
+class Deadly(Observer):
+    """Kills the worker that trains when the second cycle is to be learnt."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def learning(self, cycle: int) -> None:
+        if cycle == 1:
+            for worker in self._cluster._beside[0]._workers:
+                ray.kill(worker.actor)
+
+
 def lead(out: Path, address: str | None) -> None:
     """A whole run, on the cluster at this address or alone."""
     with ShutdownFlag() as stop:
@@ -234,8 +256,10 @@ def lead(out: Path, address: str | None) -> None:
             SelfPlayRun(RUN, out, Observer(), stop).go()
             return
         with Cluster(address, place_of(RUN)) as joined:
-            SelfPlayRun(RUN, out, Observer(), stop, joined).go()
+            SelfPlayRun(RUN, out, Deadly(joined), stop, joined).go()
             assert joined.traffic.items >= 4  # the gate at least
+            (learner,) = joined._beside
+            assert (learner.traffic.items, learner.traffic.died) == (2, 1)
 
 
 def made(out: Path) -> dict[str, Any]:
@@ -256,7 +280,11 @@ def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(nodes: Ray
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino", "ray"])
     out, kills = tmp_path / "run", 0
-    moments = ["pending/00000", "pending/*/games-*", "matches/gate-*/games.jsonl"]  # while it plays, and in the gate
+    moments = [
+        "pending/cycle-00000",
+        "pending/*/games-*",
+        "matches/gate-*/games.jsonl",
+    ]  # while it plays, and in the gate
     for moment in (random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments), None):
         process = context.Process(target=lead, args=(out, nodes.address))
         process.start()
@@ -271,6 +299,34 @@ def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(nodes: Ray
     assert len(expected["matches"]) == 2 * 4 + 4 * len(list((tmp_path / "alone" / "matches").glob("rating-*")))
     for key, value in expected.items():
         assert found[key] == value, key
+
+
+def test_training_on_a_worker_that_dies_ends_as_the_unbroken_run(
+    nodes: RayNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(write_store(tmp_path / "games"))
+    settings["training"] |= {"steps": 20, "checkpoint_minutes": 1e-6, "log_every": 1}
+    shutil.copyfile(find_network("zero-7x7"), tmp_path / "first.onnx")
+    settings |= {"start": str(tmp_path / "first.onnx"), "network": {}, "cluster": {"cpus": 0.5}}
+    run = RunConfig.model_validate(settings)
+    train(run, tmp_path / "alone", show_progress=False)
+    monkeypatch.setattr(DyingOnce, "marker", tmp_path / "dead")
+    monkeypatch.setattr(cluster_module, "Worker", DyingOnce)
+    with Cluster(nodes.address, place_of_training(run)) as joined:
+        path = train_on(joined, run, tmp_path / "run", show_progress=False)
+        assert joined.traffic.died == 1 and (tmp_path / "dead").exists()
+    ends = [newest_checkpoint(tmp_path / name / "checkpoints") for name in ("run", "alone")]
+    (_, found), (_, expected) = [end for end in ends if end is not None]
+    assert found["step"] == expected["step"] == 20
+    for part in ("network", "average"):
+        assert all(torch.equal(found[part][name], weights) for name, weights in expected[part].items())
+    assert [event["step"] for event in read_events(tmp_path / "run", "train")] == list(range(1, 21))
+    files = [
+        {file.relative_to(tmp_path / name).as_posix() for file in (tmp_path / name).rglob("*.*")}
+        for name in ("run", "alone")
+    ]
+    assert {name for name in files[0] ^ files[1] if "tfevents" not in name} == set()
+    assert [state for _, state in verify(path)] == [Integrity.INTACT]
 
 
 def test_a_match_with_networks_and_openings_of_this_machine(cluster: Cluster, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "statistics": set(),
     "cluster": {"errors"},
     "runs": RULES | {"statistics"},
-    "training": RULES | {"networks", "data", "evaluators", "runs", "statistics"},
+    "training": RULES | {"cluster", "networks", "data", "evaluators", "runs", "statistics"},
     "formats": RULES,
     "evaluators": RULES | {"data", "formats"},
     "engine": RULES | {"evaluators", "data"},

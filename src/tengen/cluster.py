@@ -19,7 +19,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -45,11 +45,51 @@ _logger = logging.getLogger(__name__)
 T = TypeVar("T", bound=Hashable)
 
 
+@dataclass(frozen=True)
+class SharedFiles:
+    """Files of this machine for workers. They lie in Ray's object store, from which a machine fetches each once.
+
+    `parts` has for each name, such as a recipe's name of a store, the contents by their places: of a file its own name,
+    of a folder its name and the place in it (`store/manifest.json`).
+    """
+
+    parts: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, paths: Mapping[str, Path], which: Callable[[str], bool] = lambda place: True) -> SharedFiles:
+        """The files at these paths; of folders those for whose place in it, such as `nets/a.onnx`, `which` holds."""
+        ray, parts = _ray(), {}
+        for name, path in paths.items():
+            files = {path.name: path}
+            if path.is_dir():
+                there = ((each.relative_to(path).as_posix(), each) for each in path.rglob("*") if each.is_file())
+                files = {f"{path.name}/{place}": each for place, each in there if which(place)}
+            parts[name] = {place: ray.put(each.read_bytes()) for place, each in files.items()}
+        return cls(parts)
+
+    @staticmethod
+    def put(content: bytes) -> Any:
+        """What stands for a file's content in `parts`."""
+        return _ray().put(content)
+
+    def unpack(self, folder: Path) -> dict[str, Path]:
+        """Write what is not there yet into `folder`; where the file or folder of each name lies now."""
+        found = {}
+        for number, (name, files) in enumerate(self.parts.items()):
+            for place, content in files.items():
+                path = folder / str(number) / place
+                if not path.exists():
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(_ray().get(content))
+                found[name] = folder / str(number) / place.partition("/")[0]
+        return found
+
+
 class Work(Protocol[T]):
     """What workers do. It is sent to each of them once, pickled, and keeps what it opens until `close`."""
 
     def do(self, items: Iterator[T], stop: threading.Event) -> Iterator[tuple[list[T], Any]]:
-        """Results as they come, each with the items that it is of; `stop` ends it.
+        """Results as they come, each with the items that it is of, none for what is said in between; `stop` ends it.
 
         `items` may have more after it has ended (StopIteration): they are the items that came meanwhile.
         """
@@ -178,6 +218,7 @@ class Cluster:
         self.traffic = Traffic()
         self._ray = _ray()
         self._workers: list[_Hired] = []
+        self._beside: list[Cluster] = []
         self._lock = threading.Lock()
         self._failures = 0
         self._looked = -math.inf
@@ -196,6 +237,8 @@ class Cluster:
 
     def close(self) -> None:
         """Give all workers up, and leave the cluster where this object has joined it."""
+        for other in self._beside:
+            other.close()
         for worker in self._workers:
             self._ray.kill(worker.actor)
         self._workers.clear()
@@ -203,22 +246,36 @@ class Cluster:
             self._ray.shutdown()
 
     def run(
-        self, work: Work[T], items: Iterable[T], ahead: int = 1, stop: Callable[[], bool] = lambda: False
+        self,
+        work: Work[T],
+        items: Iterable[T],
+        ahead: int = 1,
+        stop: Callable[[], bool] = lambda: False,
+        drain: bool = False,
     ) -> Generator[tuple[list[T], Any], None, None]:
         """Have this work done for all items, and give results as they come, each with the items that it is new for.
 
         A worker has up to `ahead` items at a time, and all have equally many towards the end. `items`, which must
         differ, are asked for when a worker is free, after the caller has seen all results so far. Ends early after
-        `stop`. Raises TengenError where workers die again and again, machines have another version of Tengen or
-        none, or no machine holds a worker.
+        `stop`, with `drain` once the workers, which are told, have given their last results. Raises TengenError where
+        workers die again and again, machines have another version of Tengen or none, or no machine holds a worker.
         """
         run = _Run(self, self._ray, work, items, ahead)
         try:
-            yield from run.results(stop)
+            yield from run.results(stop, drain)
         finally:
-            with self._lock:
-                for worker in self._workers:
-                    worker.actor.end.remote(run.key)
+            self.end(run.key)
+
+    def end(self, key: str) -> None:
+        """Tell the workers to give a piece of work up."""
+        with self._lock:
+            for worker in self._workers:
+                worker.actor.end.remote(key)
+
+    def beside(self, place: Place) -> Cluster:
+        """Further workers, which take another share of a machine; they leave with these."""
+        self._beside.append(Cluster("", place))
+        return self._beside[-1]
 
     def staff(self, wanted: int) -> tuple[list[_Hired], list[_Hired]]:
         """Workers that are ready and workers that start, after starting what `wanted` more items are worth."""
@@ -332,7 +389,7 @@ class _Run(Generic[T]):
         self._done = 0
         self._seconds = 0.0
 
-    def results(self, stop: Callable[[], bool]) -> Generator[tuple[list[T], Any], None, None]:
+    def results(self, stop: Callable[[], bool], drain: bool) -> Generator[tuple[list[T], Any], None, None]:
         while not stop():
             ready, starting = self._cluster.staff(self._waiting())
             for worker in ready:
@@ -340,17 +397,24 @@ class _Run(Generic[T]):
             self._hand_out(len(ready) + len(starting))
             if self._all_out and not self._back and not self._open:
                 return
-            for worker in self._heard(starting):
-                try:
-                    received = self._received(worker)
-                except self._ray.exceptions.RayTaskError as error:
-                    raise (error.cause if isinstance(error.cause, TengenError) else error) from None
-                except self._ray.exceptions.RayError as error:
-                    self._give_back(self._shares.pop(worker))
-                    self._cluster.lost(worker, error)
-                    continue
-                if received is not None and received[0]:
-                    yield received
+            yield from self._news(starting)
+        if drain:
+            self._cluster.end(self.key)
+            while any(share.stream is not None for share in self._shares.values()):
+                yield from self._news([])
+
+    def _news(self, starting: list[_Hired]) -> Iterator[tuple[list[T], Any]]:
+        for worker in self._heard(starting):
+            try:
+                received = self._received(worker)
+            except self._ray.exceptions.RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, TengenError) else error) from None
+            except self._ray.exceptions.RayError as error:
+                self._give_back(self._shares.pop(worker))
+                self._cluster.lost(worker, error)
+                continue
+            if received is not None:
+                yield received
 
     def _waiting(self) -> int:
         """Items that no worker has, as far as is known."""
@@ -418,7 +482,7 @@ class _Run(Generic[T]):
         return [streams[found] for found in ready if found in streams]
 
     def _received(self, worker: _Hired) -> tuple[list[T], Any] | None:
-        """A result with the items that it is new for; None at the end of the worker's items."""
+        """A result with the items that it is new for; None where it is new for none, and at the worker's end."""
         share = self._shares[worker]
         try:
             data = self._ray.get(next(share.stream))
@@ -437,7 +501,7 @@ class _Run(Generic[T]):
             for other in self._shares.values():
                 other.missing.pop(item, None)
         self._cluster.received(len(items), len(items) - len(new), len(data))
-        return new, result
+        return (new, result) if new or not items else None
 
     def _give_back(self, share: _Share[T]) -> None:
         """Let others do what nobody else has."""

@@ -52,10 +52,10 @@ def test_a_whole_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "00001.sgf": "intact",
         "games.jsonl": "without a checksum",
         "match.json": "without a checksum",
-        "cycle-00000.onnx": "without a checksum",
+        "cycle-00000.onnx": "intact",
         "cycle-00001.onnx": "intact",
     }
-    assert last == "5 intact, 0 altered, 0 missing, 4 without a checksum"
+    assert last == "6 intact, 0 altered, 0 missing, 3 without a checksum"
 
 
 def test_what_is_altered_or_missing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +73,7 @@ def test_what_is_altered_or_missing(run: Path, capsys: pytest.CaptureFixture[str
         *("log.jsonl", "00000.sgf", "00001.sgf", "cycle-00001.onnx")
     ]
     assert found["shard-00000.arrow"] == "missing"
-    assert last == "1 intact, 4 altered, 1 missing, 3 without a checksum"
+    assert last == "2 intact, 4 altered, 1 missing, 2 without a checksum"
 
 
 def test_a_match_is_verified_and_read_as_before(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +85,8 @@ def test_a_match_is_verified_and_read_as_before(run: Path, capsys: pytest.Captur
 
 def test_a_file_a_name_and_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found, _ = verify(capsys, run / "nets" / "cycle-00001.onnx", "zero-7x7")
-    assert (status, found) == (0, {"cycle-00001.onnx": "intact", "zero-7x7.onnx": "without a checksum"})
+    assert (status, found) == (0, {"cycle-00001.onnx": "intact", "zero-7x7.onnx": "intact"})
+    status, found, last = verify(capsys, "default", "linear-tygem")
+    assert status == 0 and set(found.values()) == {"intact"} and last.startswith("6 intact")
     assert app.main(["verify", str(run / "nowhere")]) == 2
     assert "nowhere" in capsys.readouterr().err

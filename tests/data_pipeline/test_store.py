@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -271,3 +272,24 @@ def test_a_damaged_shard_is_noticed(store: Store, damage: str) -> None:
 def test_a_shard_that_the_manifest_does_not_name_is_not_read(store: Store) -> None:
     (store.path / "shard-00003.arrow").write_bytes((store.path / "shard-00002.arrow").read_bytes())
     assert len(Store.open(store.path)) == 100
+
+
+def test_a_shard_that_rests_gives_its_file_up_and_comes_back(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "store", rows_a_shard=10) as writer:
+        for i in range(30):
+            writer.add(a_record(i))
+    store = Store.open(tmp_path / "store")
+    rows = [str(vars(record)) for record in store]
+    hashes, recorded = store.hashes.copy(), [shard.recorded.tolist() for shard in store.shards]
+    mapped = weakref.ref(store.shards[0].batch)
+    store.rest(19)
+    assert mapped() is None and [shard._batch is None for shard in store.shards] == [True, False, False]
+    again = Store(store.path, store.manifest, store.shards)
+    assert (again.hashes == hashes).all() and [shard.recorded.tolist() for shard in store.shards] == recorded
+    assert store.shards[0]._batch is None, "hashes and counts need no file"
+    assert [str(vars(record)) for record in store] == rows
+    store.rest(30)
+    path = tmp_path / "store" / store.manifest["shards"][0]["file"]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(StoreError, match=r"altered shard|damaged"):
+        store.row(0)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from nicegui import Client, core, ui
+from fastapi import Request
+from nicegui import Client, background_tasks, core, ui
+from nicegui.javascript_request import JavaScriptRequest
 from nicegui.page import page as nicegui_page
 from web_engine import FakeEngine, FakeEngines, until
 
@@ -18,6 +22,7 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
+from tengen.web.server import Site
 from tengen.web.session import GameSession
 from tengen.web.settings import PEOPLE, SEARCHES, GameSettings, Mode, facing
 
@@ -246,3 +251,46 @@ def test_a_review_outlives_a_lost_connection() -> None:
         await until(lambda: page.session.review is not None)
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_nothing_of_a_closed_tab_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FastAPI remembers the routes of uploads, and these knew the page: no closed tab ever left."""
+    monkeypatch.setattr(core.app.config, "message_history_length", 1000, raising=False)  # as ui.run does
+    engine = FakeEngine()
+    site = Site(FakeEngines(lambda: engine), GameSettings(size=9, players=PEOPLE), 0, GameLibrary(tmp_path / "games"))
+    address = {"type": "http", "method": "GET", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/"}
+    route = nicegui_page("", reconnect_timeout=0)
+
+    async def visit(number: int) -> list[weakref.ref[object]]:
+        """A tab that plays, searches, reviews and opens a record, and is closed; what must be gone."""
+        client = Client(route, request=Request({**address, "query_string": b"", "headers": []}))
+        with client:
+            page = site.open(client)
+        await client.handle_handshake(f"socket-{number}", f"tab-{number}", None, "document", 0)
+        await until(lambda: JavaScriptRequest._instances)
+        for request in list(JavaScriptRequest._instances.values()):
+            JavaScriptRequest.resolve(request.request_id, None)
+        page._tapped(40)
+        page._switch_analysis(True)
+        await until(engine.thinking.is_set)
+        page._review_game()
+        with client:
+            page._new_game.open()
+            page._open.open()
+        await page.open_record(b"(;SZ[9];B[aa];W[bb])")
+        gone = [weakref.ref(each) for each in (client, page, page._thread, page._controller, page._board)]
+        if number:  # the first tab closes while its engine thinks
+            page._switch_analysis(False)
+        client.handle_disconnect(f"socket-{number}")
+        await until(lambda: client.is_deleted)
+        return gone
+
+    async def scene() -> None:
+        core.loop = asyncio.get_running_loop()
+        gone = [ref for number in range(3) for ref in await visit(number)]
+        await until(lambda: not background_tasks.running_tasks)
+        gc.collect()
+        assert [ref() for ref in gone if ref() is not None] == []
+        assert len(site._sessions._sessions) == 3, "a reload within minutes finds its game"
+
+    asyncio.run(asyncio.wait_for(scene(), 60))

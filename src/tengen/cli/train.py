@@ -28,12 +28,21 @@ def command(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="change a setting: training.steps=500")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="folder of the run; runs/NAME unless given")] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="train on a machine of a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
+        ),
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
 ) -> None:
     """Train a network or a playout policy. The same command resumes a run that was stopped or killed."""
     kind = recipe_kind(recipe, *KINDS)
     if kind not in KINDS:
         raise RecipeError(f"{recipe} is a recipe of self-play: tengen zero {recipe}")
+    if kind == "linear-playout" and cluster:
+        raise RecipeError(f"linear playout policies are learnt in this process: {recipe} runs without --cluster")
     if kind == "linear-playout":
         _train_linear(recipe, settings or [], out, quiet)
         return
@@ -44,10 +53,17 @@ def command(
 
         run = with_network(run)
     config = network_fields(run.network)
+    console = Console(stderr=True)
+    if cluster:
+        from tengen.cluster import Cluster
+        from tengen.training.cluster import place_of, train_on
+
+        with Cluster(cluster, place_of(run)) as joined, report_interruption(folder):
+            path = train_on(joined, run, folder, show_progress=not quiet)
+        console.print(f"network: {path}\nreport: {folder / 'report.html'}")
+        return
 
     from tengen.training.supervised import train
-
-    console = Console(stderr=True)
 
     def describe(trainer: Trainer[TensorBatch], begun: Start | None) -> None:
         console.print(f"run {folder}: {config}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tengen.checksums import Integrity
-from tengen.evaluators.network_file import find_network
+from tengen.evaluators.network_file import default_by_size, find_network, int8_path
+from tengen.evaluators.playout_file import find_playout, is_playout
 from tengen.runs.verify import verify
 
 _DAMAGE = (Integrity.ALTERED, Integrity.MISSING)
@@ -27,8 +29,19 @@ def command(
     """
     count: Counter[Integrity] = Counter()
     for path in paths:
-        for file, state in verify(path if path.exists() else find_network(str(path))):
+        for file, state in (found for each in _files(path) for found in verify(each)):
             print(f"{state:<20}{file}")
             count[state] += 1
     print(", ".join(f"{count[state]:,} {state}" for state in Integrity))
     return 1 if any(count[state] for state in _DAMAGE) else 0
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The path, or the files of what is installed by this name: of a network its int8 file too."""
+    if path.exists():
+        yield path
+    elif is_playout(str(path)):
+        yield find_playout(str(path))
+    else:
+        for network in [find_network(str(path)), *(default_by_size().values() if str(path) == "default" else ())]:
+            yield from (file for file in (network, int8_path(network)) if file == network or file.exists())

@@ -24,6 +24,7 @@ __all__ = ["NO_DATE", "Shard", "Store", "StoreWriter"]
 
 NO_DATE = np.iinfo(np.int32).min
 """Value of `Shard.date` where the date is unknown."""
+_RESTING = ("hash", "recorded")
 
 
 class Shard:
@@ -38,6 +39,11 @@ class Shard:
     """
 
     def __init__(self, path: Path, rows: int, digest: str | None = None) -> None:
+        self._path, self._rows, self._digest = path, rows, digest
+        self._batch: pa.RecordBatch | None = self._opened()
+
+    def _opened(self) -> pa.RecordBatch:
+        path, digest = self._path, self._digest
         try:
             altered = digest is not None and file_digest(path) != digest
             with pa.memory_map(str(path)) as file:
@@ -49,12 +55,29 @@ class Shard:
             raise StoreError(f"{path}: damaged or missing shard ({error}); {AGAIN}") from error
         if altered:
             raise StoreError(f"{path}: altered shard, which does not have the SHA-256 in the manifest; {AGAIN}")
-        if batch is None or batch.num_rows != rows:
-            raise StoreError(f"{path}: not the {rows} games that the manifest names; {AGAIN}")
-        self.batch: pa.RecordBatch = batch
+        if batch is None or batch.num_rows != self._rows:
+            raise StoreError(f"{path}: not the {self._rows} games that the manifest names; {AGAIN}")
+        return batch
 
     def __len__(self) -> int:
-        return int(self.batch.num_rows)
+        return self._rows
+
+    @property
+    def batch(self) -> pa.RecordBatch:
+        """The mapped file, opened again after `rest`; raises StoreError as the first time."""
+        batch = self._batch
+        if batch is None:
+            batch = self._batch = self._opened()
+        return batch
+
+    def rest(self) -> None:
+        """Give up the file and all columns but `hash` and `recorded`, which are copied. Other threads may read on."""
+        if self._batch is not None:
+            self.__dict__.update({name: np.array(getattr(self, name)) for name in _RESTING})
+            self._batch = None
+            for name in [name for name, found in vars(Shard).items() if isinstance(found, cached_property)]:
+                if name not in _RESTING:
+                    self.__dict__.pop(name, None)
 
     @cached_property
     def moves(self) -> npt.NDArray[np.uint16]:
@@ -278,6 +301,11 @@ class Store:
         pairs = zip(self.manifest["shards"], manifest["shards"], strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         return Store(self.path, manifest, self.shards[:same])
+
+    def rest(self, row: int) -> None:
+        """Let all shards rest that end before game `row`: see `Shard.rest`."""
+        for shard in self.shards[: bisect.bisect_right(self.starts, row) - 1]:
+            shard.rest()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Store, (self.path, self.manifest)

@@ -12,7 +12,7 @@ from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.evaluators.raw import RawOutput, raw_outputs
-from tengen.formats.katago_metadata import DEFAULT_PROFILE
+from tengen.formats import DEFAULT_PROFILE
 from tengen.game import Game
 from tengen.machine import Device
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, suggestion
-from tengen.formats.katago_reader import is_katago_file
+from tengen.formats import DEFAULT_PROFILE, is_katago_file
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
@@ -218,7 +218,7 @@ def _from_leela_zero(path: Path, name: str) -> tuple[Any, Card]:
 
 def _from_katago(path: Path, profile: str, name: str) -> tuple[Any, Card]:
     from tengen.formats.katago_graph import katago_graph
-    from tengen.formats.katago_metadata import DEFAULT_PROFILE, katago_metadata
+    from tengen.formats.katago_metadata import katago_metadata
     from tengen.formats.katago_reader import read_katago
 
     model = read_katago(path)

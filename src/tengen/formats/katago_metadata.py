@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tengen.errors import NetworkError
 from tengen.formats.katago_model import METADATA_INPUTS
 
-DEFAULT_PROFILE = "rank_9d"
 RANKS = [*(f"{dan}d" for dan in range(9, 0, -1)), *(f"{kyu}k" for kyu in range(1, 21))]
 """From the strongest on; the number of a rank is its place, from 1."""
 

@@ -17,6 +17,7 @@ from typing import IO, TypeVar
 import numpy as np
 
 from tengen.errors import NetworkError
+from tengen.formats import KATAGO_SUFFIXES, is_katago_file
 from tengen.formats.katago_model import (
     ACTIVATIONS,
     BLOCK_KINDS,
@@ -50,17 +51,10 @@ from tengen.formats.katago_model import (
 
 T = TypeVar("T")
 
-SUFFIXES = (".bin.gz", ".txt.gz", ".bin", ".txt")
-
 # Limits of what is plausible. They keep a damaged file from claiming any amount of memory.
 _MAX_CHANNELS, _MAX_KERNEL, _MAX_BLOCKS, _MAX_DEPTH = 1 << 15, 31, 1000, 8
 _MAX_WEIGHTS = 500_000_000
 _MAX_TOKEN, _MAX_FILLER, _CHUNK = 1000, 100, 1 << 20
-
-
-def is_katago_file(path: str | Path) -> bool:
-    """Whether the name ends like that of a KataGo network."""
-    return str(path).lower().endswith(SUFFIXES)
 
 
 def read_katago(path: str | Path) -> KataGoModel:
@@ -72,7 +66,7 @@ def read_katago(path: str | Path) -> KataGoModel:
     path = Path(path)
     lower = path.name.lower()
     if not is_katago_file(lower):
-        raise NetworkError(f"{path} is no KataGo network by its name: it must end with {', '.join(SUFFIXES)}")
+        raise NetworkError(f"{path} is no KataGo network by its name: it must end with {', '.join(KATAGO_SUFFIXES)}")
     try:
         with gzip.open(path, "rb") if lower.endswith(".gz") else path.open("rb") as file:
             reader = _Reader(file, binary=".bin" in lower[-7:])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from tengen import _native
 from tengen.checksums import Integrity, content_digest, line_integrity, listed, sealed
 from tengen.errors import TengenError
 
@@ -40,6 +41,12 @@ def _entries(folder: Path) -> list[Path]:
 def _file(path: Path) -> Integrity:
     if path.suffix in _SEALED:
         return sealed(path)
+    if path.suffix == ".playout":
+        try:
+            _native.read_linear_weights(str(path))  # compares the checksum of the format's own
+        except ValueError:
+            return Integrity.ALTERED
+        return Integrity.INTACT
     if path.suffix == ".jsonl":
         complete = path.read_bytes().split(b"\n")[:-1]  # a kill cuts the last line short
         return Integrity.UNKNOWN if all(_object(line) is not None for line in complete) else Integrity.ALTERED

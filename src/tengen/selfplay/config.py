@@ -7,7 +7,17 @@ from pydantic import ValidationError, field_validator, model_validator
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine.params import PassPolicy, SearchParams, set_params
-from tengen.training.config import CardFacts, Fraction, Positive, Recipe, ScheduleConfig, Strict, TrainerConfig, key
+from tengen.training.config import (
+    CardFacts,
+    Fraction,
+    PlaceConfig,
+    Positive,
+    Recipe,
+    ScheduleConfig,
+    Strict,
+    TrainerConfig,
+    key,
+)
 
 MIN_TREE = 1 << 22
 """Minimum memory of a search tree in bytes."""
@@ -241,11 +251,15 @@ def changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
 
 
 class ClusterConfig(Strict):
-    """What a worker takes of a machine when games are played on a cluster (`tengen zero --cluster`)."""
+    """What a worker takes of a machine when games are played on a cluster (`tengen zero --cluster`).
+
+    Without `learner` the training stays with the process that leads.
+    """
 
     cpus: float = key(1, "cores of a worker, which has as many threads unless `workers` says more", gt=0)
     gpus: float = key(0, "share of a GPU of a worker, 0.25 for four workers a GPU", ge=0)
     workers: int = key(0, "workers at most; 0: as many as the cluster has room for", ge=0)
+    learner: PlaceConfig | None = key(None, "")
 
 
 class SelfPlayConfig(Recipe):

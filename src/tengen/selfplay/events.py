@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Event = Mapping[str, Any]
+_TIMES = ("seconds", "evaluations", "playing_seconds", "played_here", "played_before")
 
 
 def at(event: Any, *path: str) -> Any:
@@ -28,6 +29,11 @@ def series(events: Sequence[Event], *path: str) -> tuple[list[int], list[float]]
     found = [(int(event["cycle"]) + 1, at(event, *path)) for event in events]
     known = [(cycle, float(value)) for cycle, value in found if value is not None]
     return [cycle for cycle, _ in known], [value for _, value in known]
+
+
+def brief(event: Event) -> dict[str, Any]:
+    """What a run still asks of a cycle that is long over: its times and its gate, a twentieth of the event's memory."""
+    return {name: event[name] for name in ("step", "cycle", "gate", *_TIMES) if name in event}
 
 
 def playing_seconds(event: Event) -> float:

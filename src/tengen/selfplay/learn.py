@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,16 @@ class Learnt:
 
 
 class Learner:
-    """Trains one network through the cycles of a run."""
+    """Trains one network through the cycles of a run.
 
-    def __init__(self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag) -> None:
+    `local` says where start and records of the recipe lie on this machine, unless it is where the recipe says.
+    """
+
+    def __init__(
+        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, local: Mapping[str, Path] = {}
+    ) -> None:
         self.config = config
+        self._local = local
         self._stop = stop
         self.folder = folder
         self.network_config = parse_config(config.network)
@@ -108,11 +114,11 @@ class Learner:
         if learn.threads:
             torch.set_num_threads(learn.threads)
         if learn.records is not None:
-            check_records(learn.records.store, config.game.edge)
+            check_records(self._path(learn.records.store), config.game.edge)
         seed = derive(config.seed, _LEARNING) % 2**31
         network = make_network(config.network, self.inputs, seed)
         if config.start is not None:
-            start_whole(network, config.start)
+            start_whole(network, str(self._path(config.start)))
         self._losses = LossMeans()
         self._targets = targets_named(needed_targets(learn.losses)[1])
         self.trainer: Trainer[TensorBatch] = Trainer(
@@ -141,6 +147,7 @@ class Learner:
         began = time.monotonic()
         config = self.config.learn
         window = Window.of(store, fresh_games, config.window)
+        store.rest(window.first_game)  # games that no cycle learns from any more
         steps = max(1, round(window.fresh * config.reuse / config.batch_size))
         sampler = LabelSampler(
             store,
@@ -175,11 +182,14 @@ class Learner:
             self.learn(cycle - 1, store.head(cycle), fresh_games)
             self.folder.candidate(cycle).unlink()
 
+    def _path(self, name: str) -> Path:
+        return self._local.get(name, Path(name))
+
     def _mixed(self, sampler: LabelSampler, cycle: int) -> LabelSampler | MixedSampler:
         records = self.config.learn.records
         if records is None or cycle >= records.until:
             return sampler
-        store = Store.open(Path(records.store))
+        store = Store.open(self._path(records.store))
         seed = derive(self.config.seed, _LEARNING, cycle, 1)
         edge = self.config.game.edge
         batch = self.config.learn.batch_size
@@ -257,9 +267,9 @@ def _origin(config: SelfPlayConfig, games: int) -> str:
     return f"{games:,} games of its own, {begun}{mixed_in}"
 
 
-def check_records(path: str, edge: int) -> None:
+def check_records(path: Path, edge: int) -> None:
     """Raise StoreError for a store that is none, RecipeError for one whose boards are too large for a run's tensors."""
-    store = Store.open(Path(path))
+    store = Store.open(path)
     if len(store) and (largest := int(store.column("size").max())) > edge:
         raise RecipeError(
             f"learn.records: {path} holds {largest}x{largest} games, the largest board of the run is {edge}x{edge}: "

@@ -28,9 +28,11 @@ from tengen.runs.progress import Timings
 from tengen.selfplay.anchors import early_powers
 from tengen.selfplay.check import check
 from tengen.selfplay.cluster import ClusterPlayer
+from tengen.selfplay.cluster_learner import ClusterLearner
 from tengen.selfplay.conditions import CycleConditions, was_played_out
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import diagnose
+from tengen.selfplay.events import brief
 from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.gate import gate
 from tengen.selfplay.learn import Learner
@@ -45,6 +47,7 @@ from tengen.selfplay.transport import FolderTransport
 
 _PROBED = 32  # positions on which network file and module are compared
 _POLL_SECONDS = 1.0
+_WHOLE = 10  # newest events whose figures stay in memory; the log has all
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Played:
 class SelfPlayRun:
     """The process that leads a run: it plays, trains, rates and writes the store. A run has one.
 
-    With a cluster its workers play the games, those of gates and ratings too.
+    With a cluster its workers play the games, those of gates and ratings too, and train where the recipe says so.
     """
 
     def __init__(
@@ -110,16 +113,23 @@ class SelfPlayRun:
             self.folder.check_config(self.config)
             self.history = self._finished_cycles()
             done = len(self.history)
-            self.learner = Learner(self.config, self.folder, self.stop)  # raises before anything is written
+            self.learner = self._new_learner()  # raises before anything is written
             self.folder.prepare(self.config)
             with self.folder.log(done) as log:
                 for event in filter(lambda event: event.get("lost"), self.history):
                     log.write("cycle", event["step"], event)
+                self.history = [*map(brief, self.history[:-_WHOLE]), *self.history[-_WHOLE:]]
                 self.learner.begin()
                 self.recent = RecentGames(self.transport)
                 self.reporter = Reporter(self.folder.path, self.config)
                 self._cycles(done, log)
                 return self._finish(log)
+
+    def _new_learner(self) -> Learner:
+        place = self.config.cluster.learner
+        if self.cluster is None or place is None:
+            return Learner(self.config, self.folder, self.stop)
+        return ClusterLearner(self.config, self.folder, self.stop, self.cluster, place)
 
     def _finished_cycles(self) -> list[dict[str, Any]]:
         """The events of the finished cycles, by log and files. Raises RecipeError where the recipe has fewer cycles.
@@ -200,6 +210,7 @@ class SelfPlayRun:
             "hours": round(self._hours(timings), 4),
         }
         self.history.append(event)
+        self.history[-_WHOLE - 1 : -_WHOLE] = map(brief, self.history[-_WHOLE - 1 : -_WHOLE])
         alarm = RatingBook.read(self.folder.path).alarm  # of this cycle or an earlier one
         event["warnings"] = [warning.as_dict() for warning in diagnose(self.history, self.config, alarm)]
         log.write("cycle", cycle + 1, event, durable=True)

@@ -18,7 +18,7 @@ from tengen.runs.events import read_events
 from tengen.runs.progress import LiveDisplay, duration, rate
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.diagnose import RunWarning
-from tengen.selfplay.events import number, played_here, playing_seconds, timed_games
+from tengen.selfplay.events import brief, number, played_here, playing_seconds, timed_games
 
 PARTS = ("generate", "learn", "rate", "other")
 """The parts of a cycle; `other` is saving, evaluation and the report, which may come between the others."""
@@ -82,7 +82,7 @@ class RunClock:
     _done: list[Mapping[str, Any]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        self._done = list(self.history)
+        self._done = [brief(event) for event in self.history]
         self.cycle = len(self._done)
 
     # Input: what happens.
@@ -119,7 +119,7 @@ class RunClock:
 
     def end(self, event: Mapping[str, Any]) -> None:
         """The cycle is over; `event` holds its `seconds` by part and its `evaluations`."""
-        self._done.append(event)
+        self._done.append(brief(event))
         self._part = None
         self._begun = set()
         self.cycle += 1

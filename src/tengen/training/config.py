@@ -308,6 +308,13 @@ class Recipe(Strict):
     hours: float | None = key(None, "hours that the run takes on two cores, about", gt=0)
 
 
+class PlaceConfig(Strict):
+    """What training takes of a machine of a Ray cluster."""
+
+    cpus: float = key(1, "cores; PyTorch uses as many threads unless `threads` says otherwise", gt=0)
+    gpus: float = key(0, "GPUs, or a share of one", ge=0)
+
+
 class RunConfig(Recipe):
     """A recipe of kind `supervised`: a network from game records."""
 
@@ -322,6 +329,7 @@ class RunConfig(Recipe):
         {}, "`family` and the settings of that network family, or a `preset`; that of `start` unless given"
     )
     training: TrainConfig
+    cluster: PlaceConfig = key(PlaceConfig(), "")
     card: CardFacts = key(CardFacts(), "")
 
     @model_validator(mode="after")

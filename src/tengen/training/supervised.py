@@ -69,19 +69,19 @@ class Samplers:
     validation: Sampler
 
 
-def open_samplers(run: RunConfig, rank: Rank = ALONE) -> Samplers:
-    """Open the stores of a run, to train on the rows of a rank.
+def open_samplers(run: RunConfig, rank: Rank = ALONE, local: Mapping[str, Path] = {}) -> Samplers:
+    """Open the stores of a run, to train on the rows of a rank. `local` as of `train`.
 
     Raises StoreError for a store that is missing or too small, RecipeError for boards that the network cannot take.
     """
     data, training = run.data, run.training
     network = parse_config(run.network)
     move_targets, targets = needed_targets(training.losses)
-    store = Store.open(Path(data.store))
-    if data.validation_store is None:
+    store = Store.open(local.get(data.store, Path(data.store)))
+    if (apart := data.validation_store) is None:
         judged, splits = store, _APART
     else:
-        judged, splits = Store.open(Path(data.validation_store)), _WHOLE
+        judged, splits = Store.open(local.get(apart, Path(apart))), _WHOLE
     # The positions of the records, or those that a teacher has labelled.
     drawn: dict[str, Any] = {
         "plane_set": network.plane_set,
@@ -154,14 +154,17 @@ def train(
     *,
     show_progress: bool = True,
     on_start: Callable[[Trainer[TensorBatch], Start | None], None] = lambda *_: None,
+    local: Mapping[str, Path] = {},
+    stop: ShutdownFlag | None = None,
 ) -> Path:
     """Carry out a run in the folder `out`, or resume the one that it holds; return the network file.
 
     `on_start` is called with the trainer, and what a new run took from its `start`, once recipe and folder have passed
-    all checks. Ctrl-C saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out` holds
-    another run or another process trains in it, where the games of the store changed since, for fewer steps than it has
-    taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that the
-    network lacks and for a start without a matching layer.
+    all checks. `local` says where stores and start of the recipe lie on this machine, unless it is where the recipe
+    says. Ctrl-C, or `stop`, saves and raises KeyboardInterrupt; the same call resumes. Raises RecipeError when `out`
+    holds another run or another process trains in it, where the games of the store changed since, for fewer steps than
+    it has taken, for boards that the network cannot take, for a card with wrong board sizes, for losses of heads that
+    the network lacks and for a start without a matching layer.
     """
     _set_threads(run.training)
     # Check everything before the folder is touched.
@@ -172,14 +175,14 @@ def train(
     check_losses(network, run.training.losses)
     check_devices(run.training)
     further = make_callbacks(run.training.callbacks)
-    samplers = open_samplers(run, Rank(0, run.training.devices))
+    samplers = open_samplers(run, Rank(0, run.training.devices), local)
     run = with_facts(run, samplers.train)
     inputs = samplers.train.plane_set
     module = make_network(run.network, inputs, run.training.seed)
     make_optimizer(module, run.training.optimizer)
     begun = None
     if run.start is not None and not checkpoints(folder.checkpoints):
-        begun = start_from(module, run.start)
+        begun = start_from(module, str(local.get(run.start, run.start)))
     with folder.lead():
         checkpoint, saved = newest_checkpoint(folder.checkpoints) or (None, None)
         step = saved["step"] if saved else 0
@@ -193,7 +196,7 @@ def train(
         folder.write_recipe(run.model_dump(mode="json"))
         with ExitStack() as stack:
             # Make the trainer, or restore it from the newest checkpoint.
-            followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint))
+            followers = stack.enter_context(Followers(run.training.devices, _follow, run, checkpoint, local))
             trainer = make_trainer(run, inputs, further, module, followers.leader)
             if begun is not None and begun.has_scalars:
                 trainer.scalars.know(module)
@@ -204,14 +207,14 @@ def train(
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
-                _fit(trainer, run, samplers, folder, events, show_progress)
+                _fit(trainer, run, samplers, folder, events, show_progress, stop or ShutdownFlag())
             return _finish(trainer, run, network, samplers, folder, events)
 
 
-def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None) -> None:
+def _follow(rank: Rank, run: RunConfig, checkpoint: Path | None, local: Mapping[str, Path]) -> None:
     """Train as another rank than 0, from a checkpoint; the first weights are those of rank 0."""
     _set_threads(run.training)
-    samplers = open_samplers(run, rank)
+    samplers = open_samplers(run, rank, local)
     trainer = make_trainer(run, samplers.train.plane_set, rank=rank)
     if checkpoint is not None:
         trainer.load(checkpoint)
@@ -235,6 +238,7 @@ def _fit(
     folder: RunFolder,
     events: EventLog,
     show_progress: bool,
+    stop: ShutdownFlag,
 ) -> None:
     """Train until the end of the run; KeyboardInterrupt when it was stopped before."""
     config = run.training
@@ -246,7 +250,7 @@ def _fit(
     identity = {"identity": _identity(run, samplers.train.plane_set)}
     saving = Checkpoints(folder.checkpoints, config.checkpoint_minutes, config.keep_checkpoints, identity)
     with ExitStack() as stack:
-        stop = stack.enter_context(ShutdownFlag())
+        stack.enter_context(stop)
         bar = stack.enter_context(new_bar(show_progress))
         trainer.callbacks = [
             log,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any
+from weakref import WeakMethod
 
 from nicegui import events, ui
 
@@ -50,8 +52,15 @@ class OpenDialog:
         library: GameLibrary | None,
     ) -> None:
         self._on_record, self._on_kept, self._library = on_record, on_kept, library
+        # FastAPI remembers the last 4,096 routes by their functions. That of an upload has its handlers, and through
+        # them every closed page would stay in memory.
+        received = WeakMethod(self._received)
+
+        def receive(event: events.UploadEventArguments) -> Coroutine[Any, Any, None] | None:
+            return None if (alive := received()) is None else alive(event)
+
         self._upload = ui.upload(
-            auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=self._received, on_rejected=self._too_large
+            auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=receive, on_rejected=self._too_large
         ).classes("hidden")
         ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id))
         with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):

@@ -8,7 +8,6 @@ import logging
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
 from copy import copy
 from pathlib import Path
 from weakref import WeakSet
@@ -87,6 +86,72 @@ class LanguageMiddleware:
         await self.app(scope, receive, send)
 
 
+class Site:
+    """The pages of a server, one a tab; `serve` says what the arguments are."""
+
+    def __init__(
+        self,
+        engines: PageEngines,
+        settings: GameSettings,
+        min_seconds: float = MIN_MOVE_SECONDS,
+        library: GameLibrary | None = None,
+        record: bytes = b"",
+    ) -> None:
+        self._engines, self._settings, self._min_seconds = engines, settings, min_seconds
+        self._library, self._record = library, record
+        self._sessions = SessionCache()
+        self._pages: WeakSet[Page] = WeakSet()
+
+    def open(self, client: Client) -> Page:
+        """Build the page of a client, in its context. Nothing holds the page when the client is deleted."""
+        ui.colors(primary="#0f766e")
+        ui.add_css(STATIC / "style.css")
+        ui.add_head_html(HEAD)
+        ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
+        client.page = copy(client.page)  # all tabs share one
+        client.page.language = TAGS[current_language()]
+        page = Page(
+            self._engines,
+            self._settings,
+            lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
+            self._min_seconds,
+            self._library,
+            lambda: client.tab_id,
+        )
+        self._pages.add(page)
+        client.on_connect(lambda: self._connected(client, page))
+        client.on_disconnect(page.rest)
+        client.on_delete(page.close)
+        return page
+
+    def close(self) -> None:
+        """Close all pages."""
+        for page in list(self._pages):
+            page.close()
+
+    def _connected(self, client: Client, page: Page) -> None:
+        """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
+        tab, library = client.tab_id, self._library
+        if tab is None:
+            return
+        kept = self._sessions.find(tab)
+        background_tasks.create(page.load_preferences(), name="tengen preferences")
+        if kept is not None and kept is not page.session:
+            page.adopt(kept)
+        elif kept is None and library is not None and (left := library.of_tab(tab)):
+            with contextlib.suppress(TengenError):
+                page.adopt(library.load(left))
+        elif kept is None and self._record:
+            background_tasks.create(page.open_record(self._record), name="tengen record")
+        if library is not None and len(page.session.tree) == 1 and not self._record:
+            shown = library.shown([other.session for other in self._pages if other.is_connected])
+            waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
+            if waiting:
+                page.offer(waiting[0])
+        self._sessions.keep(tab, page.session)
+        page.wake_up()
+
+
 def serve(
     engines: PageEngines,
     settings: GameSettings,
@@ -110,35 +175,13 @@ def serve(
     app.add_middleware(Guard, token=token, port=port)
     app.add_static_files("/icons", STATIC / "icons")
     app.get("/app.webmanifest")(manifest)
-    sessions = SessionCache()
-    pages: WeakSet[Page] = WeakSet()
+    site = Site(engines, settings, min_seconds, library, record)
 
     @ui.page("/", reconnect_timeout=RECONNECT_SECONDS)
     def root() -> None:
-        ui.colors(primary="#0f766e")
-        ui.add_css(STATIC / "style.css")
-        ui.add_head_html(HEAD)
-        ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
-        client = ui.context.client
-        client.page = copy(client.page)  # all tabs share one
-        client.page.language = TAGS[current_language()]
-        page = Page(
-            engines,
-            settings,
-            lambda session: sessions.keep(client.tab_id, session) if client.tab_id else None,
-            min_seconds,
-            library,
-            lambda: client.tab_id,
-        )
-        pages.add(page)
-        client.on_connect(lambda: _connected(client, page, pages, sessions, library, record))
-        client.on_disconnect(page.rest)
-        client.on_delete(page.close)
+        site.open(ui.context.client)
 
-    @app.on_shutdown
-    def close_pages() -> None:
-        for page in list(pages):
-            page.close()
+    app.on_shutdown(site.close)
 
     # Started after the server. Not a daemon thread: OpenVINO aborts when its thread is cut off at exit.
     warming = threading.Thread(target=_warm_up, args=(engines, settings.size), name="tengen-warm-up")
@@ -203,36 +246,6 @@ def free_port(host: str, port: int, tries: int) -> int:
     if tries == 1:
         raise TengenError(f"port {port} is in use: stop the other program or choose another with --port")
     raise TengenError(f"ports {port} to {port + tries - 1} are all in use: choose another with --port")
-
-
-def _connected(
-    client: Client,
-    page: Page,
-    pages: Collection[Page],
-    sessions: SessionCache,
-    library: GameLibrary | None,
-    record: bytes,
-) -> None:
-    """Show the game of the tab, also that of a server before this one; a new tab gets the record, or an offer."""
-    tab = client.tab_id
-    if tab is None:
-        return
-    kept = sessions.find(tab)
-    background_tasks.create(page.load_preferences(), name="tengen preferences")
-    if kept is not None and kept is not page.session:
-        page.adopt(kept)
-    elif kept is None and library is not None and (left := library.of_tab(tab)):
-        with contextlib.suppress(TengenError):
-            page.adopt(library.load(left))
-    elif kept is None and record:
-        background_tasks.create(page.open_record(record), name="tengen record")
-    if library is not None and len(page.session.tree) == 1 and not record:
-        shown = library.shown([other.session for other in pages if other.is_connected])
-        waiting = [game for game in library.recent() if game.unfinished and game.path not in shown]
-        if waiting:
-            page.offer(waiting[0])
-    sessions.keep(tab, page.session)
-    page.wake_up()
 
 
 def address(host: str, port: int, token: str = "") -> str:

@@ -1,0 +1,127 @@
+"""The learner of a self-play run as a worker of a Ray cluster. The run folder stays with the process that leads."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tengen.cluster import Cluster, Place, SharedFiles
+from tengen.data.format import MANIFEST
+from tengen.data.store import Store
+from tengen.disk import write_whole
+from tengen.evaluators.network_file import EMBEDDED, find_network
+from tengen.runs.interruption import ShutdownFlag
+from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.folder import SelfPlayFolder
+from tengen.selfplay.learn import Learner, Learnt
+from tengen.selfplay.transport import FolderTransport
+from tengen.training.config import PlaceConfig
+
+
+@dataclass(frozen=True)
+class TrainingCycle:
+    """A cycle of training; `files` has what it needs of the run folder, as one folder."""
+
+    number: int
+    fresh_games: int
+    files: SharedFiles = field(compare=False)
+
+
+class ClusterLearner(Learner):
+    """Trains by a worker of the cluster, and needs no GPU here. The worker's checkpoints and networks are kept here."""
+
+    def __init__(
+        self, config: SelfPlayConfig, folder: SelfPlayFolder, stop: ShutdownFlag, cluster: Cluster, place: PlaceConfig
+    ) -> None:
+        here = config.learn.model_copy(update={"device": "cpu", "compile": False})
+        super().__init__(config.model_copy(update={"learn": here}), folder, stop)
+        self.config = config
+        self._shards: dict[str, Any] = {}
+        self._cycles: list[TrainingCycle] = []
+        work = LearningWork(config, SharedFiles.of(_paths(config)))
+        workers = cluster.beside(Place(place.cpus, place.gpus, workers=1))
+        self._learnt = workers.run(work, self._taken(), stop=stop.event.is_set)
+
+    def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
+        self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
+        for _, (learnt, candidate, checkpoint) in self._learnt:
+            written = {self.folder.candidate(cycle + 1): candidate, self.folder.checkpoint(cycle + 1): checkpoint}
+            for path, content in written.items():
+                path.parent.mkdir(exist_ok=True)
+                with write_whole(path) as temporary:
+                    temporary.write_bytes(content)
+            self.trainer.load(self.folder.checkpoint(cycle + 1))
+            assert isinstance(learnt, Learnt)
+            return learnt
+        self._stop.set()
+        self._stop.check()
+        raise AssertionError
+
+    def _taken(self) -> Iterator[TrainingCycle]:
+        """Cycles as they are asked for: a worker asks for one when `learn` waits for it."""
+        while self._cycles:
+            yield self._cycles.pop()
+
+    def _files(self, cycle: int) -> SharedFiles:
+        """The store and the state before a cycle, and the one before that in case it is damaged."""
+        manifest = (self.folder.games / MANIFEST).read_bytes()
+        for shard in json.loads(manifest)["shards"]:
+            if (name := shard["file"]) not in self._shards:
+                self._shards[name] = SharedFiles.put((self.folder.games / name).read_bytes())
+        states = [path for number in (cycle - 1, cycle) if (path := self.folder.checkpoint(number)).exists()]
+        files = {f"run/games/{MANIFEST}": SharedFiles.put(manifest)}
+        files |= {f"run/games/{name}": content for name, content in self._shards.items()}
+        files |= {f"run/checkpoints/{path.name}": SharedFiles.put(path.read_bytes()) for path in states}
+        return SharedFiles({"run": files})
+
+
+class LearningWork:
+    """Trains on cycle after cycle: the `Work` of the learner. A worker keeps the games that it has."""
+
+    def __init__(self, config: SelfPlayConfig, shared: SharedFiles) -> None:
+        self._config, self._shared = config, shared
+        self._learner: Learner | None = None
+
+    def do(self, items: Iterator[TrainingCycle], stop: threading.Event) -> Iterator[tuple[list[TrainingCycle], Any]]:
+        """What was learnt, the candidate and the state after it."""
+        for cycle in items:
+            if self._learner is None:
+                self._temporary = tempfile.TemporaryDirectory(prefix="tengen-")
+            root = Path(self._temporary.name)
+            run = SelfPlayFolder(root / "0" / "run")
+            (run.games / MANIFEST).unlink(missing_ok=True)
+            for _, path in run.saved_checkpoints():
+                path.unlink()
+            cycle.files.unpack(root)
+            if self._learner is None:
+                flag = ShutdownFlag()
+                flag.event = stop
+                self._learner = Learner(self._config, run, flag, self._shared.unpack(root / "shared"))
+                self._transport = FolderTransport(run)
+            after = cycle.number + 1
+            try:
+                learnt = self._learner.learn(cycle.number, self._transport.store().head(after), cycle.fresh_games)
+            except KeyboardInterrupt:  # it was stopped
+                return
+            candidate = run.candidate(after)
+            yield [cycle], (learnt, candidate.read_bytes(), run.checkpoint(after).read_bytes())
+            candidate.unlink()
+
+    def close(self) -> None:
+        if self._learner is not None:
+            self._learner = None
+            self._temporary.cleanup()
+
+
+def _paths(config: SelfPlayConfig) -> dict[str, Path]:
+    """Where start and records of a recipe are here; networks that come with Tengen are everywhere."""
+    records = config.learn.records
+    found = {} if records is None else {records.store: Path(records.store)}
+    if config.start is not None and (path := find_network(config.start)).parent != EMBEDDED:
+        found[config.start] = path
+    return found

@@ -1,0 +1,111 @@
+"""Supervised training on a machine of a Ray cluster: the run folder stays with the process that leads.
+
+The games go to the machine, and every change of the run's folder comes back at once, its checkpoints too. Where the
+worker dies another one goes on from the newest checkpoint, as the same command does with or without a cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from pathlib import Path
+
+from tengen.cluster import Cluster, Place, SharedFiles
+from tengen.data.store import Store
+from tengen.evaluators.network_file import EMBEDDED, find_network
+from tengen.runs.folder import RunFolder
+from tengen.runs.interruption import ShutdownFlag
+from tengen.runs.mirror import Change, FolderWatch, make_changes
+from tengen.runs.progress import new_bar
+from tengen.training.config import RunConfig
+from tengen.training.start import with_network
+
+_LOOK_SECONDS = 1.0
+_STATE = ("checkpoints/", "log.jsonl", "recipe.yaml", ".games")  # what a run goes on from
+_RUN = "run"
+
+
+def place_of(run: RunConfig) -> Place:
+    """What the training takes of a machine by this recipe."""
+    return Place(run.cluster.cpus, run.cluster.gpus, workers=1)
+
+
+def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool = True) -> Path:
+    """Carry out a run as `supervised.train` does, by a worker of the cluster."""
+    folder = RunFolder(out, run.kind)
+    folder.check_kind()
+    run = with_network(run)
+    games = SharedFiles.of(_paths(run))
+    with folder.lead(), ShutdownFlag() as stop, new_bar(show_progress) as bar:
+        task = bar.add_task("training", total=1.0)
+        while True:
+            work = TrainingWork(run, games, SharedFiles.of({_RUN: out}, lambda place: place.startswith(_STATE)))
+            over = partial(_is_over, stop, cluster, cluster.traffic.died)
+            for items, changes in cluster.run(work, [0], stop=over, drain=True):
+                make_changes(out, changes)
+                for event in _events(changes):
+                    bar.update(task, completed=event.get("done", 0), description=f"training, step {event['step']:,}")
+                if items:
+                    return folder.network(run.name)
+            stop.check()
+
+
+def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
+    return bool(stop) or cluster.traffic.died > died
+
+
+def _paths(run: RunConfig) -> dict[str, Path]:
+    """Where the stores and the start of a recipe are here; networks that come with Tengen are everywhere."""
+    found = {name: Store.open(Path(name)).path for name in (run.data.store, run.data.validation_store) if name}
+    if run.start is not None:
+        path = Path(run.start)
+        path = path if path.is_dir() else find_network(run.start)
+        found |= {} if path.parent == EMBEDDED else {run.start: path}
+    return found
+
+
+def _events(changes: list[Change]) -> Iterator[dict[str, float]]:
+    """The newest event of training among the changes, if there is one."""
+    for name, content, _ in changes:
+        lines = content.split(b"\n")[:-1] if name == "log.jsonl" and content else []
+        yield from [event for event in map(json.loads, lines[-50:]) if event["event"] == "train"][-1:]
+
+
+class TrainingWork:
+    """A whole run from its `state` on: the `Work` of training, whose results are the changes of its folder."""
+
+    def __init__(self, run: RunConfig, games: SharedFiles, state: SharedFiles) -> None:
+        self._run, self._games, self._state = run, games, state
+
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], list[Change]]]:
+        """What has changed, about once a second; the last result has the item."""
+        from tengen.training.supervised import train
+
+        for item in items:
+            with (
+                tempfile.TemporaryDirectory(prefix="tengen-", ignore_cleanup_errors=True) as name,
+                ThreadPoolExecutor(1, "tengen-training") as beside,
+            ):
+                local = self._games.unpack(Path(name) / "games")
+                out = self._state.unpack(Path(name) / "state").get(_RUN, Path(name) / _RUN)
+                out.mkdir(exist_ok=True)
+                watch, flag = FolderWatch(out), ShutdownFlag()
+                flag.event = stop
+                training = beside.submit(train, self._run, out, show_progress=False, local=local, stop=flag)
+                ended = False
+                while not ended:
+                    ended = bool(wait([training], _LOOK_SECONDS).done)
+                    if changes := watch.changes():
+                        yield [], changes
+                try:
+                    training.result()
+                except KeyboardInterrupt:  # it was stopped, and has saved
+                    return
+                yield [item], []
+
+    def close(self) -> None:
+        """Nothing is left."""
