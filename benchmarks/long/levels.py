@@ -69,7 +69,8 @@ CANDIDATES: dict[int, list[Candidate]] = {
          best(400)],
 }  # fmt: skip
 MAX_VISITS = {9: 400, 13: 40, 19: 40}  # of candidates that play here; stronger ones have games of EARLIER alone
-GAMES = {9: 24, 13: 8, 19: 4}  # of a pairing
+GAMES = {9: 24, 13: 12, 19: 8}  # of a pairing
+ANCHOR_GAMES = {9: 24, 13: 4, 19: 2}  # of a pairing with GNU Go, which takes minutes for a game on large boards
 # Won, drawn and lost against GNU Go level 10 before, under the same conditions: docs/results.md, Ratings.
 EARLIER = {
     9: [("raw policy", 73, 8, 19), ("GNU Go level 1", 102, 36, 194)],
@@ -102,7 +103,11 @@ def matches(size: int, games: int) -> dict[str, MatchSettings]:
             *players.values(), schedule={"kind": "ladder", "back": 2}, games=games, conditions=conditions
         ),
         f"anchors-{size}": MatchSettings.of(
-            *anchored, *PROGRAMS, schedule={"kind": "gauntlet", "anchors": 2}, games=games, conditions=conditions
+            *anchored,
+            *PROGRAMS,
+            schedule={"kind": "gauntlet", "anchors": 2},
+            games=min(games, ANCHOR_GAMES[size]),
+            conditions=conditions,
         ),
     }
 
