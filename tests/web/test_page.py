@@ -291,6 +291,31 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert tab.script("return document.documentElement.scrollWidth") == 844
 
 
+def test_nothing_overflows_at_any_width(site: tuple[str, Path], tmp_path: Path) -> None:
+    overflow = """
+    const box = (one) => one.getBoundingClientRect();
+    const wide = (one) => one.checkVisibility() && (box(one).left < -1 || box(one).right > window.innerWidth + 1);
+    const found = [...document.querySelectorAll("[data-testid], .q-dialog .q-card *")].filter(wide);
+    return [document.documentElement.scrollWidth, ...found.map((one) => one.outerHTML.slice(0, 80))];
+    """
+    with open_browser(tmp_path) as tab:
+        tab.open(site[0])
+        tab.click("analysis")
+        for dialog in ("", "new-game", "open", "preferences"):
+            if dialog:
+                tab.click(dialog)
+            if dialog == "new-game":
+                tab.press("new-game-dialog", "Watch")
+                tab.choose("white", "Other network")
+            for width, height in ((1400, 900), (1024, 768), (390, 844)):
+                size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+                tab.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+                tab.until(lambda width=width: tab.script(overflow) == [width])
+            if dialog:
+                tab.driver.switch_to.active_element.send_keys("\ue00c")  # Escape
+                tab.until(lambda: not tab.driver.find_elements("css selector", ".q-dialog__inner"))
+
+
 def test_a_finished_game_is_tried_on_edited_and_played_on(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: tab.stones() == {40: "B", 0: "W"})
