@@ -257,7 +257,7 @@ class Cluster:
 
         A worker has up to `ahead` items at a time, and all have equally many towards the end. `items`, which must
         differ, are asked for when a worker is free, after the caller has seen all results so far. Ends early after
-        `stop`, with `drain` once the workers, which are told, have given their last results. Raises TengenError where
+        `stop`; with `drain` the workers are asked to end and give their last results first. Raises TengenError where
         workers die again and again, machines have another version of Tengen or none, or no machine holds a worker.
         """
         run = _Run(self, self._ray, work, items, ahead)
