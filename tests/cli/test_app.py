@@ -256,7 +256,10 @@ def test_help_is_quick_because_it_imports_little() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("play", "--prot", "3"), "unknown option --prot; did you mean --host, --port, --program?; see tengen play --help"),
+        (
+            ("play", "--prot", "3"),
+            "unknown option --prot; did you mean --host, --port, --program?; see tengen play --help",
+        ),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
         (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),

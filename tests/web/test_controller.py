@@ -14,9 +14,9 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.web.controller import EngineController
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import (
+    DEFAULT_ENGINE,
     PEOPLE,
     PERSON,
-    SEARCHES,
     AnalysisSettings,
     GameSettings,
     facing,
@@ -44,7 +44,7 @@ def test_the_engine_opens_when_it_has_black() -> None:
         await until(lambda: controller.session.may_click)
         assert len(controller.session.game.moves) == 1
 
-    perform(scene, GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
+    perform(scene, GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)))
 
 
 def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
@@ -81,7 +81,7 @@ def test_the_engine_plays_itself_to_the_end_and_counts() -> None:
         await until(lambda: controller.session.phase is Phase.OVER)
         assert controller.session.result == "W+7.5"
 
-    perform(scene, GameSettings(size=5, players=(SEARCHES[1], SEARCHES[1])), FakeEngine(passes=True))
+    perform(scene, GameSettings(size=5, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)), FakeEngine(passes=True))
 
 
 def test_a_pause_holds_the_engine() -> None:
@@ -94,7 +94,7 @@ def test_a_pause_holds_the_engine() -> None:
         await asyncio.sleep(0.1)
         assert len(controller.session.game.moves) == moves
 
-    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
+    perform(scene, GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)))
 
 
 def test_after_two_passes_the_engine_marks_the_dead() -> None:
@@ -291,7 +291,7 @@ def test_a_paused_game_of_engines_goes_on_by_one_move() -> None:
             await asyncio.sleep(0.05)
             assert len(controller.session.game.moves) == moves
 
-    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
+    perform(scene, GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)))
 
 
 def test_another_network_of_the_analysis_begins_anew() -> None:

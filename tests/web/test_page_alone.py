@@ -24,7 +24,7 @@ from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
 from tengen.web.server import Site
 from tengen.web.session import GameSession
-from tengen.web.settings import PEOPLE, SEARCHES, GameSettings, Mode, facing
+from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing
 
 Scene = Callable[[Page], Awaitable[None]]
 
@@ -217,7 +217,7 @@ def test_every_change_is_kept_and_a_refusal_of_the_disk_is_told_once(tmp_path: P
             page.refresh()
         assert len(told) == 1 and "cannot be kept" in told[0]
 
-    perform(scene, GameSettings(size=9, players=facing(SEARCHES[1], WHITE)), library=GameLibrary(tmp_path / "games"))
+    perform(scene, GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)), library=GameLibrary(tmp_path / "games"))
 
 
 def test_after_the_editor_a_game_goes_on_where_it_was() -> None:

@@ -19,7 +19,7 @@ from tengen.gtp.program import ProgramSettings
 from tengen.web import programs
 from tengen.web.controller import EngineController
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import PERSON, SEARCHES, GameSettings, Player, facing, program_player
+from tengen.web.settings import DEFAULT_ENGINE, PERSON, GameSettings, Player, facing, level_of_visits, program_player
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 PROGRAM = program_player("the program")
@@ -80,7 +80,7 @@ def test_a_failure_is_told_and_another_opponent_goes_on(kind: str, told: str) ->
         await until(lambda: controller.failure)
         assert told in messages[-1] and controller.failure == messages[-1] and controller.paused
         assert session.game.moves == [(BLACK, A1)] and session.phase is Phase.PLAYING
-        session.play_on(facing(SEARCHES[1], BLACK))
+        session.play_on(facing(DEFAULT_ENGINE, BLACK))
         controller.paused = False
         controller.wake()
         await until(lambda: len(session.game.moves) == 2)
@@ -131,7 +131,7 @@ def test_a_resignation_ends_the_game() -> None:
     perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("resigns"))
 
 
-@pytest.mark.parametrize("black", [SEARCHES[0], program_player("the program 2")])
+@pytest.mark.parametrize("black", [level_of_visits(16), program_player("the program 2")])
 def test_engines_play_to_the_end_and_a_program_that_counts_otherwise_is_quoted(black: Player) -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         await until(lambda: messages)

@@ -19,7 +19,7 @@ from tengen.web import session as session_module
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import PEOPLE, SEARCHES, GameSettings, Mode, facing, level_of_visits
+from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing, level_of_visits
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9
@@ -81,7 +81,7 @@ def test_take_back_against_the_engine_takes_back_its_answer_too() -> None:
 
 
 def test_take_back_before_the_person_has_moved_does_nothing() -> None:
-    session = GameSession(GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
+    session = GameSession(GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)))
     session.play(40)
     assert not session.take_back()
     assert len(moves(session)) == 1
@@ -197,7 +197,7 @@ def test_a_finished_game_can_be_taken_back_and_played_on() -> None:
 
 
 def test_resigning_settles_the_game() -> None:
-    session = GameSession(GameSettings(size=9, players=facing(SEARCHES[1], WHITE)))
+    session = GameSession(GameSettings(size=9, players=facing(DEFAULT_ENGINE, WHITE)))
     session.resign()
     assert session.result == "B+R" and session.status() == "Black wins by resignation"
     with pytest.raises(IllegalMove, match="ended"):

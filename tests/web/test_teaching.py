@@ -11,7 +11,7 @@ from web_engine import FakeEngine, FakeEngines, until
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
 from tengen.web.session import GameSession
-from tengen.web.settings import SEARCHES, GameSettings
+from tengen.web.settings import DEFAULT_ENGINE, GameSettings
 from tengen.web.teaching import TEACHING_VISITS
 
 Scene = Callable[[EngineController, FakeEngine], Awaitable[None]]
@@ -112,7 +112,7 @@ def test_a_game_of_the_engine_alone_is_not_judged() -> None:
         await until(lambda: len(controller.session.game.moves) > 2)
         assert controller.teacher.warning is None
 
-    perform(scene, GameSettings(size=9, players=(SEARCHES[1], SEARCHES[1])))
+    perform(scene, GameSettings(size=9, players=(DEFAULT_ENGINE, DEFAULT_ENGINE)))
 
 
 def test_another_game_forgets_the_warning() -> None:

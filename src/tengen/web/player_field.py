@@ -11,7 +11,7 @@ from nicegui import binding, ui
 from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, translated
 from tengen.web.opponents import AUTO
-from tengen.web.settings import MAX_VISITS, OWN, SEARCHES, Player, own_player
+from tengen.web.settings import DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
 
 UNITS = {"visits": N_("visits"), "seconds": N_("seconds")}
 
@@ -21,7 +21,7 @@ class Side:
     """The values of the fields: the key of an opponent, and for the engine with settings of its own an installed
     network, empty for the default, and what it may spend on a move."""
 
-    key: str = SEARCHES[1].key
+    key: str = DEFAULT_ENGINE.key
     network: str = ""
     amount: float | None = 400.0
     unit: str = "visits"
@@ -29,7 +29,7 @@ class Side:
     @classmethod
     def of(cls, player: Player) -> Side:
         """The fields that make this player."""
-        key = SEARCHES[1].key if player.is_person else AUTO if player.key.startswith(f"{AUTO}-") else player.key
+        key = DEFAULT_ENGINE.key if player.is_person else AUTO if player.key.startswith(f"{AUTO}-") else player.key
         if player.seconds is not None:
             return cls(key, player.network, player.seconds, "seconds")
         return cls(key, player.network, float(player.visits or 400))

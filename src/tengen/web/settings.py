@@ -75,8 +75,9 @@ def level_of_visits(visits: int) -> Player:
 
 
 SEARCH_VISITS = (16, 100, 400, 1600)
-SEARCHES = tuple(map(level_of_visits, SEARCH_VISITS))
-"""Levels beside the ladder, for those who think in visits."""
+"""Of the levels beside the ladder, for those who think in visits."""
+DEFAULT_ENGINE = level_of_visits(100)
+"""The opponent where nothing was chosen."""
 
 
 def own_player(network: str, visits: int | None = None, seconds: float | None = None) -> Player:
@@ -173,7 +174,7 @@ class GameSettings:
     rules: str = "chinese"
     komi: float = 7.5
     handicap: int = 0
-    players: tuple[Player, Player] = (PERSON, SEARCHES[1])
+    players: tuple[Player, Player] = (PERSON, DEFAULT_ENGINE)
     clock: TimeControl | None = None
 
     def __post_init__(self) -> None:
