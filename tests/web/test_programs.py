@@ -154,7 +154,7 @@ def test_gnugo_plays_with_a_handicap_on_the_clock_from_any_position_and_counts_a
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
         await until(lambda: len(session.game.moves) == 1)
-        session.click(session.game.point("E5"))
+        session.click(session.game.point("A1"))  # where GNU Go does not begin
         controller.wake()
         await until(lambda: len(session.game.moves) == 3)
         record, _ = GameSession.from_record(b"(;SZ[7]KM[9]AB[bb][fb]AW[ff];B[bf];W[dd];B[cd])")
