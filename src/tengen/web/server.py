@@ -9,6 +9,7 @@ import socket
 import threading
 from collections import OrderedDict
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
 
@@ -25,7 +26,7 @@ from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_lan
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings
+from tengen.web.settings import GameSettings, player_of
 
 logger = logging.getLogger(__name__)
 
@@ -110,9 +111,11 @@ class Site:
         ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
         client.page = copy(client.page)  # all tabs share one
         client.page.language = TAGS[current_language()]
+        size = self._settings.size
+        black, white = (player_of(player.state, size) for player in self._settings.players)  # in the page's language
         page = Page(
             self._engines,
-            self._settings,
+            replace(self._settings, players=(black, white)),
             lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
             self._min_seconds,
             self._library,
