@@ -185,7 +185,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     def _piece(self, rows: int) -> int:
         rows = super()._piece(rows)
         half = bucket(rows) // 2
-        return half if self._target == "CPU" and half >= _SMALLEST_PIECE and 2 * rows <= 3 * half else rows
+        return half if self._target == "CPU" and half >= _SMALLEST_PIECE and 8 * rows <= 15 * half else rows
 
     def _infer(self, batch: InputBatch) -> Evaluation:
         free = self._model(len(batch), batch.edge)
