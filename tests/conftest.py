@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from offspring import Offspring
+from unrendered import skip_rendering
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
@@ -59,6 +60,12 @@ def tengen() -> Runner:
         )
 
     return run
+
+
+@pytest.fixture
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves the plots of reports empty."""
+    skip_rendering(monkeypatch)
 
 
 @pytest.fixture
