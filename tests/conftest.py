@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,16 @@ def tengen() -> Runner:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forks() -> ForkServerContext:
+    """Starts processes for runs, forks of one that has loaded what they need, which takes seconds."""
+    context = multiprocessing.get_context("forkserver")
+    names = ["selfplay.loop", "reinforce.loop", "training.supervised", "recipes", "cli.app"]
+    programs = ["lightning_fabric", "openvino", "onnxruntime", "matplotlib.backends.backend_svg", "ray"]
+    context.set_forkserver_preload([*(f"tengen.{name}" for name in names), *programs])
+    return context
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -283,14 +283,14 @@ def made(out: Path) -> dict[str, Any]:
     }
 
 
-def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(nodes: RayNodes, tmp_path: Path) -> None:
+def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(
+    nodes: RayNodes, tmp_path: Path, forks: ForkServerContext
+) -> None:
     lead(tmp_path / "alone", None)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino", "ray"])
     out, moments = tmp_path / "run", ("pending/cycle-00000/*", "pending/*/games-*", "matches/gate-*/games.jsonl")
     moment = random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments)  # while it plays, or in the gate
     for words, status in (((moment,), -signal.SIGKILL), ((), 0)):
-        process = context.Process(target=lead, args=(out, nodes.address, *words))
+        process = forks.Process(target=lead, args=(out, nodes.address, *words))
         process.start()
         process.join()
         assert process.exitcode == status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import re
@@ -12,6 +11,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -270,20 +270,10 @@ def _go(recipe: Path, out: Path, settings: tuple[str, ...], death: int) -> None:
         run(recipe, out, *settings)
 
 
-@pytest.fixture(scope="module")
-def forks() -> Any:
-    """Starts processes that have loaded everything."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["tengen.selfplay.loop", "tengen.recipes", "lightning", "openvino", "onnxruntime", "matplotlib"]
-    )
-    return context
-
-
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("overlap", [False, True])
 def test_killed_again_and_again_it_ends_as_the_unbroken_run(
-    overlap: bool, recipe: Path, tmp_path: Path, forks: Any, request: pytest.FixtureRequest
+    overlap: bool, recipe: Path, tmp_path: Path, forks: ForkServerContext, request: pytest.FixtureRequest
 ) -> None:
     expected = request.getfixturevalue("overlapped" if overlap else "unbroken")
     out = tmp_path / "run"
@@ -312,7 +302,7 @@ def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: bool) -> 
 
 
 @pytest.mark.timeout(600)
-def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path, forks: Any) -> None:
+def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext) -> None:
     process = forks.Process(target=_command, args=(recipe, tmp_path / "run", (), True))
     process.start()
     process.join()
@@ -322,7 +312,7 @@ def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path,
 
 
 @pytest.mark.timeout(600)
-def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path, forks: Any) -> None:
+def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext) -> None:
     lead, helper = (
         forks.Process(target=_command, args=(recipe, tmp_path / "run", words, False))
         for words in ((), ("--role", "generate"))
