@@ -27,6 +27,25 @@ ROOT = Path(__file__).parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+# Each runs for half a minute or more, and begins early: alone at the end it would keep all but one worker idle.
+LONG = (
+    "selfplay/test_loop.py",
+    "test_cluster.py",
+    "e2e/test_zero.py",
+    "training/test_supervised.py",
+    "reinforce/test_loop.py",
+    "web/test_page.py",
+    "web/test_accessibility.py",
+    "web/test_language.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first, the others in the order of the tree."""
+    names = {ROOT / "tests" / name: rank for rank, name in enumerate(LONG)}
+    items.sort(key=lambda item: names.get(item.path, len(LONG)))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of large real data beside the checkout; a test that needs it is skipped where there is none."""

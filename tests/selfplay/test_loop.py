@@ -302,7 +302,9 @@ def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: bool) -> 
 
 
 @pytest.mark.timeout(600)
-def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext) -> None:
+def test_sigterm_stops_cleanly_and_the_run_goes_on(
+    unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
     process = forks.Process(target=_command, args=(recipe, tmp_path / "run", (), True))
     process.start()
     process.join()
@@ -312,7 +314,9 @@ def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path,
 
 
 @pytest.mark.timeout(600)
-def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext) -> None:
+def test_a_second_process_helps_and_changes_nothing(
+    unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
     lead, helper = (
         forks.Process(target=_command, args=(recipe, tmp_path / "run", words, False))
         for words in ((), ("--role", "generate"))
