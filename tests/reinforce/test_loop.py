@@ -178,7 +178,7 @@ def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
     unbroken: Path, parent: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     folder = tmp_path / "run"
-    for death in (9, 16, 23):  # of some 90 changes
+    for death in (9, 16, 23):  # of 76 changes
         process = forks.Process(target=_go, args=(small_config(parent).model_dump_json(), folder, death))
         process.start()
         process.join()
