@@ -96,6 +96,46 @@ def test_no_word_of_a_help_text_is_lost(
             assert re.sub(r"\s", "", option.help.replace("\\[", "[")) in shown
 
 
+def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["recipes", "--help"]) == 0
+    assert "[train]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ("gtp --visits abc", "invalid value for '--visits': Input should be a valid integer (found 'abc'); see"),
+        ("gtp --visits 0", "greater than or equal to 1 (found '0'); see"),
+        ("gtp --device x", "'x' is not one of 'auto'"),
+        ("import x.sgf --out y --since 2010", "'2010' is no date such as 2024-12-31; see"),
+        ("recipes one two", "error: unexpected argument: one two; see"),
+        ("nets exprot default", "unexpected argument: default; its commands: add, export, join, quantize; see"),
+        ("bench --tune", "error: --tune concerns one network"),
+        ("train missing.yaml", "error: missing.yaml: there is no such file"),
+        ("train .", "error: .: a folder is no recipe"),
+        ("study missing.yaml", "error: missing.yaml: there is no such file"),
+        ("verify missing", "error: missing: there is no such file, folder or installed network"),
+        ("verify .", "error: . is an empty folder"),
+        ("review {games} --out taken", "a folder is needed, but there is a file: taken; name another folder"),
+        ("nets default --raw taken.sgf", "error: taken.sgf: no game tree"),
+        ("nets add taken.sgf", "taken.sgf is no network that can be read: give an .onnx file of Tengen"),
+        ("label store --teacher default --out store", "store is a store without labels; choose another folder"),
+    ],
+)
+def test_a_mistake_is_named_with_what_would_be_right(
+    args: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "taken" in args:
+        (tmp_path / "taken").touch()
+        (tmp_path / "taken.sgf").touch()
+    if "store" in args.split():
+        (tmp_path / "game.sgf").write_text("(;SZ[19];B[dd];W[pp];B[dp];W[pd];B[cf];W[nc];B[fc];W[qn];B[nq];W[dj])")
+        assert app.main(["import", "game.sgf", "--out", "store", "--quiet"]) == 0
+    assert app.main(args.replace("{games}", str(GAMES.parent / "tygem-pass.sgf")).split()) == 2
+    assert told in one_line(capsys.readouterr().err)
+
+
 @pytest.mark.parametrize("name", app.VERBS)
 def test_every_verb_refuses_what_it_does_not_know(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main([name, "--no-such-option"]) == 2
@@ -262,7 +302,7 @@ def test_help_is_quick_because_it_imports_little() -> None:
         ),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
-        (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),
+        (("nets", "a", "b"), "unexpected argument: b; its commands: add, export, join, quantize; see tengen nets --help"),
     ],
 )
 def test_a_wrong_argument_is_named(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,8 +25,12 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
     size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,
     min_rank: Annotated[str, typer.Option(help="minimum rank of both players: 5k, 3d, 1p")] = "",
-    since: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="first date")] = None,
-    until: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="last date")] = None,
+    since: Annotated[
+        datetime.datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="first date")
+    ] = None,
+    until: Annotated[
+        datetime.datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="last date")
+    ] = None,
     ending: Annotated[
         list[str] | None, typer.Option(help=f"how games ended; repeat for more: {', '.join(ENDINGS)}")
     ] = None,

@@ -79,7 +79,9 @@ def _check_same(out: Path, found: dict[str, Any], wanted: dict[str, Any]) -> Non
     """Raise StoreError for a store with labels of another teacher, plan or stores."""
     for name in ("teacher", "labels"):
         if found.get(name) != wanted[name]:
-            raise StoreError(
-                f"{out} has other {'labels' if name == 'labels' else 'labels, of another teacher'}: "
-                f"{found.get(name) or 'none'}, not {wanted[name]}; choose another folder"
-            )
+            has = found.get(name)
+            if not has:
+                raise StoreError(f"{out} is a store without labels; choose another folder")
+            other = [key for key, value in wanted[name].items() if has.get(key) != value]
+            told = ", ".join(f"{key.replace('_', ' ')} {has.get(key)}, not {wanted[name][key]}" for key in other)
+            raise StoreError(f"{out} has other labels ({name}: {told}); choose another folder")

@@ -59,7 +59,8 @@ def command(
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
     `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
-    `tengen nets export NET --format FORMAT` writes one for another program.
+    `tengen nets export NET --format FORMAT` writes one for another program. `tengen nets quantize NET` writes an int8
+    file, for faster play on processors with VNNI or AMX.
     """
     if raw is not None:
         if name is None:
@@ -151,7 +152,10 @@ def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
     if not file or not moves.isdigit():
         file, moves = text, ""
     if file.lower().endswith(".sgf"):
-        game, _ = read_game(Path(file), rules=rules, komi=komi)
+        try:
+            game, _ = read_game(Path(file), rules=rules, komi=komi)
+        except SgfError as error:
+            raise SgfError(f"{file}: {error}") from error
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
         for _ in range(len(game.moves) - int(moves) if moves else 0):

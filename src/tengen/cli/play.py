@@ -36,7 +36,9 @@ def command(
     language: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(TAGS.values()), help="Language of the page. Default: that of the browser.", show_default=False
+            metavar="|".join(TAGS.values()),
+            help="Language of the page. Default: that of the browser.",
+            show_default=False,
         ),
     ] = None,
     program: Annotated[

@@ -125,7 +125,11 @@ def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
         used[name] = used.get(name, 0) + 1
         if used[name] > 1:
             name = f"{name}-{used[name]}"
-        yield name, f"{tree.reason} ({tree.detail})" if isinstance(tree, SourceProblem) else tree.data
+        yield name, _problem(tree) if isinstance(tree, SourceProblem) else tree.data
+
+
+def _problem(problem: SourceProblem) -> str:
+    return f"{problem.reason} ({problem.detail})" if problem.detail else problem.reason
 
 
 class _Reviews:
