@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import find_file
+from tengen.cli.nets import find_file, warn_of_boards
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
@@ -52,8 +52,10 @@ def command(
     facts = _facts(opened, card, licence, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
     evaluator = load_evaluator(teacher, device)
-    for size in {int(size) for store in opened for size in store.column("size")}:
+    sizes = {int(size) for store in opened for size in store.column("size")}
+    for size in sizes:
         evaluator.on(size)
+    warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
     with report_interruption(out), StoreAppender(out, facts) as appender, ShutdownFlag() as stop:

@@ -3,6 +3,8 @@
 `nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
 """
 
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -175,6 +177,7 @@ def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: b
     if symmetry != "all" and symmetry not in map(str, range(SYMMETRIES)):
         raise NetworkError(f"no symmetry {symmetry!r}: give 0 to 7 or all")
     chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
+    warn_of_boards(name, {game.size})
     found = raw_outputs(load_evaluator(name, "cpu", precision="f32"), game, chosen, optimism)
     if as_json:
         print(json_text([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
@@ -196,6 +199,16 @@ def find_file(name_or_path: str, *others: str) -> Path:
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
         raise NetworkError(f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}") from error
+
+
+def warn_of_boards(network: str, sizes: Collection[int]) -> None:
+    """Print a warning where a network has not learnt boards of these sizes. `default` is the best there is on them."""
+    if network in ("default", "uniform") or is_playout(network):
+        return
+    card = read_card(find_network(network))
+    if card.board_sizes and (others := sorted(set(sizes) - set(card.board_sizes))):
+        learnt, new = (", ".join(f"{size}x{size}" for size in each) for each in (card.board_sizes, others))
+        print(f"warning: {card.name} learnt {learnt}, not {new}: its figures there may mean nothing", file=sys.stderr)
 
 
 def _print_list(cards: list[Card], default: str) -> None:
