@@ -53,6 +53,17 @@ def test_an_interruption_has_a_status_of_its_own(
     assert app.main(["fake", "--number", "4"]) == status
 
 
+def test_an_interrupted_import_says_that_no_store_was_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tengen.cli.import_.import_games", interrupted)
+    assert app.main(["import", str(GAMES), "--out", str(tmp_path / "store"), "--quiet"]) == 130
+    assert capsys.readouterr().err == "stopped; no store was written: run the command again\n"
+
+
 def test_the_end_of_a_file_is_no_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint of 0 bytes ended `tengen train` with status 130, in silence."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -80,8 +81,12 @@ def command(
         limits=ImportLimits.of(limit or ()),
     )
     console = Console(stderr=True)
-    with _Bar(console, quiet) as bar:
-        report = import_games(paths, out, options, bar.show)
+    try:
+        with _Bar(console, quiet) as bar:
+            report = import_games(paths, out, options, bar.show)
+    except KeyboardInterrupt:
+        print("stopped; no store was written: run the command again", file=sys.stderr)
+        raise
     print(report.text(), end="")
     print(f"{out}: {report.seconds:,.1f} s, {report.rate:,.0f} games/s; the report is in {out / 'report.txt'}")
 
