@@ -15,7 +15,16 @@ from tengen.disk import write_text
 from tengen.recipes.loader import network_cost, network_fields
 from tengen.runs.plots import INK, PALETTE, save_plot
 from tengen.runs.progress import duration
-from tengen.studies.figures import Curve, TrainingRun, curve, find_figure, mean_curve, shown, training_run
+from tengen.studies.figures import (
+    Curve,
+    TrainingRun,
+    curve,
+    find_figure,
+    mean_curve,
+    of_done_steps,
+    shown,
+    training_run,
+)
 from tengen.studies.runner import StudyFolder
 from tengen.studies.study import Curves, Documented, Figure, Row, Study
 from tengen.training.metrics import Estimate
@@ -61,7 +70,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         _table(
             ["what", "published", "ours, 95% interval", "command", "what differs"],
             [
-                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
+                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, folders)]
                 for row, found in figures
             ],
         ),
@@ -200,9 +209,16 @@ def _ours(
     return shown(wanted, estimate), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
 
 
-def _differs(row: Row, found: tuple[float, Estimate] | None, scale: float) -> str:
-    note = f"**{found[0]:.3g} of the length**" if found and found[0] != scale else ""
-    return "; ".join(part for part in (note, row.differs) if part)
+def _differs(row: Row, found: tuple[float, Estimate] | None, folders: Mapping[float, StudyFolder]) -> str:
+    notes = [row.differs]
+    if found and isinstance(row.ours, Figure):
+        share, steps = found[0], [*row.ours.of, *row.ours.minus]
+        known = of_done_steps(folders[share], row.ours)
+        if known and (missing := set(steps).difference(known.of, known.minus)):
+            notes.insert(0, f"**without {', '.join(sorted(missing))}**")
+        if share != next(iter(folders)):
+            notes.insert(0, f"**{share:.3g} of the length**")
+    return "; ".join(note for note in notes if note)
 
 
 def _scale_option(scale: float) -> str:
