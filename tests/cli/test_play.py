@@ -48,7 +48,7 @@ def test_it_prints_its_address_serves_the_page_and_ends_by_ctrl_c() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = start("--port", str(port), "--language", "ko")
+    process = start("--port", str(port), "--language", "ko_KR.UTF-8")
     try:
         assert process.stdout is not None
         address = f"http://127.0.0.1:{port}"
@@ -88,7 +88,8 @@ def test_a_port_in_use_is_one_clear_line(tengen: Runner) -> None:
         (("--net", "no-such-net"), "no-such-net"),
         (("--net", "none", "--size", "1"), "size 1"),
         (("no-such.sgf", "--net", "none"), "no-such.sgf"),
-        ((__file__, "--net", "none"), "no game"),
+        ((__file__, "--net", "none"), f"{__file__}: no game"),
+        (("--net", "none", "--language", "xx"), "no language 'xx'; choose en-US, zh-CN, ja, ko-KR"),
         (("--net", "none", "--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
         (("--net", "none", "--port", "99999"), "--port"),
         (("--net", "none", "--program", "mine=no-such-program --gtp"), "program 'mine': there is no program"),

@@ -116,7 +116,10 @@ def test_the_language_that_a_browser_prefers(header: str, code: Language | None)
 
 def test_codes_and_tags_name_their_languages() -> None:
     assert [known(code) for code in LANGUAGES] == list(LANGUAGES) == [known(tag) for tag in TAGS.values()]
-    assert known("") is None and known("../ja") is None
+    assert known("") is None and known("../ja") is None and known("C.UTF-8") is None
+    for tag in ("zh", "zh-CN", "zh_CN", "ZH-cn", "zh-Hans", "zh-Hans-CN", "zh_CN.UTF-8", "zh_CN@pinyin"):
+        assert known(tag) == "zh_CN"
+    assert known("en_GB.UTF-8") == "en"
 
 
 def test_a_record_keeps_the_names_of_its_players_in_their_language() -> None:

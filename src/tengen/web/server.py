@@ -111,11 +111,9 @@ class Site:
         ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
         client.page = copy(client.page)  # all tabs share one
         client.page.language = TAGS[current_language()]
-        size = self._settings.size
-        black, white = (player_of(player.state, size) for player in self._settings.players)  # in the page's language
         page = Page(
             self._engines,
-            replace(self._settings, players=(black, white)),
+            self.first_game(),
             lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
             self._min_seconds,
             self._library,
@@ -126,6 +124,11 @@ class Site:
         client.on_disconnect(page.rest)
         client.on_delete(page.close)
         return page
+
+    def first_game(self) -> GameSettings:
+        """The settings of a tab's first game, with the texts of their players in the language of this context."""
+        black, white = (player_of(player.state, self._settings.size) for player in self._settings.players)
+        return replace(self._settings, players=(black, white))
 
     def close(self) -> None:
         """Close all pages."""
