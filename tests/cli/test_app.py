@@ -313,7 +313,10 @@ def test_help_is_quick_because_it_imports_little() -> None:
         ),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
-        (("nets", "a", "b"), "unexpected argument: b; its commands: add, export, join, quantize; see tengen nets --help"),
+        (
+            ("nets", "a", "b"),
+            "unexpected argument: b; its commands: add, export, join, quantize; see tengen nets",
+        ),
     ],
 )
 def test_a_wrong_argument_is_named(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
