@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
-STARTUP_SECONDS = 30.0
-"""For the first answer of a program: a person waits for it, who may cancel it before. Matches wait longer."""
+STARTUP_SECONDS = 300.0
+"""For the first answer of a program, which may tune itself to the machine for minutes; who waits can cancel it."""
 
 
 def command(
