@@ -298,19 +298,21 @@ def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: bool) -> 
         kill_at(out, "pending/*/block-*", signum=signal.SIGTERM)
     with pytest.MonkeyPatch.context() as patch:
         skip_rendering(patch)
+        patch.setattr(transport, "BLOCK", 4)  # so that two processes share a cycle
         sys.exit(main(["zero", str(recipe), "--out", str(out), "--quiet", *words]))
 
 
 @pytest.mark.timeout(600)
 def test_sigterm_stops_cleanly_and_the_run_goes_on(
-    unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+    small: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
 ) -> None:
-    process = forks.Process(target=_command, args=(recipe, tmp_path / "run", (), True))
+    settings = tuple(word for setting in SMALL for word in ("--set", setting))
+    process = forks.Process(target=_command, args=(recipe, tmp_path / "run", settings, True))
     process.start()
     process.join()
     assert process.exitcode == 143 and not events_of(tmp_path / "run")
-    run(recipe, tmp_path / "run")
-    assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
+    run(recipe, tmp_path / "run", *SMALL)
+    assert_same(what_was_made(tmp_path / "run"), what_was_made(small))
 
 
 @pytest.mark.timeout(600)
@@ -335,7 +337,7 @@ def test_a_run_through_both_doors(unbroken: Path, recipe: Path, tmp_path: Path) 
     """It begins with a trained network, and records are mixed into what it learns from."""
     network = unbroken / "nets" / "micro.onnx"
     records = f"learn.records={{store: {unbroken / 'games'}, share: 0.5, until: 2}}"
-    run(recipe, tmp_path / "run", f"start={network}", records, "cycles=2", "gate=null", "rating.games=2")
+    run(recipe, tmp_path / "run", f"start={network}", records, *SMALL[:2], "gate=null", "rating.games=2")
     first, last = (load_evaluator(tmp_path / "run" / "nets" / f"cycle-0000{cycle}.onnx") for cycle in (0, 2))
     game = Game(5, "tromp-taylor", 5.0).play("C3")
     found = [evaluator.evaluate([game]).policy for evaluator in (load_evaluator(network), first, last)]
