@@ -12,17 +12,9 @@ from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.controller import EngineController
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import (
-    DEFAULT_ENGINE,
-    PEOPLE,
-    PERSON,
-    AnalysisSettings,
-    GameSettings,
-    facing,
-    level_of_visits,
-    own_player,
-)
+from tengen.web.settings import AnalysisSettings, GameSettings
 
 
 def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None:

@@ -13,8 +13,9 @@ from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
 from tengen.web.library import STATE, GameLibrary
+from tengen.web.players import facing, level_of_visits
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode, facing, level_of_visits
+from tengen.web.settings import GameSettings, Mode
 
 
 def played(**more: object) -> GameSession:

@@ -22,9 +22,10 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
 from tengen.web.server import Site
 from tengen.web.session import GameSession
-from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing
+from tengen.web.settings import GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
 

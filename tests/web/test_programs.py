@@ -18,8 +18,9 @@ from tengen.game import BLACK, WHITE
 from tengen.gtp.program import ProgramSettings
 from tengen.web import programs
 from tengen.web.controller import EngineController
+from tengen.web.players import DEFAULT_ENGINE, PERSON, Player, facing, level_of_visits, program_player
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import DEFAULT_ENGINE, PERSON, GameSettings, Player, facing, level_of_visits, program_player
+from tengen.web.settings import GameSettings
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 PROGRAM = program_player("the program")

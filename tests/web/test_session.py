@@ -18,8 +18,9 @@ from tengen.sgf import GameNode, read_game, read_tree
 from tengen.web import session as session_module
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing, level_of_visits
+from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9

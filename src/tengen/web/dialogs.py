@@ -17,17 +17,8 @@ from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
-from tengen.web.settings import (
-    MAX_VISITS,
-    PEOPLE,
-    RULES,
-    AnalysisSettings,
-    GameSettings,
-    Mode,
-    Player,
-    facing,
-    usual_komi,
-)
+from tengen.web.players import MAX_VISITS, PEOPLE, Player, facing
+from tengen.web.settings import RULES, AnalysisSettings, GameSettings, Mode, usual_komi
 
 MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: N_("Other")}

@@ -22,8 +22,9 @@ from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
 from tengen.web.counting import in_words, moves_text
 from tengen.web.language import _
+from tengen.web.players import player_of
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, player_of
+from tengen.web.settings import GameSettings
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""

@@ -3,30 +3,59 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from tengen.engine.levels import levels_on
-from tengen.web.automatic import AutomaticLevel
 from tengen.web.language import _
-from tengen.web.session import GameSession
-from tengen.web.settings import (
+from tengen.web.players import (
     OWN,
     PERSON,
-    GameSettings,
-    Mode,
     Player,
     ladder_level,
     level_of_visits,
     levels_for,
     own_player,
     program_player,
-    usual_komi,
 )
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings, Mode, usual_komi
 
 AUTO = "auto"
 """The key of the automatic level; a game at it has a level with the key `auto-4`."""
+GENTLE = 2
+"""The number of the level that a new player is offered."""
+
+
+@dataclass(frozen=True)
+class AutomaticLevel:
+    """The number of the next level, how many levels the next result moves it, and the last result.
+
+    Results move it by two levels until one goes the other way, and by one from then on. A draw moves nothing.
+    """
+
+    number: int = GENTLE
+    step: int = 2
+    won: bool | None = None
+
+    @classmethod
+    def parse(cls, values: object) -> AutomaticLevel:
+        """What a browser has kept; a new one for whatever makes no sense."""
+        if not isinstance(values, Mapping):
+            return cls()
+        number, step, won = (values.get(name) for name in ("number", "step", "won"))
+        whole = type(number) is int and 1 <= number <= 99 and step in (1, 2) and won in (True, False, None)
+        return cls(number, step, won) if whole else cls()  # type: ignore[arg-type]
+
+    def after(self, won: bool, highest: int) -> AutomaticLevel:
+        """The level after a win or a loss, from 1 to `highest`."""
+        step = self.step if self.won in (None, won) else 1
+        return AutomaticLevel(min(max(self.number + (step if won else -step), 1), highest), step, won)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the browser to keep."""
+        return asdict(self)
 
 
 class Opponents:

@@ -39,11 +39,12 @@ from tengen.web.panels import (
     spoken,
     visits_text,
 )
+from tengen.web.players import Player
 from tengen.web.preferences import Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import AnalysisSettings, GameSettings, Mode, Player
+from tengen.web.settings import AnalysisSettings, GameSettings, Mode
 from tengen.web.shortcuts import ShortcutsDialog
 from tengen.web.teaching_panel import TeachingPanel
 from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard

@@ -11,7 +11,7 @@ from nicegui import binding, ui
 from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, translated
 from tengen.web.opponents import AUTO
-from tengen.web.settings import DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
+from tengen.web.players import DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
 
 UNITS = {"visits": N_("visits"), "seconds": N_("seconds")}
 

@@ -25,8 +25,9 @@ from tengen.web.guard import Guard, own_address
 from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_language, known, use
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
+from tengen.web.players import player_of
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, player_of
+from tengen.web.settings import GameSettings
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.language import _
-from tengen.web.settings import PEOPLE, GameSettings, Mode, Player
+from tengen.web.players import PEOPLE, Player
+from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
 
 MAX_NODES = 20_000
