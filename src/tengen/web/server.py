@@ -9,7 +9,6 @@ import socket
 import threading
 from collections import OrderedDict
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
 
@@ -25,7 +24,6 @@ from tengen.web.guard import Guard, own_address
 from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_language, known, use
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
-from tengen.web.players import player_of
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
 
@@ -112,11 +110,9 @@ class Site:
         ui.add_body_html(f"<script>{IGNORE_DROPPED_FILES}</script>")
         client.page = copy(client.page)  # all tabs share one
         client.page.language = TAGS[current_language()]
-        size = self._settings.size
-        black, white = (player_of(player.state, size) for player in self._settings.players)  # in the page's language
         page = Page(
             self._engines,
-            replace(self._settings, players=(black, white)),
+            self._settings,
             lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
             self._min_seconds,
             self._library,
