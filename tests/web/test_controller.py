@@ -13,6 +13,7 @@ from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.controller import EngineController
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
+from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import AnalysisSettings, GameSettings
 
@@ -41,7 +42,7 @@ def test_the_engine_opens_when_it_has_black() -> None:
 
 def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
-        session, _ = GameSession.from_record(b"(;SZ[9]RE[B+R];B[ee];W[cc];B[gg])")
+        session, _ = open_record(b"(;SZ[9]RE[B+R];B[ee];W[cc];B[gg])")
         controller.new_session(session)
         session.seek(1)
         controller.wake()
