@@ -9,7 +9,7 @@ import pytest
 from tengen.engine import Style
 from tengen.engine.levels import levels_on
 from tengen.errors import TengenError
-from tengen.web.opponents import GENTLE, AutomaticLevel, Opponents
+from tengen.web.opponents import FIRST_LEVEL, AutomaticLevel, Opponents
 from tengen.web.players import PERSON, Player, facing, level_of_visits, own_player, player_of, program_player
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings
@@ -47,14 +47,17 @@ def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> No
 
 def test_the_automatic_level_follows_the_results_of_each_board() -> None:
     opponents = Opponents(measured)
-    assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{GENTLE}"
-    assert opponents.count(finished("B+R", opponents)).startswith(f"Next opponent: Level {GENTLE + 2}")
-    assert opponents.automatic(9).key == f"auto-{GENTLE + 2}"
+    assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{FIRST_LEVEL}"
+    assert opponents.count(finished("B+R", opponents)).startswith(f"Next opponent: Level {FIRST_LEVEL + 2}")
+    assert opponents.automatic(9).key == f"auto-{FIRST_LEVEL + 2}"
     opponents.count(finished("B+3.5", opponents, human=1))
-    assert (opponents.automatic(9).key, opponents.automatic(13).key) == (f"auto-{GENTLE + 1}", f"auto-{GENTLE}")
+    assert (opponents.automatic(9).key, opponents.automatic(13).key) == (
+        f"auto-{FIRST_LEVEL + 1}",
+        f"auto-{FIRST_LEVEL}",
+    )
     again = Opponents(measured)
     again.kept = opponents.kept
-    assert again.automatic(9).key == f"auto-{GENTLE + 1}", "the browser remembers"
+    assert again.automatic(9).key == f"auto-{FIRST_LEVEL + 1}", "the browser remembers"
 
 
 def test_a_game_counts_once_and_others_do_not() -> None:
@@ -125,7 +128,7 @@ def test_two_levels_until_the_first_turn_then_one() -> None:
 def test_the_ladder_has_two_ends() -> None:
     assert after("WWWWW", start=8) == [10, 12, 12, 12, 12]
     assert after("LLL", start=2) == [1, 1, 1]
-    assert AutomaticLevel().number == GENTLE
+    assert AutomaticLevel().number == FIRST_LEVEL
 
 
 @pytest.mark.parametrize("player", [2.0, 5.5, 9.0])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tengen.engine.levels import levels_on
 from tengen.web.language import _
 from tengen.web.players import (
+    AUTO,
     OWN,
     PERSON,
     Player,
@@ -22,9 +23,7 @@ from tengen.web.players import (
 from tengen.web.session import GameSession
 from tengen.web.settings import GameSettings, Mode, usual_komi
 
-AUTO = "auto"
-"""The key of the automatic level; a game at it has a level with the key `auto-4`."""
-GENTLE = 2
+FIRST_LEVEL = 2
 """The number of the level that a new player is offered."""
 
 
@@ -35,7 +34,7 @@ class AutomaticLevel:
     Results move it by two levels until one goes the other way, and by one from then on. A draw moves nothing.
     """
 
-    number: int = GENTLE
+    number: int = FIRST_LEVEL
     step: int = 2
     won: bool | None = None
 
@@ -94,17 +93,14 @@ class Opponents:
 
     def again(self, settings: GameSettings) -> GameSettings:
         """The settings of another game after one with these: the automatic level may have moved."""
-        black, white = (
-            self.automatic(settings.size) if player.key.startswith(f"{AUTO}-") else player
-            for player in settings.players
-        )
+        black, white = (self.automatic(settings.size) if player.is_automatic else player for player in settings.players)
         return replace(settings, players=(black, white))
 
     def count(self, session: GameSession) -> str:
         """Move the automatic level by a game that has ended here, once; says what comes next, or nothing."""
         settings, result = session.settings, session.result
         decided = session.ended_here and result[:2] in ("B+", "W+") and settings.mode is Mode.PLAY
-        if not decided or not settings.opponent.key.startswith(f"{AUTO}-") or session in self._counted:
+        if not decided or not settings.opponent.is_automatic or session in self._counted:
             return ""
         self._counted.add(session)
         size = settings.size

@@ -12,6 +12,8 @@ from tengen.errors import TengenError
 from tengen.web.language import _
 
 MAX_VISITS, MAX_SECONDS = 1_000_000, 3600.0
+AUTO = "auto"
+"""The key of the automatic level among opponents; in a game it is a level with the key `auto-4`."""
 OWN = "own"
 """The key of an engine with settings of its own."""
 
@@ -21,7 +23,8 @@ class Player:
     """Who plays a color: a person, the engine, or a GTP program by the name that the server gave it.
 
     The engine plays `visits` or `seconds` a move, without a limit for None, with an installed `network`, the page's
-    for an empty name; `style` says how it chooses. `key` names the player in the page, `title` and `about` describe it.
+    for an empty name; `style` says how it chooses. `title` and `about` describe it. `key` names it in
+    the page: `person`, `level-4`, `auto-4`, `visits-100`, `own`, `program-NAME`.
     """
 
     key: str
@@ -32,6 +35,11 @@ class Player:
     seconds: float | None = None
     network: str = ""
     program: str = ""
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the results of the person choose the level."""
+        return self.key.startswith(f"{AUTO}-")
 
     @property
     def is_person(self) -> bool:
@@ -119,7 +127,7 @@ def player_of(state: Mapping[str, Any], size: int) -> Player:
     if key == OWN:
         return own_player(str(state["network"]), visits, state["seconds"])
     word, _, number = key.rpartition("-")
-    if word not in ("level", "auto") or not number.isdecimal() or int(number) not in range(1, len(levels_on(size)) + 1):
+    if word not in ("level", AUTO) or not number.isdecimal() or int(number) not in range(1, len(levels_on(size)) + 1):
         return level_of_visits(int(visits))
     return replace(ladder_level(size, int(number), level(size, int(number)).network), key=key)
 

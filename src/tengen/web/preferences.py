@@ -10,6 +10,7 @@ from typing import Any
 from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
 from tengen.web.settings import AnalysisSettings
+from tengen.web.teaching import DEFAULT_THRESHOLD
 
 KEY = "tengen"
 """The entry of the browser's local storage."""
@@ -30,7 +31,7 @@ class Preferences:
     coordinates: bool = True
     game: dict[str, Any] = field(default_factory=dict)
     levels: dict[str, Any] = field(default_factory=dict)
-    teach: tuple[bool, float] = False, 3.0
+    teach: tuple[bool, float] = False, DEFAULT_THRESHOLD
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     confirm: bool | None = None
     language: Language | None = None
