@@ -39,7 +39,9 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Place:
-    """What a worker takes of a machine, and how many workers there are at most; 0: as many as the machines hold."""
+    """What a worker takes of a machine: cores, and GPUs or shares of one. There are up to `workers` workers; 0: as many
+    as the machines hold.
+    """
 
     cpus: float = 1
     gpus: float = 0

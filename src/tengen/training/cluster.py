@@ -19,7 +19,7 @@ from tengen.data.store import Store
 from tengen.evaluators.network_file import EMBEDDED, find_network
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.mirror import Change, FolderWatch, make_changes
+from tengen.runs.mirror import Change, FolderWatch, apply_changes
 from tengen.runs.progress import new_bar
 from tengen.training.config import RunConfig
 from tengen.training.start import with_network
@@ -46,7 +46,7 @@ def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool
             work = TrainingWork(run, games, SharedFiles.of({_RUN: out}, lambda place: place.startswith(_STATE)))
             over = partial(_is_over, stop, cluster, cluster.traffic.died)
             for items, changes in cluster.run(work, [0], stop=over, drain=True):
-                make_changes(out, changes)
+                apply_changes(out, changes)
                 for event in _events(changes):
                     bar.update(task, completed=event.get("done", 0), description=f"training, step {event['step']:,}")
                 if items:
