@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import read_tree, split_trees
-from tengen.web.dialogs import ask
+from tengen.web.dialog import ask
 from tengen.web.language import _
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import choose_game

@@ -44,8 +44,9 @@ class AutomaticLevel:
         if not isinstance(values, Mapping):
             return cls()
         number, step, won = (values.get(name) for name in ("number", "step", "won"))
-        whole = type(number) is int and 1 <= number <= 99 and step in (1, 2) and won in (True, False, None)
-        return cls(number, step, won) if whole else cls()  # type: ignore[arg-type]
+        if type(number) is int and 1 <= number <= 99 and step in (1, 2) and (won is None or isinstance(won, bool)):
+            return cls(number, step, won)
+        return cls()
 
     def after(self, won: bool, highest: int) -> AutomaticLevel:
         """The level after a win or a loss, from 1 to `highest`."""

@@ -15,15 +15,16 @@ from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
 from tengen.web.analysis import AnalysisPanel
+from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import in_words, sentence
-from tengen.web.dialogs import AnalysisDialog, NewGameDialog, PlayOnDialog
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
 from tengen.web.language import Language, _, current_language, use
 from tengen.web.library import GameLibrary, KeptGame
+from tengen.web.new_game_dialog import NewGameDialog
 from tengen.web.offers import WIDTH_SCRIPT, UnfinishedCard, WelcomeCard
 from tengen.web.open_dialog import OpenDialog
 from tengen.web.opponents import Opponents
@@ -38,6 +39,7 @@ from tengen.web.panels import (
     spoken,
     visits_text,
 )
+from tengen.web.play_on_dialog import PlayOnDialog
 from tengen.web.players import Player
 from tengen.web.preferences import Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
@@ -269,7 +271,7 @@ class Page:
     def _draw_graph(self) -> None:
         session = self.session
         mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
-        self._analysis.show_line(
+        self._analysis.graph.show(
             session.line_analyses(), session.place, len(session.line) - 1, mistakes, session.line_times()
         )
 

@@ -64,16 +64,14 @@ class PlayerCard:
         self._name.set_text(name)
         self._detail.set_text(detail)
         self._captures.set_text(str(captures))
-        self._card.classes(add="tg-turn" if turn else "", remove="" if turn else "tg-turn")
-        self._card.classes(
-            add="tg-player-thinking" if thinking else "", remove="" if thinking else "tg-player-thinking"
-        )
+        switch_class(self._card, "tg-turn", turn)
+        switch_class(self._card, "tg-player-thinking", thinking)
 
     def show_clock(self, face: str, low: bool) -> None:
         """Show the clock, hidden for an empty text; `low` when time is short."""
         self._clock.set_text(face)
         self._clock.set_visibility(bool(face))
-        self._clock.classes(add="tg-clock-low" if low else "", remove="" if low else "tg-clock-low")
+        switch_class(self._clock, "tg-clock-low", low)
 
 
 class Navigation:
@@ -210,9 +208,8 @@ class EditPanel:
     def _choose(self, tool: Tool) -> None:
         self.tool = tool
         for known, made in self._tools.items():
-            on = known is tool
-            made.classes(add="tg-chosen" if on else "", remove="" if on else "tg-chosen")
-            made.props(f"aria-pressed={str(on).lower()}")
+            switch_class(made, "tg-chosen", known is tool)
+            made.props(f"aria-pressed={str(known is tool).lower()}")
 
 
 def hint(session: GameSession, paused: bool, failure: str = "") -> str:
@@ -243,6 +240,11 @@ def spoken(session: GameSession) -> str:
     if node.point is None or node.color is None:
         return ""
     return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
+
+
+def switch_class(element: ui.element, name: str, on: bool) -> None:
+    """Give an element a CSS class, or take it away."""
+    element.classes(add=name if on else "", remove="" if on else name)
 
 
 def visits_text(visits: int) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tengen.engine import Clock, TimeControl
 from tengen.game import Game
@@ -29,9 +29,9 @@ class ProgramThread:
         self.settings = settings
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="tengen-program")
         self._program: GtpProgram | None = None
-        self._begun: object = None  # what the program was told at the start of its game
+        self._begun: object = None  # what the program was sent at the start of its game
         self._answer: tuple[object, ProgramMove] | None = None
-        self._running: Future[object] | None = None
+        self._running: Future[Any] | None = None
         self._starting: Future[GtpProgram] | None = None
 
     async def prepare(self, game: Game, control: TimeControl | None) -> None:
@@ -76,8 +76,7 @@ class ProgramThread:
                 await asyncio.wait_for(asyncio.wrap_future(before), UNWANTED_SECONDS)
             if not before.done() and self._program is not None:
                 self._program.kill()
-        running = self._pool.submit(task)
-        self._running = running  # type: ignore[assignment]
+        self._running = running = self._pool.submit(task)
         return await asyncio.wrap_future(running)
 
     def _ready(self, game: Game, control: TimeControl | None) -> GtpProgram:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from nicegui import events, ui
 
+from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
 from tengen.web.language import N_, _
 from tengen.web.session import GameSession
 
@@ -65,18 +66,15 @@ class ShortcutsDialog:
     """The rows of `KEYS`, in their order."""
 
     def __init__(self) -> None:
-        title = _("Keyboard shortcuts")
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=shortcuts-dialog"):
-            self._dialog.props["aria-label"] = title
-            ui.label(title).classes("tg-dialog-title")
+        with titled_dialog(_("Keyboard shortcuts"), "shortcuts-dialog") as self._dialog:
             with ui.element("dl").classes("tg-keys"):
                 for row in KEYS.values():
                     with ui.element("dt"), ui.element("kbd"):
                         ui.label(row.shown)
                     with ui.element("dd"):
                         ui.label(_(row.text))
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Close"), on_click=self._dialog.close).props("unelevated no-caps")
+            with dialog_buttons():
+                close_button(self._dialog)
 
     def open(self) -> None:
         """Show the list."""
