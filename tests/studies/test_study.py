@@ -54,6 +54,7 @@ def description(recipe: Path) -> dict[str, Any]:
         },
         "rows": [
             {"what": "accuracy", "published": "50%", "ours": {"figure": "top1", "of": "net-1"}},
+            {"what": "both seeds", "ours": {"figure": "top1", "of": ["net-1", "net-2"]}},
             {"what": "difference", "ours": {"figure": "top1", "of": ["net-2"], "minus": ["net-1"]}},
             {"what": "score", "ours": {"figure": "score", "of": "duel", "player": "one", "against": "two"}},
             {"what": "missing", "ours": {"figure": "score", "of": "elsewhere", "player": "random"}},
@@ -116,12 +117,13 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     found = PredictionResults.load(folder / "net-1" / "predictions.npz")
     assert f"| {100 * found.top1.mean():.1f}% (" in row
     assert "--scale 0.2 --only net-1" in row and row.endswith("**0.2 of the length** |")
+    assert "| **0.2 of the length**; **without net-2** |" in page
     assert "| net-1, 0.2 of its length |" in page and "| net-1 | not run |" in page
 
 
 def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:
     assert study(path, "--report", "--out", tmp_path / "runs", "--page", tmp_path / "pages") == 0
-    assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 7  # rows and steps
+    assert (tmp_path / "pages" / "small-study.md").read_text().count("| not run |") == 8  # rows and steps
     assert not (tmp_path / "runs").exists()
 
 
@@ -173,6 +175,7 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
     for step, correct in (("net-1", first), ("net-2", second)):
         folder.run_folder(step).mkdir()
         results(random, correct, ply).save(folder.run_folder(step) / "predictions.npz")
+        (tmp_path / f"{step}.json").write_text("{}")
     found = find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
     n = len(ply)

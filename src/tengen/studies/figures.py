@@ -166,11 +166,8 @@ def _speedup(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     The mean curves of the seeds are compared. Infinite bounds do not occur: NaN where `of` never gets there.
     """
     figure = wanted.key or "top1"
-    ours, theirs = (
-        [curve(folder, step, figure) for step in steps if folder.state(step) == "done"]
-        for steps in (wanted.of, wanted.minus)
-    )
-    if len(ours) < len(wanted.of) or len(theirs) < len(wanted.minus) or None in (*ours, *theirs):
+    ours, theirs = ([curve(folder, step, figure) for step in steps] for steps in (wanted.of, wanted.minus))
+    if None in (*ours, *theirs):
         return None
     fast, slow = (mean_curve([each for each in curves if each]) for curves in (ours, theirs))
     reached = np.flatnonzero(fast.mean >= slow.mean[-1])
@@ -213,10 +210,19 @@ FIGURES: dict[str, Callable[[StudyFolder, Figure], Estimate | None]] = {
 
 
 def find_figure(folder: StudyFolder, wanted: Figure) -> Estimate | None:
-    """What a row shows; None where a step that it needs is not done."""
+    """What a row shows, from the steps that are done; None where all of one side are missing."""
     if wanted.figure not in FIGURES:
         raise RecipeError(unknown_name("figure", wanted.figure, FIGURES))
-    return FIGURES[wanted.figure](folder, wanted)
+    known = of_done_steps(folder, wanted)
+    return None if known is None else FIGURES[wanted.figure](folder, known)
+
+
+def of_done_steps(folder: StudyFolder, wanted: Figure) -> Figure | None:
+    """The figure of those seeds that are done; None without one. The figure of one step alone is as it is."""
+    if len(wanted.of) + len(wanted.minus) == 1:
+        return wanted
+    of, minus = ([step for step in steps if folder.state(step) == "done"] for steps in (wanted.of, wanted.minus))
+    return wanted.model_copy(update={"of": of, "minus": minus}) if of and bool(minus) == bool(wanted.minus) else None
 
 
 def shown(wanted: Figure, found: Estimate | None) -> str:

@@ -17,7 +17,17 @@ from tengen.disk import write_text
 from tengen.recipes.loader import network_cost, network_fields
 from tengen.runs.plots import INK, PALETTE, save_plot
 from tengen.runs.progress import duration
-from tengen.studies.figures import SHARES, Curve, TrainingRun, curve, find_figure, mean_curve, shown, training_run
+from tengen.studies.figures import (
+    SHARES,
+    Curve,
+    TrainingRun,
+    curve,
+    find_figure,
+    mean_curve,
+    of_done_steps,
+    shown,
+    training_run,
+)
 from tengen.studies.runner import StudyFolder
 from tengen.studies.study import Curves, Documented, Figure, Row, Study
 from tengen.training.metrics import Estimate
@@ -38,9 +48,11 @@ Found = TypeVar("Found")
 class _Contents:
     """What a page shows of the runs: the rows with their figures, the training runs, the plots.
 
-    A figure and a run come with the share of the length of the steps that they are of.
+    A figure and a run come with the share of the length of their steps: the key of their folder in `folders`, the
+    first of which is the folder of the page itself.
     """
 
+    folders: Mapping[float, StudyFolder]
     figures: list[tuple[Row, tuple[float, Estimate] | None]]
     runs: list[tuple[float, TrainingRun]]
     plots: list[Path]
@@ -53,6 +65,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     # What was not run in full is shown from the longest reduced run.
     folders = {scale: folder} if scale != 1 else {scale: folder, **folder.reduced()}
     contents = _Contents(
+        folders,
         [
             (row, _longest(folders, partial(find_figure, wanted=row.ours)) if isinstance(row.ours, Figure) else None)
             for row in study.rows
@@ -72,6 +85,10 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
     study, reduced = folder.study, scale != 1
     done = sum(folder.state(step) == "done" for step in study.steps)
     short = not reduced and any(found and found[0] != scale for _, found in contents.figures)
+    rows = [
+        [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, contents.folders)]
+        for row, found in contents.figures
+    ]
     return [
         f"# {study.title}",
         study.about.strip(),
@@ -82,13 +99,7 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         f"on after an interruption; `tengen study {study.name} --quick` runs every step in a small part of its length.",
         _SHORT if short else "",
         "## Results",
-        _table(
-            ["what", "published", "ours, 95% interval", "command", "what differs"],
-            [
-                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
-                for row, found in contents.figures
-            ],
-        ),
+        _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
         *(f"![{path.stem}]({path.name})" for path in contents.plots),
         *([] if reduced or not study.conclusions else ["## Conclusions", _list(study.conclusions)]),
         *(["## Not measured", _list(study.not_done)] if study.not_done else []),
@@ -228,9 +239,16 @@ def _ours(
     return shown(wanted, estimate), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
 
 
-def _differs(row: Row, found: tuple[float, Estimate] | None, scale: float) -> str:
-    note = f"**{found[0]:.3g} of the length**" if found and found[0] != scale else ""
-    return "; ".join(part for part in (note, row.differs) if part)
+def _differs(row: Row, found: tuple[float, Estimate] | None, folders: Mapping[float, StudyFolder]) -> str:
+    notes = [row.differs]
+    if found and isinstance(row.ours, Figure):
+        share, steps = found[0], [*row.ours.of, *row.ours.minus]
+        known = of_done_steps(folders[share], row.ours)
+        if known and (missing := set(steps).difference(known.of, known.minus)):
+            notes.insert(0, f"**without {', '.join(sorted(missing))}**")
+        if share != next(iter(folders)):
+            notes.insert(0, f"**{share:.3g} of the length**")
+    return "; ".join(note for note in notes if note)
 
 
 def _scale_option(scale: float) -> str:
