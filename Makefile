@@ -145,7 +145,7 @@ katrain:
 	@mkdir -p build && $(PYTHON) -m venv build/katrain
 	@build/katrain/bin/python -m pip --disable-pip-version-check --quiet install katrain
 
-# Files in the order of the tree: by their number of tests, the file with one test of five minutes would run last, alone.
+# Files in the order of tests/conftest.py, the longest first: by their number of tests, those with few would run last, alone.
 test: $(MODULE)/done .venv/developer test-programs test-native
 	@$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -15,6 +16,14 @@ from tengen.data.store import Store
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "tests" / "data" / "tygem-300.sgf.xz"
 MOST_GAMES = 1000
+
+
+def parser(doc: str | None, store: bool = True) -> argparse.ArgumentParser:
+    """The arguments of a benchmark whose docstring is `doc`; its games come from a `store`."""
+    made = argparse.ArgumentParser(description=doc and doc.splitlines()[0])
+    if store:
+        made.add_argument("store", nargs="?", metavar="STORE", help="a game store; without it 300 games of the tests")
+    return made
 
 
 def run(*args: str, games: str = "") -> None:

@@ -8,9 +8,8 @@ run that finds its chains by flood fill; `differ` counts answers that are not th
 300 games that the tests ship are played. Processor time of one thread.
 """
 
-import sys
-
 import _native
 
 if __name__ == "__main__":
-    _native.run("board", games=_native.real_games(sys.argv[1] if len(sys.argv) > 1 else None))
+    settings = _native.parser(__doc__).parse_args()
+    _native.run("board", games=_native.real_games(settings.store))

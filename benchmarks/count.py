@@ -8,10 +8,11 @@ Without STORE the 300 games that the tests ship are imported first.
 """
 
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
+
+import _native
 
 from tengen.data import Store
 from tengen.data.importer import ImportOptions, import_games
@@ -43,10 +44,13 @@ def main(store: Store, games: int, network: str) -> None:
 
 
 if __name__ == "__main__":
-    games, network = [*sys.argv[2:], *("1400", "default")[len(sys.argv[2:]) :]][:2]
-    if len(sys.argv) > 1:
-        main(Store.open(sys.argv[1]), int(games), network)
+    parser = _native.parser(__doc__)
+    parser.add_argument("games", nargs="?", type=int, default=1400, metavar="GAMES", help="games asked, 1400")
+    parser.add_argument("network", nargs="?", default="default", metavar="NETWORK", help="a network's name or file")
+    settings = parser.parse_args()
+    if settings.store is not None:
+        main(Store.open(settings.store), settings.games, settings.network)
     else:
         with tempfile.TemporaryDirectory() as folder:
             import_games([SAMPLE], f"{folder}/store", ImportOptions(workers=1))
-            main(Store.open(f"{folder}/store"), int(games), network)
+            main(Store.open(f"{folder}/store"), settings.games, settings.network)

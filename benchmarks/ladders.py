@@ -7,9 +7,11 @@ limit of the reader. Without STORE the positions come from the 300 games that th
 thread.
 """
 
-import sys
-
 import _native
 
 if __name__ == "__main__":
-    _native.run("ladders", *sys.argv[2:3], games=_native.real_games(sys.argv[1] if len(sys.argv) > 1 else None))
+    parser = _native.parser(__doc__)
+    parser.add_argument("nodes", nargs="?", type=int, metavar="NODES", help="limit of the reader")
+    settings = parser.parse_args()
+    limit = [] if settings.nodes is None else [str(settings.nodes)]
+    _native.run("ladders", *limit, games=_native.real_games(settings.store))

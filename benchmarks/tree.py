@@ -8,9 +8,10 @@ position with its priors and links. Processor time of one thread. benchmarks/sea
 with every position encoded, benchmarks/pool.py many games at once.
 """
 
-import sys
-
 import _native
 
 if __name__ == "__main__":
-    _native.run("tree", *sys.argv[1:2])
+    parser = _native.parser(__doc__, store=False)
+    parser.add_argument("seconds", nargs="?", type=float, metavar="SECONDS", help="how long to measure")
+    settings = parser.parse_args()
+    _native.run("tree", *([] if settings.seconds is None else [str(settings.seconds)]))

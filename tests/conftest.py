@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 from offspring import Offspring
+from unrendered import skip_rendering
 
 # A shell without job control starts background jobs with Ctrl-C ignored, and they hand that on to what they start: the
 # tests that press Ctrl-C would wait for ever.
@@ -22,6 +25,25 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parent.parent
 Runner = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+# Each runs for half a minute or more, and begins early: alone at the end it would keep all but one worker idle.
+LONG = (
+    "selfplay/test_loop.py",
+    "test_cluster.py",
+    "e2e/test_zero.py",
+    "training/test_supervised.py",
+    "reinforce/test_loop.py",
+    "web/test_page.py",
+    "web/test_accessibility.py",
+    "web/test_language.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first, the others in the order of the tree."""
+    names = {ROOT / "tests" / name: rank for rank, name in enumerate(LONG)}
+    items.sort(key=lambda item: names.get(item.path, len(LONG)))
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +81,22 @@ def tengen() -> Runner:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forks() -> ForkServerContext:
+    """Starts processes for runs, forks of one that has loaded what they need, which takes seconds."""
+    context = multiprocessing.get_context("forkserver")
+    names = ["selfplay.loop", "reinforce.loop", "training.supervised", "recipes", "cli.app"]
+    programs = ["lightning_fabric", "openvino", "onnxruntime", "matplotlib.backends.backend_svg", "ray"]
+    context.set_forkserver_preload([*(f"tengen.{name}" for name in names), *programs])
+    return context
+
+
+@pytest.fixture
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves the plots of reports empty."""
+    skip_rendering(monkeypatch)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import shutil
+import signal
 import threading
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import onnx
 import pytest
 import torch
 from cluster_work import Bare, Both, Dying, DyingOnce, Old, Squares, Stuck, Wrong
+from killing import kill_at
 from training.small_run import settings_of, write_store
+from unrendered import skip_rendering
 
 ray = pytest.importorskip("ray", reason="the extra [cluster] is not installed")
 from ray import cloudpickle  # noqa: E402
@@ -50,7 +53,8 @@ from tengen.training.cluster import train_on  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.supervised import train  # noqa: E402
 
-pytestmark = pytest.mark.timeout(600)  # a loaded machine takes half a minute to start a node
+# A loaded machine takes half a minute to start a node.
+pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("unrendered")]
 
 cloudpickle.register_pickle_by_value(cluster_work)
 SMALL = {"object_store_memory": 10**8, "include_dashboard": False}
@@ -249,17 +253,20 @@ class Deadly(Observer):
                 ray.kill(worker.actor)
 
 
-def lead(out: Path, address: str | None) -> None:
-    """A whole run, on the cluster at this address or alone."""
-    with ShutdownFlag() as stop:
+def lead(out: Path, address: str | None, moment: str = "") -> None:
+    """A whole run, on the cluster at this address or alone; killed at the first change of such a file."""
+    with pytest.MonkeyPatch.context() as patch, ShutdownFlag() as stop:
+        skip_rendering(patch)
         if address is None:
             SelfPlayRun(RUN, out, Observer(), stop).go()
             return
+        if moment:
+            kill_at(out, moment)
         with Cluster(address, place_of(RUN)) as joined:
             SelfPlayRun(RUN, out, Deadly(joined), stop, joined).go()
-            assert joined.traffic.items >= 4  # the gate at least
+            assert joined.traffic.items >= 16 + 4  # the games of the second cycle and its gate at least
             (learner,) = joined._beside
-            # A driver that was killed late has learnt the first cycle; a busy machine may lose a worker more.
+            # A driver that was killed in the gate has learnt the first cycle; a busy machine may lose a worker more.
             assert learner.traffic.items in (1, 2) and learner.traffic.died >= 1
 
 
@@ -276,26 +283,17 @@ def made(out: Path) -> dict[str, Any]:
     }
 
 
-def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(nodes: RayNodes, tmp_path: Path) -> None:
+def test_a_driver_that_is_killed_and_resumed_ends_as_the_unbroken_run(
+    nodes: RayNodes, tmp_path: Path, forks: ForkServerContext
+) -> None:
     lead(tmp_path / "alone", None)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino", "ray"])
-    out, kills = tmp_path / "run", 0
-    moments = [
-        "pending/cycle-00000",
-        "pending/*/games-*",
-        "matches/gate-*/games.jsonl",
-    ]  # while it plays, and in the gate
-    for moment in (random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments), None):
-        process = context.Process(target=lead, args=(out, nodes.address))
+    out, moments = tmp_path / "run", ("pending/cycle-00000/*", "pending/*/games-*", "matches/gate-*/games.jsonl")
+    moment = random.Random(os.environ.get("TENGEN_KILL_SEED", "3")).choice(moments)  # while it plays, or in the gate
+    for words, status in (((moment,), -signal.SIGKILL), ((), 0)):
+        process = forks.Process(target=lead, args=(out, nodes.address, *words))
         process.start()
-        while moment and process.is_alive() and not list(out.glob(moment)):
-            process.join(0.05)
-        if moment and process.is_alive():
-            process.kill()
-            kills += 1
         process.join()
-    assert kills and process.exitcode == 0
+        assert process.exitcode == status
     found, expected = made(out), made(tmp_path / "alone")
     assert len(expected["matches"]) == 2 * 4 + 4 * len(list((tmp_path / "alone" / "matches").glob("rating-*")))
     for key, value in expected.items():

@@ -53,6 +53,17 @@ def test_an_interruption_has_a_status_of_its_own(
     assert app.main(["fake", "--number", "4"]) == status
 
 
+def test_an_interrupted_import_says_that_no_store_was_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tengen.cli.import_.import_games", interrupted)
+    assert app.main(["import", str(GAMES), "--out", str(tmp_path / "store"), "--quiet"]) == 130
+    assert capsys.readouterr().err == "stopped; no store was written: run the command again\n"
+
+
 def test_the_end_of_a_file_is_no_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint of 0 bytes ended `tengen train` with status 130, in silence."""
 
@@ -94,6 +105,46 @@ def test_no_word_of_a_help_text_is_lost(
     for hint in get_type_hints(command, include_extras=True).values():
         for option in getattr(hint, "__metadata__", ()):
             assert re.sub(r"\s", "", option.help.replace("\\[", "[")) in shown
+
+
+def test_brackets_in_the_description_of_a_command_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["recipes", "--help"]) == 0
+    assert "[train]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ("gtp --visits abc", "invalid value for '--visits': Input should be a valid integer (found 'abc'); see"),
+        ("gtp --visits 0", "greater than or equal to 1 (found '0'); see"),
+        ("gtp --device x", "'x' is not one of 'auto'"),
+        ("import x.sgf --out y --since 2010", "'2010' is no date such as 2024-12-31; see"),
+        ("recipes one two", "error: unexpected argument: one two; see"),
+        ("nets exprot default", "unexpected argument: default; its commands: add, export, join, quantize; see"),
+        ("bench --tune", "error: --tune concerns one network"),
+        ("train missing.yaml", "error: missing.yaml: there is no such file"),
+        ("train .", "error: .: a folder is no recipe"),
+        ("study missing.yaml", "error: missing.yaml: there is no such file"),
+        ("verify missing", "error: missing: there is no such file, folder or installed network"),
+        ("verify .", "error: . is an empty folder"),
+        ("review {games} --out taken", "a folder is needed, but there is a file: taken; name another folder"),
+        ("nets default --raw taken.sgf", "error: taken.sgf: no game tree"),
+        ("nets add taken.sgf", "taken.sgf is no network that can be read: give an .onnx file of Tengen"),
+        ("label store --teacher default --out store", "store is a store without labels; choose another folder"),
+    ],
+)
+def test_a_mistake_is_named_with_what_would_be_right(
+    args: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "taken" in args:
+        (tmp_path / "taken").touch()
+        (tmp_path / "taken.sgf").touch()
+    if "store" in args.split():
+        (tmp_path / "game.sgf").write_text("(;SZ[19];B[dd];W[pp];B[dp];W[pd];B[cf];W[nc];B[fc];W[qn];B[nq];W[dj])")
+        assert app.main(["import", "game.sgf", "--out", "store", "--quiet"]) == 0
+    assert app.main(args.replace("{games}", str(GAMES.parent / "tygem-pass.sgf")).split()) == 2
+    assert told in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("name", app.VERBS)
@@ -262,7 +313,10 @@ def test_help_is_quick_because_it_imports_little() -> None:
         ),
         (("gtp", "--size", "1"), "invalid value for '--size': "),
         (("gtp", "--device", "x"), "invalid value for '--device': 'x' is not one of "),
-        (("nets", "a", "b"), "unexpected (b); see tengen nets --help"),
+        (
+            ("nets", "a", "b"),
+            "unexpected argument: b; its commands: add, export, join, quantize; see tengen nets --help",
+        ),
     ],
 )
 def test_a_wrong_argument_is_named(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> No
         (["--seconds", "0"], "--seconds"),
         (
             ["linear-tygem"],
-            "a recipe of kind linear-playout; only recipes of networks are estimated",
+            "a recipe of kind linear-playout; only recipes of tengen train that train a network are estimated",
         ),
         (["--net", "no-such-net"], "no-such-net"),
     ],

@@ -122,3 +122,10 @@ def test_raw_outputs_of_an_sgf_file_and_of_moves(tmp_path: Path, capsys: pytest.
 def test_raw_outputs_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nets", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_boards_that_a_network_has_not_learnt_are_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    warning = "warning: zero-7x7 learnt 7x7, not 9x9: its figures there may mean nothing\n"
+    for name, size, told in (("zero-7x7", 9, warning), ("zero-7x7", 7, ""), ("default", 9, "")):
+        assert main(["nets", name, "--raw", "", "--size", str(size), "--json"]) == 0
+        assert capsys.readouterr().err == told

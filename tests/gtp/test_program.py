@@ -53,7 +53,7 @@ def recorder(kind: str, tmp_path: Path) -> GtpProgram:
 @pytest.fixture(autouse=True)
 def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     yield
-    assert offspring.gone(0.2)
+    assert offspring.gone()
 
 
 def sent(program: GtpProgram) -> str:

@@ -256,7 +256,7 @@ needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed 
 def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     """No copy of a program is left when the test is over."""
     yield
-    assert offspring.gone(0.5)
+    assert offspring.gone()
 
 
 def program(kind: str) -> str:

@@ -33,7 +33,7 @@ needs_gnugo = pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed 
 def no_process_is_left(offspring: Offspring) -> Iterator[None]:
     """Whatever a program did, it and its children are gone when the test is over."""
     yield
-    assert offspring.gone(0.2)
+    assert offspring.gone()
 
 
 def hostile(kind: str, move: int = 3, **fields: Any) -> PlayerSpec:

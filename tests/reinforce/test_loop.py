@@ -1,15 +1,14 @@
 """Runs of a policy gradient: they learn, and go on after anything as if nothing had happened."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import kill_at
+from unrendered import skip_rendering
 
 torch = pytest.importorskip("torch", reason="learning needs the extra [train]")
 
@@ -28,6 +27,7 @@ from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.sgf import read_game  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 _CLOCKS = ("time", "hours", "seconds", "play_seconds", "learn_seconds")
 
 
@@ -166,32 +166,23 @@ def same_run(found: Path, expected: Path) -> None:
     torch.testing.assert_close(one, two, rtol=0, atol=0)
 
 
-def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(unbroken: Path, parent: Path, tmp_path: Path) -> None:
+def _go(recipe: str, folder: Path, death: int) -> None:
+    """In a process of its own, which dies at this change of a file of the run."""
+    kill_at(folder, number=death)
+    with pytest.MonkeyPatch.context() as patch:
+        skip_rendering(patch)
+        run_policy_gradient(PolicyGradientConfig.model_validate_json(recipe), folder, progress=False)
+
+
+def test_killed_again_and_again_a_run_ends_as_the_unbroken_one(
+    unbroken: Path, parent: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
     folder = tmp_path / "run"
-    recipe = small_config(parent).model_dump_json()
-    program = (
-        "import sys; from pathlib import Path; from tengen.reinforce.config import PolicyGradientConfig; "
-        "from tengen.reinforce.loop import run_policy_gradient; "
-        "run_policy_gradient(PolicyGradientConfig.model_validate_json(sys.argv[1]), Path(sys.argv[2]), False)"
-    )
-    killed = 0
-    for wait in (0.01, 0.2, 0.05):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, recipe, str(folder)], stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        seen = (folder / "log.jsonl").read_text().count("\n") if (folder / "log.jsonl").exists() else 0
-        until = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < until:
-            log = folder / "log.jsonl"
-            if log.exists() and log.read_text().count("\n") > seen:
-                time.sleep(wait)
-                break
-            time.sleep(0.01)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            killed += 1
-        process.wait()
-    assert killed >= 2
+    for death in (9, 16, 23):  # of 76 changes
+        process = forks.Process(target=_go, args=(small_config(parent).model_dump_json(), folder, death))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
     run_policy_gradient(small_config(parent), folder, progress=False)
     same_run(folder, unbroken)
 

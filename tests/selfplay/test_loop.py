@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from killing import kill_at
+from unrendered import skip_rendering
 
+from tengen.cli.app import main
 from tengen.data import store as store_module
 from tengen.data.store import Store
 from tengen.errors import RecipeError, TengenError, TrainingDiverged
@@ -31,7 +33,7 @@ from tengen.networks.load import load_module
 from tengen.recipes import load_recipe
 from tengen.runs.events import read_events
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay import loop
+from tengen.selfplay import loop, transport
 from tengen.selfplay.anchors import early_numbers
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.folder import SelfPlayFolder
@@ -40,6 +42,8 @@ from tengen.selfplay.network_checks import draw_probe, judge
 from tengen.selfplay.progress import Observer
 from tengen.selfplay.rating_book import RatingBook, RatingEvent
 from tengen.selfplay.transport import FolderGames
+
+pytestmark = pytest.mark.usefixtures("unrendered")  # but the runs of whole modules, whose reports are looked at
 
 RECIPE = """
 kind: selfplay
@@ -71,6 +75,7 @@ rating: {every: 2, games: 4, anchors: [random, early]}
 
 
 SMALL = (
+    "device=onnxruntime",  # opens a network in a tenth of the time
     "cycles=2",
     "games_per_cycle=8",
     "game.sizes={5: 1}",
@@ -79,6 +84,7 @@ SMALL = (
     "rating={games: 2, anchors: [random]}",
 )
 """Changes that make the run shorter still: two cycles, rated once at the end."""
+OVERLAP = ("overlap=true", "device=onnxruntime")
 
 
 @pytest.fixture(scope="module")
@@ -124,11 +130,6 @@ def run(recipe: Path, out: Path, *settings: str) -> Path:
     config = load_recipe(str(recipe), settings, model=SelfPlayConfig)
     with ShutdownFlag() as stop:
         return SelfPlayRun(config, out, Observer(), stop).go()
-
-
-def start(recipe: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tengen", "zero", str(recipe), "--out", str(out), "--quiet", *more]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def what_was_made(out: Path) -> dict[str, Any]:
@@ -226,14 +227,21 @@ def test_a_finished_run_is_left_as_it_is(unbroken: Path, recipe: Path) -> None:
     assert_same(what_was_made(unbroken), before)
 
 
-def test_learning_beside_the_games_makes_all_games_and_another_run(recipe: Path, tmp_path: Path) -> None:
-    """Two runs that learn while they play are the same, one network late."""
-    for name in ("one", "two"):
-        run(recipe, tmp_path / name, "overlap=true")
-    found = what_was_made(tmp_path / "one")
-    assert_same(what_was_made(tmp_path / "two"), found)
+@pytest.fixture(scope="module")
+def overlapped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that learns while it plays."""
+    out = tmp_path_factory.mktemp("overlapped") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        skip_rendering(patch)
+        run(recipe, out, *OVERLAP)
+    return out
+
+
+def test_learning_beside_the_games_plays_all_games_one_network_late(overlapped: Path) -> None:
+    """That two such runs are the same, the run shows that is killed again and again."""
+    found = what_was_made(overlapped)
     assert len(found["games"]) == 3 * 24 and len(found["cycles"]) == 3
-    assert_seen_is_what_was_learnt(tmp_path / "one")
+    assert_seen_is_what_was_learnt(overlapped)
 
 
 def assert_seen_is_what_was_learnt(out: Path) -> None:
@@ -251,64 +259,75 @@ def test_the_number_of_workers_and_games_in_flight_change_nothing(unbroken: Path
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 
-def _go(recipe: Path, out: Path, setting: str) -> None:
-    """In a process of its own, which may be killed."""
+def _go(recipe: Path, out: Path, settings: tuple[str, ...], death: int) -> None:
+    """In a process of its own, which dies at this change of a file of the run; 0: never."""
     torch.set_num_threads(1)
-    run(recipe, out, setting)
+    with pytest.MonkeyPatch.context() as patch:
+        skip_rendering(patch)
+        patch.setattr(transport, "_FLUSH_SECONDS", 0)  # games are kept one by one, and some of a cycle are there
+        if death:
+            kill_at(out, number=death)
+        run(recipe, out, *settings)
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("overlap", [False, True])
 def test_killed_again_and_again_it_ends_as_the_unbroken_run(
-    overlap: bool, unbroken: Path, recipe: Path, tmp_path: Path
+    overlap: bool, recipe: Path, tmp_path: Path, forks: ForkServerContext, request: pytest.FixtureRequest
 ) -> None:
-    out, setting = tmp_path / "run", f"overlap={overlap}".lower()
-    expected = unbroken
-    if overlap:
-        expected = tmp_path / "unbroken"
-        run(recipe, expected, setting)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tengen.selfplay.loop", "lightning", "openvino"])
+    expected = request.getfixturevalue("overlapped" if overlap else "unbroken")
+    out = tmp_path / "run"
     moments = random.Random(os.environ.get("TENGEN_KILL_SEED", "1"))
-    kept = kills = 0
-    for _ in range(60):
-        process = context.Process(target=_go, args=(recipe, out, setting))
+    kept = 0
+    # The run changes its files some 300 times, so that five deaths leave it unfinished.
+    for death in [*(moments.randrange(1, 50) for _ in range(5)), 0]:
+        process = forks.Process(target=_go, args=(recipe, out, OVERLAP if overlap else (), death))
         process.start()
-        # Longer and longer, so that a machine on which nothing gets anywhere in seconds comes to the end too.
-        process.join((0.3 + 2.5 * moments.random()) * 1.1**kills)
-        if not process.is_alive():
-            break
-        process.kill()
         process.join()
-        kills += 1
+        assert process.exitcode == (-signal.SIGKILL if death else 0)
         games = len(Store.open(out / "games")) if (out / "games" / "manifest.json").exists() else 0
         assert games >= kept
         kept = games
-    assert process.exitcode == 0
-    assert kills >= 3
     assert_same(what_was_made(out), what_was_made(expected))
 
 
-@pytest.mark.timeout(120)
-def test_sigterm_stops_cleanly_and_the_run_goes_on(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
-    process = start(recipe, tmp_path / "run")
-    until = time.monotonic() + 90
-    while not list((tmp_path / "run").glob("pending/*/block-*")) and time.monotonic() < until:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 143
+def _command(recipe: Path, out: Path, words: tuple[str, ...], stopped: bool) -> None:
+    """`tengen zero` in a process of its own, which may get a SIGTERM when it claims its first games."""
+    torch.set_num_threads(1)
+    if stopped:
+        kill_at(out, "pending/*/block-*", signum=signal.SIGTERM)
+    with pytest.MonkeyPatch.context() as patch:
+        skip_rendering(patch)
+        sys.exit(main(["zero", str(recipe), "--out", str(out), "--quiet", *words]))
+
+
+@pytest.mark.timeout(600)
+def test_sigterm_stops_cleanly_and_the_run_goes_on(
+    unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
+    process = forks.Process(target=_command, args=(recipe, tmp_path / "run", (), True))
+    process.start()
+    process.join()
+    assert process.exitcode == 143 and not events_of(tmp_path / "run")
     run(recipe, tmp_path / "run")
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 
-@pytest.mark.timeout(120)
-def test_a_second_process_helps_and_changes_nothing(unbroken: Path, recipe: Path, tmp_path: Path) -> None:
-    lead = start(recipe, tmp_path / "run")
-    while not (tmp_path / "run" / "recipe.yaml").exists():
+@pytest.mark.timeout(600)
+def test_a_second_process_helps_and_changes_nothing(
+    unbroken: Path, recipe: Path, tmp_path: Path, forks: ForkServerContext
+) -> None:
+    lead, helper = (
+        forks.Process(target=_command, args=(recipe, tmp_path / "run", words, False))
+        for words in ((), ("--role", "generate"))
+    )
+    lead.start()
+    while lead.is_alive() and not (tmp_path / "run" / "recipe.yaml").exists():
         time.sleep(0.05)
-    helper = start(recipe, tmp_path / "run", "--role", "generate")
-    assert lead.wait(timeout=100) == 0, lead.stderr and lead.stderr.read().decode()
-    assert helper.wait(timeout=30) == 0, helper.stderr and helper.stderr.read().decode()
+    helper.start()
+    lead.join()
+    helper.join()
+    assert (lead.exitcode, helper.exitcode) == (0, 0)
     assert_same(what_was_made(tmp_path / "run"), what_was_made(unbroken))
 
 

@@ -91,7 +91,7 @@ def test_two_processes_stopped_by_ctrl_c_and_resumed_by_one_end_like_one(store: 
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "the same command continues it" in said and "Traceback" not in said
-    assert not psutil.wait_procs(everyone, timeout=10)[1]
+    assert not psutil.wait_procs(everyone, timeout=60)[1]
     assert 1 <= checkpoints(folder / "checkpoints")[-1][0] < STEPS
     # Go on with one process, and once more without a break.
     run = RunConfig.model_validate(configured(store, accumulate=2))

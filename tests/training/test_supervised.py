@@ -2,20 +2,20 @@
 
 import errno
 import json
-import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import time
+from contextlib import redirect_stderr
 from dataclasses import replace
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
+from killing import kill_at
 from pydantic import ValidationError
 from training.small_run import random_record, settings_of
 
@@ -39,7 +39,7 @@ from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
 from tengen.training.trainer import Callback, DamagedCheckpoint, Trainer, make_fabric  # noqa: E402
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("unrendered")  # but the unbroken run, whose report is looked at
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +75,15 @@ def tensors(tree: Any) -> list[torch.Tensor]:
     return [tensor for part in inner for tensor in tensors(part)]
 
 
-def command(store: Path, folder: Path, **training: Any) -> list[str]:
+def _command(store: Path, folder: Path, signum: int) -> None:
+    """`tengen train` in a process of its own, which sends itself a signal when it writes the checkpoint of step 9."""
     settings = settings_of(store)
-    settings["training"] |= training
+    settings["training"] |= {"checkpoint_minutes": 1e-6}
     recipe = folder.with_suffix(".yaml")
     recipe.write_text(yaml.safe_dump(settings))
-    return [sys.executable, "-m", "tengen", "train", str(recipe), "--quiet", "--out", str(folder)]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "COLUMNS": "120"}
+    kill_at(folder, "checkpoints/step-00000009.*", signum=signum)
+    with folder.with_suffix(".txt").open("w") as said, redirect_stderr(said):
+        sys.exit(main(["train", str(recipe), "--quiet", "--out", str(folder)]))
 
 
 def test_a_run_leaves_everything(unbroken: Path) -> None:
@@ -189,21 +188,14 @@ def test_the_same_recipe_gives_the_same_network(unbroken: Path, run: RunConfig, 
 
 
 def test_a_killed_run_resumes_as_if_nothing_had_happened(
-    unbroken: Path, store: Path, run: RunConfig, tmp_path: Path
+    unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
 ) -> None:
     folder = tmp_path / "killed"
-    args = command(store, folder, checkpoint_minutes=1e-6)
-    process = subprocess.Popen(args, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 300  # on a busy machine PyTorch alone loads for a minute
-        while not (found := checkpoints(folder / "checkpoints")) or found[-1][0] < 8:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.002)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    (step, _) = checkpoints(folder / "checkpoints")[-1]
-    assert 8 <= step < 30, "killed in the middle"
+    process = forks.Process(target=_command, args=(store, folder, signal.SIGKILL))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert checkpoints(folder / "checkpoints")[-1][0] == 8, "killed in the middle"
     train(run, folder, show_progress=False)
     assert_same_end(unbroken, folder)
     steps = [entry["step"] for entry in read_events(folder) if entry["event"] == "train"]
@@ -239,7 +231,7 @@ def test_a_plateau_outlives_a_stop(
     ends = []
     for stops in ({}, {"stop-at": {"step": 19}}):
         folder = tmp_path / f"{len(stops)}"
-        for callbacks in (stops, {}):
+        for callbacks in (stops, {}) if stops else ({},):
             settings["training"]["callbacks"] = callbacks
             train(RunConfig.model_validate(settings), folder, show_progress=False)
         events = read_events(folder)
@@ -287,20 +279,18 @@ def test_a_network_that_is_not_finite_is_not_written(run: RunConfig, tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_saves_and_leaves_cleanly(unbroken: Path, store: Path, run: RunConfig, tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_leaves_cleanly(
+    unbroken: Path, store: Path, run: RunConfig, tmp_path: Path, forks: ForkServerContext
+) -> None:
     folder = tmp_path / "stopped"
-    args = command(store, folder, log_every=1)
-    process = subprocess.Popen(args, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 300  # on a busy machine PyTorch alone loads for a minute
-    while not read_events(folder):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    process = forks.Process(target=_command, args=(store, folder, signal.SIGINT))
+    process.start()
+    process.join()
+    errors = folder.with_suffix(".txt").read_text()
     (step, _) = checkpoints(folder / "checkpoints")[-1]
-    assert process.returncode == 130 and "Traceback" not in errors
+    assert process.exitcode == 130 and "Traceback" not in errors
     assert f"stopped; the run is in {folder}; the same command continues it" in errors.replace("\n", " ")
-    assert step < 30
+    assert 9 <= step < 30
     train(run, folder, show_progress=False)
     assert_same_end(unbroken, folder)
 
@@ -500,7 +490,7 @@ def test_a_missing_store_is_named_and_leaves_nothing(settings: dict[str, Any], t
 
 
 def test_a_time_budget_ends_the_run_annealed(settings: dict[str, Any], tmp_path: Path) -> None:
-    settings["training"] |= {"steps": None, "max_hours": 6 / 3600, "log_every": 1}
+    settings["training"] |= {"steps": None, "max_hours": 2.5 / 3600, "log_every": 1}
     run = RunConfig.model_validate(settings)
     path = train(run, tmp_path / "run", show_progress=False)
     rates = [e["lr"] for e in read_events(tmp_path / "run") if e["event"] == "train"]

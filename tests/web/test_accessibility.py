@@ -120,7 +120,7 @@ def test_axe_has_no_serious_findings_in_reviews_and_in_the_dark(tab: Tab) -> Non
     paste(tab, RECORD + "(;SZ[9];B[aa])")
     tab.until(lambda: len(tab.driver.find_elements("css selector", "[data-testid=game]")) == 2)
     check(tab, "choice of a game")
-    tab.driver.find_elements("css selector", "[data-testid=game]")[0].click()
+    tab.click("game")
     tab.until(lambda: "move 0 / 4" in tab.text())
     tab.click("review")
     tab.until(lambda: "in the top five" in tab.text())
@@ -213,10 +213,11 @@ def test_on_a_phone_large_boards_ask_to_confirm_a_move(site: tuple[str, Path], t
         tab.click("preferences")
         tab.until(lambda: tab.find("confirm").is_displayed())
         tab.script("document.querySelectorAll('[data-testid=confirm] button')[2].click()")
-        tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen')).confirm") is False)
+        tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen'))?.confirm") is False)
         tab.driver.refresh()
         tab.until(lambda: len(tab.stones()) == 2)
         tab.until(lambda: tab.script("return window.socket?.connected"))
-        time.sleep(0.5)  # what the browser remembers comes after the game
+        told = "return getElement(document.querySelector('.tg-board').closest('[id^=c]').id.slice(1)).confirm === false"
+        tab.until(lambda: tab.script(told))  # what the browser remembers comes after the game
         finger(tab, [(250, 400)])
         tab.until(lambda: len(tab.stones()) == 3)

@@ -116,7 +116,10 @@ def test_the_language_that_a_browser_prefers(header: str, code: Language | None)
 
 def test_codes_and_tags_name_their_languages() -> None:
     assert [known(code) for code in LANGUAGES] == list(LANGUAGES) == [known(tag) for tag in TAGS.values()]
-    assert known("") is None and known("../ja") is None
+    assert known("") is None and known("../ja") is None and known("C.UTF-8") is None
+    for tag in ("zh", "zh-CN", "zh_CN", "ZH-cn", "zh-Hans", "zh-Hans-CN", "zh_CN.UTF-8", "zh_CN@pinyin"):
+        assert known(tag) == "zh_CN"
+    assert known("en_GB.UTF-8") == "en"
 
 
 def test_a_record_keeps_the_names_of_its_players_in_their_language() -> None:
@@ -172,7 +175,7 @@ def test_no_english_is_left_in_the_page(tab: Tab, code: Language, tmp_path: Path
             tab.click("level")
             tab.until(lambda: len(tab.driver.find_elements("css selector", "[role=option]")) > 5)
             check(tab, "levels")
-            tab.driver.find_elements("css selector", "[role=option]")[-1].click()
+            tab.click_css("[role=option]", -1)
             tab.until(lambda: tab.find("level-network").is_displayed())
             check(tab, "engine with settings of its own")
             tab.script("document.querySelectorAll('[data-testid=new-game-dialog] .q-btn-toggle button')[1].click()")
@@ -253,8 +256,7 @@ def test_the_language_is_chosen_in_the_page_and_remembered(tab: Tab) -> None:
     tab.tap(40)
     tab.until(lambda: len(tab.stones()) == 2)
     tab.click("preferences")
-    tab.click("language")
-    tab.until(lambda: tab.driver.find_elements("xpath", "//*[@role='option']//*[text()='한국어']"))[0].click()
+    tab.choose("language", "한국어")
     tab.until(lambda: tab.status() == "흑 차례")
     assert len(tab.stones()) == 2 and "따낸 돌" in tab.text() and "Level" not in tab.text()
     tab.driver.delete_all_cookies()

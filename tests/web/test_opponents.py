@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
+from contextvars import copy_context
 
 import pytest
 
 from tengen.engine import Style
 from tengen.engine.levels import levels_on
 from tengen.errors import TengenError
+from tengen.web.language import LANGUAGES, use
 from tengen.web.opponents import FIRST_LEVEL, AutomaticLevel, Opponents
 from tengen.web.players import PERSON, Player, facing, level_of_visits, own_player, player_of, program_player
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings
+from tengen.web.settings import GameSettings, first_game
 
 
 def measured(size: int) -> str:
@@ -109,6 +111,17 @@ def test_programs_are_offered_by_name_and_the_automatic_level_only_to_a_person()
     assert [key for key in choices if key.startswith("program-")] == ["program-gnugo", "program-gtp"]
     assert choices["program-gnugo"].name == "gnugo"
     assert "auto" not in Opponents(measured).choices(9, automatic=False)
+
+
+def test_players_are_described_in_the_language_of_the_page() -> None:
+    """Those of a tab's first game were made before any page, in English."""
+    settings, about = first_game(9, 100), {}
+    for code in LANGUAGES:
+        context = copy_context()
+        context.run(use, code)
+        about[code] = context.run(Opponents(measured).translated, settings).opponent.about
+        assert about[code] == context.run(level_of_visits, 100).about
+    assert about["en"] == "Not measured." and len(set(about.values())) == len(LANGUAGES)
 
 
 def after(results: str, start: int = 6, highest: int = 12) -> list[int]:

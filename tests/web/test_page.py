@@ -81,7 +81,7 @@ def test_a_new_player_is_offered_a_gentle_game_whose_level_follows_the_results(t
     tab.until(lambda: "Next opponent: Level 1" in tab.text())
     tab.click("rematch")
     tab.until(lambda: "Level 1" in tab.find("player-white").text)
-    kept = tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen')).levels['9']"))
+    kept = tab.until(lambda: tab.script("return JSON.parse(localStorage.getItem('tengen'))?.levels['9']"))
     assert kept == {"number": 1, "step": 2, "won": False}
 
 
@@ -357,7 +357,7 @@ def test_a_record_comes_as_text_by_drop_and_from_a_collection(tab: Tab, tmp_path
     """
     tab.script(drop, "(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea]HA[3];W[bb];B[cc])")
     tab.until(lambda: len(tab.driver.find_elements("css selector", "[data-testid=game]")) == 2)
-    tab.driver.find_elements("css selector", "[data-testid=game]")[1].click()
+    tab.click_css("[data-testid=game]", 1)
     tab.click("ask-handicap-fixed")
     tab.until(lambda: "Bea" in tab.text() and "Game 2 of 2" in tab.text() and len(tab.stones()) == 3)
 

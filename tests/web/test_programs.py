@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,36 @@ def test_a_program_that_hangs_holds_nothing_up(monkeypatch: pytest.MonkeyPatch, 
         assert messages == []
 
     perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("hangs", move_seconds=600))
+
+
+def test_a_start_that_hangs_is_told_and_can_be_cancelled(offspring: Offspring) -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        session.click(40)
+        controller.wake()
+        await until(lambda: (controller.start_seconds(WHITE) or 0) > 0.05 and offspring.alive())
+        assert controller.start_seconds(BLACK) is None and messages == []
+        controller.cancel_starts()
+        await until(lambda: not offspring.alive())
+        assert messages == [controller.failure] == ["the start of the program was cancelled"] and controller.paused
+        controller.paused = False  # continue: it starts again
+        controller.wake()
+        await until(offspring.alive)
+        controller.new_session(GameSession(GameSettings(size=9)))
+        await until(lambda: not offspring.alive())
+        assert len(messages) == 1
+
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=engines("hangs-at-start"))
+
+
+def test_a_start_without_an_answer_ends_in_its_time() -> None:
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        await until(lambda: messages)
+        assert "the program: does not start within 0.5 s: no answer to 'name' in time" in messages[0]
+
+    hangs = engines("hangs-at-start")
+    hangs.programs = {name: replace(one, startup_seconds=0.5) for name, one in hangs.programs.items()}
+    perform(scene, GameSettings(size=9, players=(PERSON, PROGRAM)), engines=hangs)
 
 
 def test_a_resignation_ends_the_game() -> None:

@@ -43,6 +43,16 @@ const place = { clientX: box.left + at(arguments[0] % size), clientY: box.top + 
 for (const kind of ["pointermove", "pointerdown", "pointerup"])
   svg.dispatchEvent(new PointerEvent(kind, { ...place, pointerType: "mouse", button: 0, bubbles: true, pointerId: 1 }));
 """
+# Whether an element is there and at rest: no dialog or part of the page around it moves in or out, and it lies where it
+# lay when this was asked last. The browser presses and lets go where an element was, and a click that misses is lost.
+AT_REST = """
+const part = [...document.querySelectorAll(arguments[0])].at(arguments[1]), box = part?.getBoundingClientRect();
+const place = box && [...arguments, box.x, box.y, box.width, box.height].join(), before = window.lastPlace;
+window.lastPlace = place;
+return !!part && place === before && !part.closest("[class*=-enter-active], [class*=-leave-active]")
+  && !document.getAnimations().some((one) => one.playState === "running" && one.effect.target?.contains(part)
+    && one.effect.getComputedTiming().endTime < 2000);
+"""
 
 
 def missing() -> str:
@@ -109,12 +119,18 @@ class Tab:
 
     def click(self, name: str) -> None:
         """Click what has this test id."""
+        self.click_css(f"[data-testid={name}]")
+
+    def click_css(self, selector: str, index: int = 0) -> None:
+        """Click the element of this index, -1 the last, of those that a selector finds, once it is at rest."""
         from selenium.common.exceptions import WebDriverException
 
         def clicked() -> bool:
+            if not self.script(AT_REST, selector, index):
+                return False
             try:
-                self.find(name).click()
-            except WebDriverException:  # something is still moving in front of it
+                self.driver.find_elements("css selector", selector)[index].click()
+            except (WebDriverException, IndexError):  # something lies in front of it, or the page was drawn anew
                 return False
             return True
 

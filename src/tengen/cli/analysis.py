@@ -45,9 +45,12 @@ def command(
         ),
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A search setting of Tengen, NAME=VALUE; may be repeated.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A search setting of Tengen; may be repeated."),
     ] = None,
-    preset: Annotated[str | None, typer.Option(help="Search settings of a published system.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Search settings of a published system: alphazero, leela-zero, gumbel, ...")
+    ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     threads: Annotated[int, typer.Option(min=0, max=1024, help="Threads of the network; 0 for all cores.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Positions of one search in a network batch.")] = 8,

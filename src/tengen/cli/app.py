@@ -47,7 +47,10 @@ VERBS = {
     "recipes": Verb("tengen.cli.recipes", "list the recipes with their papers, sizes and hours"),
     "study": Verb("tengen.cli.study", "rerun a published experiment and write its page"),
     "evaluate": Verb("tengen.cli.evaluate", "measure how well a network predicts the games of a store"),
-    "nets": Verb("tengen.cli.nets", "list, describe and add networks, and print what one says of a position"),
+    "nets": Verb(
+        "tengen.cli.nets",
+        "list, describe, add, join, export and quantize networks, and print what one says of a position",
+    ),
     "match": Verb("tengen.cli.match", "play games between networks and GTP programs"),
     "rate": Verb("tengen.cli.rate", "compute Elo ratings from matches, self-play runs and SGF files"),
     "verify": Verb("tengen.cli.verify", "compare stores, runs, matches and networks with their checksums"),
@@ -123,8 +126,8 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
     try:
         status = program(args=args, prog_name=f"tengen {name}", standalone_mode=False)
     except usage_error as error:
-        message: str = getattr(error, "format_message", error.__str__)()
-        raise TengenError(f"{_usage_message(message)}; see tengen {name} --help") from error
+        words = f"; its commands: {', '.join(further)}" if args and further and "unexpected" in str(error) else ""
+        raise TengenError(f"{_usage_message(error)}{words}; see tengen {name} --help") from error
     except typer.Abort:
         raise (ended or [KeyboardInterrupt()])[0] from None
     if ended:
@@ -133,13 +136,19 @@ def _run(name: str, verb: Verb, args: list[str]) -> int:
 
 
 def _paragraphs(doc: str) -> str:
-    """A docstring without the line breaks inside its paragraphs, which Typer would keep."""
-    return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n"))
+    """A docstring without the line breaks inside its paragraphs, which Typer would keep, and without its markup."""
+    return "\n\n".join(" ".join(part.split()) for part in doc.split("\n\n")).replace("[", "\\[")
 
 
-def _usage_message(message: str) -> str:
-    """Typer's message in our form: `unknown option --prot; did you mean --host, --port?`."""
-    message = message.rstrip(".").replace("Value error, ", "").replace("Got unexpected extra argument(s)", "unexpected")
+def _usage_message(error: BaseException) -> str:
+    """Typer's message in our form, with the value: `unknown option --prot; did you mean --host, --port?`."""
+    message: str = getattr(error, "format_message", error.__str__)()
+    message = message.rstrip(".").replace("Value error, ", "").removeprefix("Invalid value: ")
+    message = re.sub(r"Got unexpected extra argument\(s\) \((.*)\)", r"unexpected argument: \1", message)
+    message = message.replace("does not match the formats '%Y-%m-%d'", "is no date such as 2024-12-31")
+    message = re.sub(r", unable to parse string as an? \w+$", "", message)
+    if (found := getattr(error.__cause__, "errors", None)) and (value := repr(found()[0]["input"])) not in message:
+        message += f" (found {value})"
     message = re.sub(r"No such option: (\S+)", r"unknown option \1", message)
     message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     return message[:1].lower() + message[1:]
@@ -163,6 +172,8 @@ def _os_message(error: OSError) -> str:
     where = f": {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
         return f"the disk is full{where}; free some space and run the command again"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"a folder is needed, but there is a file{where}; name another folder"
     return f"{(error.strerror or str(error)).lower()}{where}"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # stores are not a part of a player's install
     from tengen.benchmark.training import Encoding, Estimate
 
 _KIND = "supervised"
-_ONLY_NETWORKS = "only recipes of networks are estimated"
+_ONLY_NETWORKS = "only recipes of tengen train that train a network are estimated"
 
 
 def command(

@@ -20,7 +20,7 @@ def command(
         str | None, typer.Option(help="Search settings of a published system: alphazero, leela-zero, gumbel, ...")
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A search setting, NAME=VALUE; may be repeated.")
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A search setting; may be repeated.")
     ] = None,
     visits: Annotated[
         int | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,8 +26,12 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="replace an existing store")] = False,
     size: Annotated[list[int] | None, typer.Option(help="board size to keep; repeat for more")] = None,
     min_rank: Annotated[str, typer.Option(help="minimum rank of both players: 5k, 3d, 1p")] = "",
-    since: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="first date")] = None,
-    until: Annotated[datetime.datetime | None, typer.Option(formats=_DAY, help="last date")] = None,
+    since: Annotated[
+        datetime.datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="first date")
+    ] = None,
+    until: Annotated[
+        datetime.datetime | None, typer.Option(formats=_DAY, metavar="YYYY-MM-DD", help="last date")
+    ] = None,
     ending: Annotated[
         list[str] | None, typer.Option(help=f"how games ended; repeat for more: {', '.join(ENDINGS)}")
     ] = None,
@@ -76,8 +81,12 @@ def command(
         limits=ImportLimits.of(limit or ()),
     )
     console = Console(stderr=True)
-    with _Bar(console, quiet) as bar:
-        report = import_games(paths, out, options, bar.show)
+    try:
+        with _Bar(console, quiet) as bar:
+            report = import_games(paths, out, options, bar.show)
+    except KeyboardInterrupt:
+        print("stopped; no store was written: run the command again", file=sys.stderr)
+        raise
     print(report.text(), end="")
     print(f"{out}: {report.seconds:,.1f} s, {report.rate:,.0f} games/s; the report is in {out / 'report.txt'}")
 

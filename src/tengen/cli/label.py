@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import find_file
+from tengen.cli.nets import find_file, warn_of_boards
 from tengen.data.store import Store
 from tengen.data.writer import StoreAppender
 from tengen.engine.label import Labeller, LabelPlan
@@ -52,8 +52,10 @@ def command(
     facts = _facts(opened, card, licence, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
     evaluator = load_evaluator(teacher, device)
-    for size in {int(size) for store in opened for size in store.column("size")}:
+    sizes = {int(size) for store in opened for size in store.column("size")}
+    for size in sizes:
         evaluator.on(size)
+    warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
     with report_interruption(out), StoreAppender(out, facts) as appender, ShutdownFlag() as stop:
@@ -79,7 +81,9 @@ def _check_same(out: Path, found: dict[str, Any], wanted: dict[str, Any]) -> Non
     """Raise StoreError for a store with labels of another teacher, plan or stores."""
     for name in ("teacher", "labels"):
         if found.get(name) != wanted[name]:
-            raise StoreError(
-                f"{out} has other {'labels' if name == 'labels' else 'labels, of another teacher'}: "
-                f"{found.get(name) or 'none'}, not {wanted[name]}; choose another folder"
-            )
+            has = found.get(name)
+            if not has:
+                raise StoreError(f"{out} is a store without labels; choose another folder")
+            other = [key for key, value in wanted[name].items() if has.get(key) != value]
+            told = ", ".join(f"{key.replace('_', ' ')} {has.get(key)}, not {wanted[name][key]}" for key in other)
+            raise StoreError(f"{out} has other labels ({name}: {told}); choose another folder")

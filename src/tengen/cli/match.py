@@ -63,7 +63,7 @@ def command(
         int | None, typer.Option(help="visits a move of players without a limit [400; playouts 1000]")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="seconds a move of players without a limit")] = None,
-    time: Annotated[str | None, typer.Option(help="clock of players without a limit")] = None,
+    time: Annotated[str | None, typer.Option(help="clock of players without a limit, such as 10m+5x30s")] = None,
     move_seconds: Annotated[float | None, typer.Option(help="maximum seconds a move of a GTP program [180]")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="any other setting: conditions.lag=0.3")

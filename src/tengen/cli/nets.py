@@ -3,6 +3,8 @@
 `nets add` installs a network, `nets join` makes one of two, `nets export` writes one for another program.
 """
 
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +61,8 @@ def command(
     """List the installed networks and playout policies, print the card of one, or what a network says of a position.
 
     `tengen nets add FILE` installs a network. `tengen nets join POLICY VALUE --out FILE` makes one of two.
-    `tengen nets export NET --format FORMAT` writes one for another program.
+    `tengen nets export NET --format FORMAT` writes one for another program. `tengen nets quantize NET` writes an int8
+    file, for faster play on processors with VNNI or AMX.
     """
     if raw is not None:
         if name is None:
@@ -151,7 +154,10 @@ def _position(text: str, size: int, rules: str, komi: float | None) -> Game:
     if not file or not moves.isdigit():
         file, moves = text, ""
     if file.lower().endswith(".sgf"):
-        game, _ = read_game(Path(file), rules=rules, komi=komi)
+        try:
+            game, _ = read_game(Path(file), rules=rules, komi=komi)
+        except SgfError as error:
+            raise SgfError(f"{file}: {error}") from error
         if moves and int(moves) > len(game.moves):
             raise SgfError(f"{file} has {len(game.moves)} moves, not {moves}")
         for _ in range(len(game.moves) - int(moves) if moves else 0):
@@ -171,6 +177,7 @@ def _print_raw(name: str, game: Game, symmetry: str, optimism: float, as_json: b
     if symmetry != "all" and symmetry not in map(str, range(SYMMETRIES)):
         raise NetworkError(f"no symmetry {symmetry!r}: give 0 to 7 or all")
     chosen = range(SYMMETRIES) if symmetry == "all" else [int(symmetry)]
+    warn_of_boards(name, {game.size})
     found = raw_outputs(load_evaluator(name, "cpu", precision="f32"), game, chosen, optimism)
     if as_json:
         print(json_text([one.as_json() for one in found] if symmetry == "all" else found[0].as_json()))
@@ -192,6 +199,16 @@ def find_file(name_or_path: str, *others: str) -> Path:
         names = ["default", *networks, "linear", *playouts, *others]
         hint = suggestion(name_or_path, names)
         raise NetworkError(f"no network or playout policy {name_or_path!r}, installed or as a file; {hint}") from error
+
+
+def warn_of_boards(network: str, sizes: Collection[int]) -> None:
+    """Print a warning where a network has not learnt boards of these sizes. `default` is the best there is on them."""
+    if network in ("default", "uniform") or is_playout(network):
+        return
+    card = read_card(find_network(network))
+    if card.board_sizes and (others := sorted(set(sizes) - set(card.board_sizes))):
+        learnt, new = (", ".join(f"{size}x{size}" for size in each) for each in (card.board_sizes, others))
+        print(f"warning: {card.name} learnt {learnt}, not {new}: its figures there may mean nothing", file=sys.stderr)
 
 
 def _print_list(cards: list[Card], default: str) -> None:

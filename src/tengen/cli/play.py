@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tengen.coords import MAX_SIZE, MIN_SIZE
+from tengen.errors import TengenError
 from tengen.machine import Device
-from tengen.web.language import Language
+from tengen.web.language import TAGS, Language, known
 
 if TYPE_CHECKING:
     from tengen.gtp.program import ProgramSettings
 
 DEFAULT_PORT = 8765
 PORTS_TRIED = 20
+STARTUP_SECONDS = 30.0
+"""For the first answer of a program: a person waits for it, who may cancel it before. Matches wait longer."""
 
 
 def command(
@@ -30,8 +34,12 @@ def command(
     ] = None,
     device: Annotated[Device, typer.Option(help="Device that runs the network; auto: the fastest.")] = "auto",
     language: Annotated[
-        Language | None,
-        typer.Option(help="Language of the page. Default: that of the browser.", show_default=False),
+        str | None,
+        typer.Option(
+            metavar="|".join(TAGS.values()),
+            help="Language of the page. Default: that of the browser.",
+            show_default=False,
+        ),
     ] = None,
     program: Annotated[
         list[str] | None,
@@ -50,6 +58,7 @@ def command(
     from tengen.web.settings import first_game
 
     settings = first_game(size, visits)
+    spoken = None if language is None else _language(language)
     data = b"" if record is None else _record(record)
     engines = Engines(net, device, _programs(program or []))
     chosen = free_port(host, port or DEFAULT_PORT, 1 if port else PORTS_TRIED)
@@ -60,7 +69,13 @@ def command(
     if token:
         print("Who knows this address can use the page; it is for a network that you trust.", flush=True)
     library = GameLibrary(games_folder())
-    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data, language=language)
+    serve(engines, settings, host, chosen, open_browser, token=token, library=library, record=data, language=spoken)
+
+
+def _language(tag: str) -> Language:
+    if (found := known(tag)) is None:
+        raise TengenError(f"the page has no language {tag!r}; choose {', '.join(TAGS.values())}")
+    return found
 
 
 def _programs(words: Sequence[str]) -> dict[str, ProgramSettings]:
@@ -77,7 +92,7 @@ def _programs(words: Sequence[str]) -> dict[str, ProgramSettings]:
             raise RecipeError(f"program {spec.name!r}: the clock of a game sets its time; write @2s for seconds a move")
         if find_program(executable := split_command_line(spec.subject)[0]) is None:
             raise RecipeError(f"program {spec.name!r}: there is no program {executable!r} that can be run")
-    return {spec.name: program_settings(spec) for spec in specs}
+    return {spec.name: replace(program_settings(spec), startup_seconds=STARTUP_SECONDS) for spec in specs}
 
 
 def _player_word(word: str) -> str:
@@ -98,5 +113,8 @@ def _record(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise SgfError(f"{path}: {error.strerror or error}") from error
-    read_tree(data)
+    try:
+        read_tree(data)
+    except SgfError as error:
+        raise SgfError(f"{path}: {error}") from error
     return data

@@ -12,12 +12,14 @@ from rich.table import Table
 from tengen.disk import json_text
 from tengen.recipes.loader import FOLDER, load_recipe, network_cost, network_fields, read_recipe, recipe_names
 
+_WIDE = 180  # columns, of the table with papers
+
 
 def command(
     published: Annotated[bool, typer.Option("--published", help="only the recipes of published systems")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """List all recipes: kind, paper, size of the network, hours on two cores.
+    """List all recipes: kind, size of the network, hours on two cores, and the paper where a terminal has the room.
 
     Sizes need the extra [train]. A multiply-accumulate (MAC) counts convolutions and linear layers of one position.
     """
@@ -25,21 +27,22 @@ def command(
     if as_json:
         print(json_text(rows, indent=1))
         return
-    table = Table(title="Recipes", title_justify="left")
-    for heading in ("name", "kind", "paper", "network", "parameters", "MMAC", "hours"):
-        number = heading in ("parameters", "MMAC", "hours")
-        table.add_column(heading, justify="right" if number else "left", no_wrap=heading != "paper")
+    console = Console()
+    wide = Console(width=_WIDE) if not console.is_terminal or console.width >= _WIDE else None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("name", "kind", "network", "params", "MMAC", "hours", *(["paper"] if wide else [])):
+        table.add_column(heading, justify="right" if heading in ("params", "MMAC", "hours") else "left", no_wrap=True)
     for row in rows:
         table.add_row(
             row["name"],
             row["kind"],
-            row["paper"] or "",
             row["network"] or "",
-            "" if row["parameters"] is None else f"{row['parameters']:,}",
-            "" if row["macs"] is None else f"{row['macs'] / 1e6:,.1f}",
+            "" if row["parameters"] is None else f"{row['parameters'] / 1e6:,.2f} M",
+            "" if row["macs"] is None else f"{row['macs'] / 1e6:,.0f}",
             "" if row["hours"] is None else f"{row['hours']:g}",
+            *([row["paper"] or ""] if wide else []),
         )
-    Console().print(table)
+    (wide or console).print(table)
 
 
 def about(name: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, TypeAlias
@@ -17,7 +18,7 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from tengen.cli.interruption import report_interruption
-from tengen.cli.nets import find_file
+from tengen.cli.nets import find_file, warn_of_boards
 from tengen.data.sources import SourceProblem, Sources
 from tengen.disk import write_whole
 from tengen.engine.queue import SearchQueue
@@ -83,6 +84,7 @@ def command(
             stack.callback(reviews.close)
             reviews.open()
             reviews.bar = bar
+            reviews.on_size = cache(lambda size: warn_of_boards(net, {size}))
             found = ((name, reviews.review(name, text)) for name, text in _missing(sources, out, wanted, force))
         out.mkdir(parents=True, exist_ok=True)
         for name, result in found:
@@ -125,7 +127,11 @@ def _games(sources: Sources) -> Iterator[tuple[str, bytes | str]]:
         used[name] = used.get(name, 0) + 1
         if used[name] > 1:
             name = f"{name}-{used[name]}"
-        yield name, f"{tree.reason} ({tree.detail})" if isinstance(tree, SourceProblem) else tree.data
+        yield name, _problem(tree) if isinstance(tree, SourceProblem) else tree.data
+
+
+def _problem(problem: SourceProblem) -> str:
+    return f"{problem.reason} ({problem.detail})" if problem.detail else problem.reason
 
 
 class _Reviews:
@@ -135,6 +141,7 @@ class _Reviews:
         self, net: PortableNetwork, visits: int, forms: Sequence[str], at_once: int, threads: int, device: Device
     ) -> None:
         self.bar: Progress | None = None
+        self.on_size: Callable[[int], object] | None = None  # of each game, in this process
         self._net, self._visits, self._forms = net, visits, forms
         self._at_once, self._threads, self._device = at_once, threads, device
         self._opened = ExitStack()
@@ -181,6 +188,8 @@ class _Reviews:
     def _search(self, text: bytes, task: TaskID | None) -> GameReview:
         assert self._queue is not None
         tree = read_tree(text)
+        if self.on_size is not None:
+            self.on_size(tree.size)
         positions = positions_of(tree)
         if self.bar is not None and task is not None:
             self.bar.update(task, total=len(positions))

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from tengen.checksums import Integrity
-from tengen.evaluators.network_file import default_by_size, find_network, int8_path
+from tengen.errors import NetworkError, TengenError
+from tengen.evaluators.network_file import UnknownNetwork, default_by_size, find_network, int8_path
 from tengen.evaluators.playout_file import find_playout, is_playout
 from tengen.runs.verify import verify
 
@@ -29,6 +30,11 @@ def command(
     """
     count: Counter[Integrity] = Counter()
     for path in paths:
+        if path.is_dir() and not any(path.iterdir()):
+            raise TengenError(
+                f"{path} is an empty folder: name a store, a run or match folder, a network, a checkpoint"
+            )
+    for path in paths:
         for file, state in (found for each in _files(path) for found in verify(each)):
             print(f"{state:<20}{file}")
             count[state] += 1
@@ -43,5 +49,9 @@ def _files(path: Path) -> Iterator[Path]:
     elif is_playout(str(path)):
         yield find_playout(str(path))
     else:
-        for network in [find_network(str(path)), *(default_by_size().values() if str(path) == "default" else ())]:
+        try:
+            networks = [find_network(str(path))]
+        except UnknownNetwork as error:
+            raise NetworkError(f"{path}: there is no such file, folder or installed network") from error
+        for network in [*networks, *(default_by_size().values() if str(path) == "default" else ())]:
             yield from (file for file in (network, int8_path(network)) if file == network or file.exists())

@@ -96,7 +96,10 @@ def read_card(path: str | Path) -> Card:
     except (EOFError, UnicodeDecodeError) as error:
         raise NetworkError(f"{path} is no network file: it is not ONNX, or was cut short") from error
     if text is None:
-        raise NetworkError(f"{path} carries no card of Tengen; networks of other programs need converting first")
+        raise NetworkError(
+            f"{path} is no network that can be read: give an .onnx file of Tengen, a .bin.gz or .txt.gz of "
+            "KataGo, or a .txt.gz of Leela Zero"
+        )
     return parse_card(text, path)
 
 

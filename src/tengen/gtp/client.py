@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Literal
 
 from tengen.errors import TengenError
@@ -43,10 +44,16 @@ class GtpClient:
     Every call has a deadline. A program that dies, is late, answers `?` or gives no valid answer raises ProgramError;
     after any of these but `?` it is `broken`, and each further call raises the same error. `name` is the name that
     the program gives, `called` the one in errors (the command line unless given). `close` ends the program and all its
-    children.
+    children. `on_process` gets the client once its process runs, before the first answer: another thread may `kill` it.
     """
 
-    def __init__(self, command_line: str, startup_seconds: float = 60.0, called: str = "") -> None:
+    def __init__(
+        self,
+        command_line: str,
+        startup_seconds: float = 60.0,
+        called: str = "",
+        on_process: Callable[[GtpClient], object] = lambda client: None,
+    ) -> None:
         words = split_command_line(command_line)
         if not words:
             raise TengenError("an empty GTP command line: give a program and its arguments")
@@ -56,13 +63,15 @@ class GtpClient:
         self._remarks: deque[str] = deque(maxlen=_REMARKS)
         self._lines, self._stderr_lines = _Lines(), _Lines()
         self._child = self._start(words)
+        on_process(self)
         try:
             self.name = self._may_refuse("name", startup_seconds) or words[0]
             self.commands = frozenset(self._may_refuse("list_commands", startup_seconds).split())
         except ProgramError as error:
             self.close()
             output = f"; its output: {' | '.join(self.last_words[-3:])}" if self.last_words else ""
-            raise self.error(error.reason, f"does not start: {error.detail}{output}") from error
+            within = f" within {startup_seconds:g} s" if error.reason == "timeout" else ""
+            raise self.error(error.reason, f"does not start{within}: {error.detail}{output}") from error
         except BaseException:
             self.close()
             raise

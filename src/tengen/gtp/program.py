@@ -60,13 +60,15 @@ class GtpProgram:
     """A process of a program. Each method takes the whole game, and sends what has changed.
 
     Raises ProgramError when the program cannot be started; so does every method when it fails. After such a failure,
-    unless it answered with a question mark, it `is_broken` and fails again.
+    unless it answered with a question mark, it `is_broken` and fails again. `on_process` is that of `GtpClient`.
     """
 
-    def __init__(self, settings: ProgramSettings) -> None:
+    def __init__(
+        self, settings: ProgramSettings, on_process: Callable[[GtpClient], object] = lambda client: None
+    ) -> None:
         self._settings = settings
         self._control = settings.control
-        self._client = GtpClient(settings.command_line, settings.startup_seconds, settings.name)
+        self._client = GtpClient(settings.command_line, settings.startup_seconds, settings.name, on_process)
         self._sent: list[tuple[int, int]] = []  # the moves of the game, as the program has them
 
     @property
@@ -124,10 +126,6 @@ class GtpProgram:
         if found is None:
             raise self._client.error("invalid answer", f"'{answer}' is not a score")
         return float(found[2]) if found[1].upper() == "B" else -float(found[2])
-
-    def kill(self) -> None:
-        """End the program at once, from any thread: what it is asked fails. `close` is still needed."""
-        self._client.kill()
 
     def close(self) -> None:
         """End the program and all that it has started. May be repeated."""

@@ -132,11 +132,13 @@ def report(figures: Mapping[str, Any]) -> str:
         lines.append(figures["sprt"]["words"])
     if figures["within"] is not None:
         lines.append(_within(figures["pairings"], figures["within"]))
-    lines += [
-        "endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()),
+    lines.append("endings: " + ", ".join(f"{ending} {n}" for ending, n in figures["endings"].items()))
+    if not figures["counted"]:
+        return "\n".join([*lines, "no game was counted"])
+    lines.append(
         f"{_counted(figures['counted'])}; the players' dead stones gave different scores in "
-        f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}",
-    ]
+        f"{_games(figures['counts_differ'])}, to different winners in {_games(figures['disputed'])}"
+    )
     return "\n".join(lines)
 
 

@@ -141,6 +141,8 @@ def _find(name_or_path: str, kinds: Sequence[str] = ()) -> Path:
     path = Path(name_or_path)
     if path.is_file():
         return path
+    if path.is_dir() or path.suffix in (".yaml", ".yml"):
+        raise RecipeError(f"{path}: {'a folder is no recipe' if path.is_dir() else 'there is no such file'}")
     raise RecipeError(unknown_name("recipe", name_or_path, recipe_names(*kinds)))
 
 

@@ -244,6 +244,8 @@ def load_study(name_or_path: str) -> Study:
     path = FOLDER / f"{name_or_path}.yaml"
     if Path(name_or_path).name != name_or_path or not path.is_file():
         path = Path(name_or_path)
+    if not path.is_file() and path.suffix in (".yaml", ".yml"):
+        raise RecipeError(f"{path}: there is no such file")
     if not path.is_file():
         raise RecipeError(unknown_name("study", name_or_path, study_names()))
     data = read_recipe(path)

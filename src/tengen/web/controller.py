@@ -237,7 +237,8 @@ class EngineController:
             running = self._programs.get(color)
             if running is not None and running.settings.name != player.program:
                 self._programs.pop(color).close()
-            if session.live and color not in self._programs and player.program in self._engines.programs:
+            missing = color not in self._programs and not self.paused
+            if session.live and missing and player.program in self._engines.programs:
                 task = asyncio.create_task(self._prepare(self._program(color), session))
                 self._starting.add(task)
                 task.add_done_callback(self._starting.discard)
@@ -248,6 +249,19 @@ class EngineController:
         except TengenError as error:
             if self.session is session and program in self._programs.values():
                 self._failed(str(error))
+
+    def start_seconds(self, color: int) -> float | None:
+        """How long the start of the program that plays a color has taken so far; None where none starts."""
+        program = self._programs.get(color)
+        return None if program is None else program.start_seconds
+
+    def cancel_starts(self) -> None:
+        """End the programs that are starting, and pause."""
+        for color in [color for color in self._programs if self.start_seconds(color) is not None]:
+            program = self._programs.pop(color)
+            program.close()
+            self._give_up(_("the start of {name} was cancelled", name=program.settings.name))
+        self.wake()
 
     def _program(self, color: int) -> ProgramThread:
         """The program that plays a color. Raises TengenError where the server has none of its name."""

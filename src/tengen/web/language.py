@@ -7,6 +7,7 @@ other languages up to date and compiles them.
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cache
@@ -63,8 +64,9 @@ def use(chosen: Language) -> None:
 
 
 def known(name: str) -> Language | None:
-    """The language of a tag such as `ja`, `ja-JP` or `zh_CN`; None where there is no catalogue."""
-    word = name.strip().lower().replace("_", "-").partition("-")[0]
+    """The language of a tag as browsers and shells write it, such as `ja`, `zh-Hans-CN` or `zh_CN.UTF-8`; None where
+    there is no catalogue."""
+    word = re.split("[-_.@]", name.strip().lower())[0]
     return next((code for code in LANGUAGES if code.partition("_")[0] == word), None)
 
 

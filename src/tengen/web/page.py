@@ -194,6 +194,7 @@ class Page:
                         "resign": self._resign_game,
                         "pause": self._toggle_pause,
                         "one-move": self._controller.play_one,
+                        "cancel-start": self._controller.cancel_starts,
                         "accept": self._accept_count,
                         "review": self._review_game,
                         "rematch": self._rematch,
@@ -291,7 +292,7 @@ class Page:
         self._draw_search()
 
     def _draw_players(self) -> None:
-        session, activity = self.session, self._controller.activity
+        session, activity, starts = self.session, self._controller.activity, False
         for color, card in enumerate(self._cards):
             turn = session.phase is Phase.PLAYING and session.game.to_play == color
             thinking = turn and activity == "thinking"
@@ -301,9 +302,13 @@ class Page:
                 detail = _("thinking")
                 if latest is not None:
                     detail += " · " + visits_text(latest.visits)
+            if (waited := self._controller.start_seconds(color)) is not None:
+                detail = _("starting, no answer for {n} s", n=int(waited))
+                starts = True
             card.show(session.names[color], detail, session.game.captures[color], turn, thinking)
             clock = session.clock
             card.show_clock(clock.text(color) if clock else "", clock is not None and clock.seconds(color) < 10)
+        self._status.show_start(starts)
 
     def _draw_search(self) -> None:
         shown, controller, panel = self._shown_search(), self._controller, self._analysis

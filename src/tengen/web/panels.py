@@ -105,6 +105,7 @@ class StatusPanel:
                 self._resign = button(_("Resign"), "flag", actions["resign"], "resign")
                 self._pause = button(_("Pause"), "pause", actions["pause"], "pause")
                 self._one_move = button(_("One move"), "skip_next", actions["one-move"], "one-move")
+                self._cancel = button(_("Cancel"), "close", actions["cancel-start"], "cancel-start")
             with ui.element("div").classes("tg-actions") as self._counting:
                 self._agree = button(_("Accept"), "done", actions["accept"], "accept").classes("tg-primary")
                 button(_("Continue"), "undo", actions["take-back"], "continue")
@@ -145,6 +146,10 @@ class StatusPanel:
         held = paused and session.engine_to_move  # in any mode: a failed engine pauses the game
         self._one_move.set_visibility(held)
         self._pause.set_visibility(held or (mode is Mode.WATCH and phase is Phase.PLAYING))
+
+    def show_start(self, starts: bool) -> None:
+        """Offer to cancel the start of a program, while there is one."""
+        self._cancel.set_visibility(starts)
 
 
 class HistoryPanel:

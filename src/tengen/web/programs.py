@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from tengen.engine import Clock, TimeControl
 from tengen.game import Game
+from tengen.gtp.client import GtpClient
 from tengen.gtp.program import GtpProgram, ProgramMove, ProgramSettings
 
 T = TypeVar("T")
@@ -29,10 +31,19 @@ class ProgramThread:
         self.settings = settings
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="tengen-program")
         self._program: GtpProgram | None = None
+        self._client: GtpClient | None = None  # as soon as its process runs
+        self._closed = False
+        self._start_begun: float | None = None
         self._begun: object = None  # what the program was sent at the start of its game
         self._answer: tuple[object, ProgramMove] | None = None
         self._running: Future[Any] | None = None
         self._starting: Future[GtpProgram] | None = None
+
+    @property
+    def start_seconds(self) -> float | None:
+        """How long its start has taken so far; None where it does not start just now."""
+        begun = self._start_begun
+        return None if begun is None else time.monotonic() - begun
 
     async def prepare(self, game: Game, control: TimeControl | None) -> None:
         """Start the program, and tell it of the game, so that what it refuses is known at once."""
@@ -62,10 +73,11 @@ class ProgramThread:
         return await self._run(lambda: self._ready(copy, control).score(copy))
 
     def close(self) -> None:
-        """End the program, at once where it computes; its thread ends on its own."""
+        """End the program, at once where it starts or computes; its thread ends on its own."""
+        self._closed = True
         tasks = [task for task in (self._starting, self._running) if task is not None and not task.done()]
-        if tasks and self._program is not None:
-            self._program.kill()
+        if tasks and self._client is not None:
+            self._client.kill()
         self._pool.submit(self._end)
         self._pool.shutdown(wait=False)
 
@@ -74,8 +86,8 @@ class ProgramThread:
         if before is not None and not before.done():
             with suppress(Exception):  # whatever comes of it
                 await asyncio.wait_for(asyncio.wrap_future(before), UNWANTED_SECONDS)
-            if not before.done() and self._program is not None:
-                self._program.kill()
+            if not before.done() and self._client is not None:
+                self._client.kill()
         self._running = running = self._pool.submit(task)
         return await asyncio.wrap_future(running)
 
@@ -84,13 +96,22 @@ class ProgramThread:
         if self._program is not None and self._program.is_broken:
             self._end()
         if self._program is None:
-            self._program, self._begun = GtpProgram(self.settings), None
+            self._start_begun = time.monotonic()
+            try:
+                self._program, self._begun = GtpProgram(self.settings, self._process_runs), None
+            finally:
+                self._start_begun = None
         begun = game.size, game.rules.text, game.komi, game.setup_stones, game.first_to_play, control
         if self._begun != begun:
             self._begun = None
             self._program.start_game(game, control=control)
             self._begun = begun
         return self._program
+
+    def _process_runs(self, client: GtpClient) -> None:
+        self._client = client
+        if self._closed:
+            client.kill()
 
     def _end(self) -> None:
         if self._program is not None:
