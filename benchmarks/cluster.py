@@ -175,7 +175,7 @@ def workers(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     started()
     for number in (1, 2, 4):
         with Cluster("local", Place(cpus=0.5, workers=number)) as cluster, tempfile.TemporaryDirectory() as folder:
-            while len(cluster.staff(number)[0]) < number:  # the start of workers is not part of the figures
+            while len(cluster.scale_up(number)[0]) < number:  # the start of workers is not part of the figures
                 time.sleep(0.2)
             for _ in cluster.run(Nothing(), range(number)):
                 pass

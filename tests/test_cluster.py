@@ -25,10 +25,10 @@ ray = pytest.importorskip("ray", reason="the extra [cluster] is not installed")
 from ray import cloudpickle  # noqa: E402
 from ray.cluster_utils import Cluster as RayNodes  # noqa: E402
 
-from tengen import cluster as cluster_module  # noqa: E402
 from tengen.checksums import Integrity  # noqa: E402
 from tengen.cli.review import command as review_command  # noqa: E402
 from tengen.cluster import Cluster, Place, Worker  # noqa: E402
+from tengen.cluster import cluster as cluster_module  # noqa: E402
 from tengen.data.record import GameRecord  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import TengenError  # noqa: E402

@@ -62,7 +62,7 @@ HEAVY = {
     "onnxruntime": ("evaluators/",),
     "openvino": ("evaluators/",),
     "nicegui": ("web/",),
-    "ray": ("cluster.py",),
+    "ray": ("cluster/connection.py",),
     "sgfmill": ("sgf/",),
     "typer": ("cli/",),
 }

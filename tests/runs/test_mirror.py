@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from tengen.disk import write_text
-from tengen.runs.mirror import FolderWatch, make_changes
+from tengen.runs.mirror import FolderWatch, apply_changes
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -36,7 +36,7 @@ def test_a_folder_follows_another_through_all_changes(tmp_path: Path) -> None:
         (there / "a.partial").write_text(str(step))
         (there / ".lead.lock").write_text(str(step))
         changes = watch.changes()
-        make_changes(here, changes)
+        apply_changes(here, changes)
         expected = content(there)
         del expected["a.partial"], expected[".lead.lock"]
         assert content(here) == expected
@@ -56,7 +56,7 @@ def test_of_a_log_only_what_is_new_is_sent_and_after_a_checkpoint(tmp_path: Path
         ("checkpoints/step-00000001.ckpt", b"state", 0),
         ("log.jsonl", b"step 1\n", 1001),
     ]
-    make_changes(here, changes[:1])
-    make_changes(here, changes[1:])
-    make_changes(here, changes[1:])  # a second time changes nothing
+    apply_changes(here, changes[:1])
+    apply_changes(here, changes[1:])
+    apply_changes(here, changes[1:])  # a second time changes nothing
     assert content(here) == content(there)

@@ -20,8 +20,9 @@ from web_browser import ROOT, Tab, missing, open_browser, server
 from tengen.engine import Limits, SearchResult, Style
 from tengen.web.engine import Engines
 from tengen.web.language import COOKIE, LANGUAGES
+from tengen.web.players import PEOPLE
 from tengen.web.session import GameSession
-from tengen.web.settings import PEOPLE, GameSettings
+from tengen.web.settings import GameSettings
 
 if TYPE_CHECKING:
     from PIL import Image

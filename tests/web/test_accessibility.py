@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from web_browser import Tab, finger, missing, open_browser
 
-from tengen.web.panels import KEYS
+from tengen.web.shortcuts import KEYS
 
 WHY_NOT = missing()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

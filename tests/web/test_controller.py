@@ -12,17 +12,10 @@ from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
 from tengen.web.controller import EngineController
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
+from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import (
-    DEFAULT_ENGINE,
-    PEOPLE,
-    PERSON,
-    AnalysisSettings,
-    GameSettings,
-    facing,
-    level_of_visits,
-    own_player,
-)
+from tengen.web.settings import AnalysisSettings, GameSettings
 
 
 def test_the_engine_answers_with_the_visits_and_the_style_of_its_level() -> None:
@@ -49,7 +42,7 @@ def test_the_engine_opens_when_it_has_black() -> None:
 
 def test_the_engine_plays_on_from_a_point_of_a_finished_record() -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
-        session, _ = GameSession.from_record(b"(;SZ[9]RE[B+R];B[ee];W[cc];B[gg])")
+        session, _ = open_record(b"(;SZ[9]RE[B+R];B[ee];W[cc];B[gg])")
         controller.new_session(session)
         session.seek(1)
         controller.wake()

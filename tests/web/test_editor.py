@@ -7,13 +7,14 @@ import pytest
 from tengen.errors import TengenError
 from tengen.game import WHITE
 from tengen.web.editor import Editor, Tool
+from tengen.web.records import open_record
 from tengen.web.session import GameSession
 
 RECORD = b"(;SZ[9]PB[Ann];B[ee](;W[ec];B[cc])(;W[gg];B[cg]))"
 
 
 def opened(record: bytes = RECORD, place: int = 0) -> tuple[GameSession, Editor]:
-    session, _ = GameSession.from_record(record)
+    session, _ = open_record(record)
     session.seek(place)
     return session, Editor(session)
 

@@ -13,8 +13,10 @@ from tengen.errors import SgfError, TengenError
 from tengen.game import BLACK, WHITE
 from tengen.sgf import read_game
 from tengen.web.library import STATE, GameLibrary
+from tengen.web.players import facing, level_of_visits
+from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import GameSettings, Mode, facing, level_of_visits
+from tengen.web.settings import GameSettings, Mode
 
 
 def played(**more: object) -> GameSession:
@@ -57,7 +59,7 @@ def test_the_file_is_a_record_that_others_read(tmp_path: Path) -> None:
     library = GameLibrary(tmp_path)
     library.keep(session)
     (path,) = tmp_path.iterdir()
-    assert path.name == session.file_name
+    assert path.name == record_file_name(session)
     game, info = read_game(path)
     assert game.moves == session.game.moves and str(info.result) == "W+R"
     assert b"TM[180]" in path.read_bytes() and b"OT[10 fischer]" in path.read_bytes()
@@ -67,7 +69,7 @@ def test_the_file_is_a_record_that_others_read(tmp_path: Path) -> None:
 
 
 def test_a_result_in_a_variation_and_a_handicap_without_stones_stay_as_they_were(tmp_path: Path) -> None:
-    session, _ = GameSession.from_record(b"(;SZ[19]HA[5]KM[0];W[dd];B[pp];W[pd])", fixed_handicap=False)
+    session, _ = open_record(b"(;SZ[19]HA[5]KM[0];W[dd];B[pp];W[pd])", fixed_handicap=False)
     session.seek(1)
     session.play(300)
     session.settle("W+R")
@@ -118,7 +120,7 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
     for session in (first, second):
         library.keep(session)
     assert len(list(tmp_path.glob("*.sgf"))) == 2
-    kept = next(game for game in library.recent() if game.path.name == first.file_name)
+    kept = next(game for game in library.recent() if game.path.name == record_file_name(first))
     copy = library.load(kept)
     copy.play(50)
     library.keep(copy)
@@ -133,9 +135,9 @@ def test_every_game_has_its_own_file_and_a_game_opened_twice_gets_a_second(tmp_p
 def test_a_record_that_is_opened_again_has_one_file(tmp_path: Path) -> None:
     data = b"(;SZ[9]PB[Ann];B[aa];W[bb])"
     for _ in range(2):
-        GameLibrary(tmp_path).keep(GameSession.from_record(data)[0])
+        GameLibrary(tmp_path).keep(open_record(data)[0])
     assert len(list(tmp_path.iterdir())) == 1
-    changed, _ = GameSession.from_record(data)
+    changed, _ = open_record(data)
     changed.play(80)
     GameLibrary(tmp_path).keep(changed)
     assert len(list(tmp_path.iterdir())) == 2
@@ -183,14 +185,14 @@ def test_what_the_disk_refuses_is_an_error_of_words(tmp_path: Path) -> None:
 def test_a_game_of_a_collection_is_kept_with_the_others_in_one_file(tmp_path: Path) -> None:
     games = [b"(;SZ[9]PB[Ann];B[aa])", b"(;SZ[9]PB[Bea]C[(;a])", b"(;SZ[9]PB[Cid];B[cc](;W[dd])(;W[ee]))"]
     library = GameLibrary(tmp_path)
-    session, _ = GameSession.from_record(games[1])
+    session, _ = open_record(games[1])
     session.others = games[:1], games[2:]
     session.play(40)
     library.keep(session)
     again = reopened(tmp_path)
     assert again.others == ([games[0]], [games[2]]) and again.game.moves == [(BLACK, 40)]
     assert STATE.encode() not in again.to_sgf()
-    last, _ = GameSession.from_record(games[2])
+    last, _ = open_record(games[2])
     edited = session.to_sgf().strip()
     last.others = [games[0], edited], []
     library.go_on(session, last)

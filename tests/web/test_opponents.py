@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import random
+from contextvars import copy_context
+
 import pytest
 
 from tengen.engine import Style
 from tengen.engine.levels import levels_on
 from tengen.errors import TengenError
-from tengen.web.automatic import GENTLE
-from tengen.web.opponents import Opponents
+from tengen.web.language import LANGUAGES, use
+from tengen.web.opponents import FIRST_LEVEL, AutomaticLevel, Opponents
+from tengen.web.players import PERSON, Player, facing, level_of_visits, own_player, player_of, program_player
 from tengen.web.session import GameSession
-from tengen.web.settings import (
-    PERSON,
-    GameSettings,
-    Player,
-    facing,
-    level_of_visits,
-    own_player,
-    player_of,
-    program_player,
-)
+from tengen.web.settings import GameSettings, first_game
 
 
 def measured(size: int) -> str:
@@ -54,14 +49,17 @@ def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> No
 
 def test_the_automatic_level_follows_the_results_of_each_board() -> None:
     opponents = Opponents(measured)
-    assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{GENTLE}"
-    assert opponents.count(finished("B+R", opponents)).startswith(f"Next opponent: Level {GENTLE + 2}")
-    assert opponents.automatic(9).key == f"auto-{GENTLE + 2}"
+    assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{FIRST_LEVEL}"
+    assert opponents.count(finished("B+R", opponents)).startswith(f"Next opponent: Level {FIRST_LEVEL + 2}")
+    assert opponents.automatic(9).key == f"auto-{FIRST_LEVEL + 2}"
     opponents.count(finished("B+3.5", opponents, human=1))
-    assert (opponents.automatic(9).key, opponents.automatic(13).key) == (f"auto-{GENTLE + 1}", f"auto-{GENTLE}")
+    assert (opponents.automatic(9).key, opponents.automatic(13).key) == (
+        f"auto-{FIRST_LEVEL + 1}",
+        f"auto-{FIRST_LEVEL}",
+    )
     again = Opponents(measured)
     again.kept = opponents.kept
-    assert again.automatic(9).key == f"auto-{GENTLE + 1}", "the browser remembers"
+    assert again.automatic(9).key == f"auto-{FIRST_LEVEL + 1}", "the browser remembers"
 
 
 def test_a_game_counts_once_and_others_do_not() -> None:
@@ -113,3 +111,53 @@ def test_programs_are_offered_by_name_and_the_automatic_level_only_to_a_person()
     assert [key for key in choices if key.startswith("program-")] == ["program-gnugo", "program-gtp"]
     assert choices["program-gnugo"].name == "gnugo"
     assert "auto" not in Opponents(measured).choices(9, automatic=False)
+
+
+def test_players_are_described_in_the_language_of_the_page() -> None:
+    """Those of a tab's first game were made before any page, in English."""
+    settings, about = first_game(9, 100), {}
+    for code in LANGUAGES:
+        context = copy_context()
+        context.run(use, code)
+        about[code] = context.run(Opponents(measured).translated, settings).opponent.about
+        assert about[code] == context.run(level_of_visits, 100).about
+    assert about["en"] == "Not measured." and len(set(about.values())) == len(LANGUAGES)
+
+
+def after(results: str, start: int = 6, highest: int = 12) -> list[int]:
+    """The levels after each of these results, W or L."""
+    level, numbers = AutomaticLevel(start), []
+    for result in results:
+        level = level.after(result == "W", highest)
+        numbers.append(level.number)
+    return numbers
+
+
+def test_two_levels_until_the_first_turn_then_one() -> None:
+    assert after("WWLWWL") == [8, 10, 9, 10, 11, 10]
+    assert after("LLWLL") == [4, 2, 3, 2, 1]
+
+
+def test_the_ladder_has_two_ends() -> None:
+    assert after("WWWWW", start=8) == [10, 12, 12, 12, 12]
+    assert after("LLL", start=2) == [1, 1, 1]
+    assert AutomaticLevel().number == FIRST_LEVEL
+
+
+@pytest.mark.parametrize("player", [2.0, 5.5, 9.0])
+def test_it_settles_where_a_player_wins_half(player: float) -> None:
+    """A level is worth 150 Elo; the mean of the last 150 of 200 games is within a level of the player's."""
+    rng, level, seen = random.Random(3), AutomaticLevel(), []
+    for _ in range(200):
+        chance = 1 / (1 + 10 ** (150 * (level.number - player) / 400))
+        level = level.after(rng.random() < chance, 12)
+        seen.append(level.number)
+    assert abs(sum(seen[50:]) / 150 - player) < 1
+
+
+def test_what_the_browser_keeps_comes_back_and_nonsense_does_not() -> None:
+    level = AutomaticLevel(7, 1, False)
+    assert AutomaticLevel.parse(level.as_dict()) == level
+    wrong = [(0, 1, None), ("7", 1, None), (True, 1, None), (3, 5, None), (3, 1, "yes")]
+    for values in (None, [], {"number": 7}, *({"number": n, "step": step, "won": won} for n, step, won in wrong)):
+        assert AutomaticLevel.parse(values) == AutomaticLevel()

@@ -22,9 +22,10 @@ from tengen.game import BLACK, WHITE, Game
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
+from tengen.web.records import open_record
 from tengen.web.server import Site
-from tengen.web.session import GameSession
-from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing
+from tengen.web.settings import GameSettings, Mode
 
 Scene = Callable[[Page], Awaitable[None]]
 
@@ -151,7 +152,7 @@ def test_viewing_a_long_comment_does_not_cut_it() -> None:
     text = "x" * (MAX_COMMENT + 5)
 
     async def scene(page: Page) -> None:
-        session, _ = GameSession.from_record(f"(;SZ[9]C[{text}];B[aa]C[{text[:30_000]}];W[bb]C[c])".encode())
+        session, _ = open_record(f"(;SZ[9]C[{text}];B[aa]C[{text[:30_000]}];W[bb]C[c])".encode())
         page.adopt(session)
         field = element("comment")
         for _ in range(3):

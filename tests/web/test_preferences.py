@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tengen.web.dialogs import Form
+from tengen.web.new_game_dialog import Form
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import Side
 from tengen.web.preferences import Preferences

@@ -19,8 +19,10 @@ from tengen.game import BLACK, WHITE
 from tengen.gtp.program import ProgramSettings
 from tengen.web import programs
 from tengen.web.controller import EngineController
+from tengen.web.players import DEFAULT_ENGINE, PERSON, Player, facing, level_of_visits, program_player
+from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import DEFAULT_ENGINE, PERSON, GameSettings, Player, facing, level_of_visits, program_player
+from tengen.web.settings import GameSettings
 
 HOSTILE = Path(__file__).parents[1] / "hostile.py"
 PROGRAM = program_player("the program")
@@ -188,7 +190,7 @@ def test_gnugo_plays_with_a_handicap_on_the_clock_from_any_position_and_counts_a
         session.click(session.game.point("A1"))  # where GNU Go does not begin
         controller.wake()
         await until(lambda: len(session.game.moves) == 3)
-        record, _ = GameSession.from_record(b"(;SZ[7]KM[9]AB[bb][fb]AW[ff];B[bf];W[dd];B[cd])")
+        record, _ = open_record(b"(;SZ[7]KM[9]AB[bb][fb]AW[ff];B[bf];W[dd];B[cd])")
         record.step(2)
         record.play_on((PERSON, program_player("gnugo")))
         controller.new_session(record)

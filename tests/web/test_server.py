@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 from web_browser import Tab, missing
-from web_engine import FakeEngines
-
-from tengen.web.language import LANGUAGES, use
-from tengen.web.server import Site
-from tengen.web.settings import first_game, level_of_visits
 
 WHY_NOT = missing()
-
-
-def test_the_first_game_describes_its_opponent_in_the_language_of_the_page() -> None:
-    site = Site(FakeEngines(), first_game(9, 100))  # made before any page, in English
-    about = {}
-    for code in LANGUAGES:
-        context = copy_context()
-        context.run(use, code)
-        about[code] = context.run(site.first_game).opponent.about
-        assert about[code] == context.run(level_of_visits, 100).about
-    assert about["en"] == "Not measured." and len(set(about.values())) == len(LANGUAGES)
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

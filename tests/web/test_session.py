@@ -1,25 +1,23 @@
-"""Game sessions without a page: moves, clocks, counting, records."""
+"""Game sessions without a page: moves, clocks, counting."""
 
 from __future__ import annotations
 
-import lzma
-import re
-from pathlib import Path
-
 import pytest
 from web_engine import FakeEngine
+from web_records import BRANCHED
 
 from tengen.coords import MAX_SIZE
 from tengen.engine import TimeControl
-from tengen.errors import IllegalMove, SgfError, TengenError
+from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, WHITE, Game
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import GameNode, read_game, read_tree
-from tengen.web import session as session_module
+from tengen.sgf import read_tree
 from tengen.web.clock import GameClock
 from tengen.web.panels import hint
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
+from tengen.web.records import open_record
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import DEFAULT_ENGINE, PEOPLE, GameSettings, Mode, facing, level_of_visits
+from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import tree_layout
 
 D4_9 = 48  # on 9x9
@@ -242,7 +240,7 @@ def test_a_game_is_analyzed_and_played_on_from_any_point() -> None:
 
 
 def test_a_record_is_played_on_and_its_result_stays_until_the_new_one() -> None:
-    session, _ = GameSession.from_record(BRANCHED)
+    session, _ = open_record(BRANCHED)
     session.seek(3)
     assert session.phase is Phase.OVER
     session.play_on(facing(level_of_visits(1), WHITE))
@@ -269,7 +267,7 @@ def test_no_game_goes_on_after_its_last_pass() -> None:
 
 
 def test_undo_on_a_record_goes_back_and_removes_nothing() -> None:
-    session, _ = GameSession.from_record(BRANCHED)
+    session, _ = open_record(BRANCHED)
     before = session.to_sgf()
     session.seek(99)
     for _ in range(3):
@@ -393,181 +391,11 @@ def test_settings_that_cannot_be_played_are_refused(wrong: dict[str, object]) ->
         GameSession(GameSettings(**{"size": 9, **wrong}))
 
 
-BRANCHED = b"""(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese]PB[Anna]BR[3k]PW[Bo]RE[W+R]EV[Cup]AB[gg]C[start]
-;B[cc]C[first](;W[ee];B[ce]LB[cc:A])(;W[eg]C[other];B[gc];W[aa]))"""
-
-
-def points(session: GameSession) -> list[int]:
-    return [point for _, point in session.game.moves]
-
-
-def test_a_record_opens_at_its_start_with_all_it_says() -> None:
-    session, problems = GameSession.from_record(BRANCHED)
-    assert problems == [] and session.place == 0 and session.settings.mode is Mode.ANALYZE
-    assert session.names == ("Anna", "Bo") and session.details == ("3k", "komi 6.5")
-    assert session.node.comment == "start" and session.view().stones.count("X") == 1
-    session.seek(99)
-    assert points(session) == [20, 40, 38]
-    assert session.phase is Phase.OVER and session.status() == "White wins by resignation"
-    session.play(0)
-    assert points(session)[-1] == 0, "a resigned game can be played on in analysis"
-
-
-def test_variations_comments_and_strange_properties_survive_a_round_trip() -> None:
-    session, _ = GameSession.from_record(BRANCHED)
-    written = session.to_sgf()
-    again, problems = GameSession.from_record(written)
-    assert problems == []
-    for text in (b"EV[Cup]", b"LB[cc:A]", b"C[other]", b"RE[W+R]", b"KM[6.5]", b"AB[gg]", b"BR[3k]"):
-        assert text in written
-    assert [(n.move, n.comment) for n in nodes(again)] == [(n.move, n.comment) for n in nodes(session)]
-
-
-def nodes(session: GameSession) -> list[GameNode]:
-    return list(session.tree.walk())
-
-
-def test_a_played_game_is_saved_so_that_another_reader_plays_it_alike() -> None:
-    session = GameSession(GameSettings(size=13, handicap=3, komi=0.5, rules="aga"))
-    for point in (20, 30, 13 * 13, 41):
-        session.play(point)
-    session.node.comment = "a ] bracket \\ and a (;B[aa]) trap"
-    session.resign(0)
-    game, info = read_game(session.to_sgf())
-    assert game.moves == session.game.moves and (game.board == session.game.board).all()
-    assert (game.komi, info.black, info.white, str(info.result)) == (0.5, "You", "Tengen (100 visits a move)", "W+R")
-    again, _ = GameSession.from_record(session.to_sgf())
-    again.seek(4)
-    assert again.node.comment == session.node.comment
-
-
-@pytest.mark.parametrize(
-    ("data", "turn"),
-    [
-        (b"(;SZ[19]HA[2]AB[dd][pp];W[pd];B[dp])", 1),
-        (b"(;SZ[9];C[a word before it];W[cc])", 1),
-        (b"(;SZ[9]AB[dd][ff];B[cc])", 0),
-        (b"(;SZ[9]AB[dd][ff]PL[W])", 1),
-        (b"(;SZ[9]AB[dd][ff])", 0),
-    ],
-)
-def test_whose_turn_it_is_at_the_start_is_as_the_first_move_says(data: bytes, turn: int) -> None:
-    session, problems = GameSession.from_record(data)
-    assert problems == [] and session.game.to_play == turn
-    assert GameSession.from_record(session.to_sgf())[0].game.to_play == turn
-
-
-def test_an_illegal_move_ends_its_variation_only() -> None:
-    session, problems = GameSession.from_record(b"(;SZ[9];B[cc](;W[cc];B[dd])(;W[ee];B[ff]))")
-    assert len(problems) == 1 and "occupied" in problems[0]
-    session.seek(99)
-    assert len(points(session)) == 3
-
-
-def test_stones_set_up_in_the_middle_are_shown() -> None:
-    session, problems = GameSession.from_record(b"(;SZ[9];B[cc];AW[dd];W[ee])")
-    session.seek(99)
-    assert session.view().stones.count("O") == 2 and session.place == 3
-    assert len(problems) == 1 and "earlier captures" in problems[0]
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"hello",
-        b"(;SZ[9",
-        b"(;SZ[52];B[aa])",
-        b"(;GM[2];B[aa])",
-        b"(;SZ[9]AB[aa][ab][ba]AW[ca][bb][ac]AB[ca])",
-        b"\x00\xff" * 500,
-    ],
-)
-def test_what_is_no_record_is_refused(data: bytes) -> None:
-    with pytest.raises(SgfError):
-        GameSession.from_record(data)
-
-
-def test_a_record_of_too_many_moves_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = b"(;SZ[19]" + b"".join(b"(;B[a%c];W[b%c])" % (97 + k, 97 + k) for k in range(19)) + b")"
-    monkeypatch.setattr(session_module, "MAX_NODES", 39)
-    GameSession.from_record(data)
-    monkeypatch.setattr(session_module, "MAX_NODES", 38)
-    with pytest.raises(SgfError, match="is the limit"):
-        GameSession.from_record(data)
-
-
-def test_deep_nesting_is_read() -> None:
-    moves = [b";B[aa]", b";W[bb]", b";B[cc]"]
-    session, _ = GameSession.from_record(b"(;SZ[9]" + b"(".join(moves) + b"(;W[]" * 500 + b")" * 504)
-    assert len(nodes(session)) > 100
-
-
-def test_games_of_the_shared_records_open(shared: Path) -> None:
-    with lzma.open(shared / "data" / "tygem-9d-2016-07-validation.sgf.xz") as file:
-        games = re.findall(rb"\(;.*?\)\n", file.read(200_000), re.DOTALL)[:30]
-    assert len(games) == 30
-    whole = 0
-    for data in games:
-        session, problems = GameSession.from_record(data)
-        main = [node.move for node in read_tree(data).walk() if node.move]
-        session.seek(10**6)
-        assert session.game.moves == main[: session.place]
-        whole += not problems
-        assert bool(problems) == (session.place < len(main))
-    assert whole >= 28, "one of these games takes a ko back at once"
-
-
-def test_a_fox_record_with_stones_in_its_second_node_opens_with_them() -> None:
-    data = b"(;SZ[19]HA[2]KM[0]TM[60]TC[3]TT[30];AB[pd][dp];W[dd];B[pp])\n"
-    session, problems = GameSession.from_record(data)
-    assert problems == [] and session.view().stones.count("X") == 2 and session.game.to_play == WHITE
-    assert read_tree(session.to_sgf()).info.handicap == 2
-
-
-@pytest.mark.parametrize(("fixed", "stones", "told"), [(True, 5, 0), (False, 0, 1)])
-def test_handicap_stones_without_points_are_placed_or_left_out(fixed: bool, stones: int, told: int) -> None:
-    session, problems = GameSession.from_record(b"(;SZ[19]HA[5]KM[0];W[cc];B[jc])", fixed)
-    assert session.view().stones.count("X") == stones and len(problems) == told
-    assert (b"AB[" in session.to_sgf()) == fixed
-
-
-def test_a_collection_is_saved_whole() -> None:
-    games = [b"(;SZ[9];B[aa])", b"(;SZ[9];B[bb])", b"(;SZ[9];B[cc])"]
-    session, _ = GameSession.from_record(games[1])
-    session.others = games[:1], games[2:]
-    session.seek(1)
-    session.play(80)
-    first, chosen, last = session.collection()
-    assert [first, last] == [games[0], games[2]] and b"B[bb];W[ii]" in chosen
-
-
-def test_a_record_is_saved_with_its_review_and_stays_as_it_is() -> None:
-    session, _ = GameSession.from_record(b"(;SZ[9]KM[7];B[ee];W[aa](;B[gg])(;B[cc]))\n")
-    before = session.to_sgf()
-    engine, line = FakeEngine(), session.line
-    for node in line:
-        session.add_analysis(node, engine.result(session.tree.position(node), 100))
-    best = engine.result(session.tree.position(line[1]), 100).candidates[1]
-    moves = tuple(
-        ReviewedMove(node, number, number % 2 == 0, node.point or 0, "opening", loss, 0.0, None, best)
-        for number, (node, loss) in enumerate(zip(line[1:], (0.1, 7.0, 0.0), strict=True), 1)
-    )
-    session.review = GameReview(session.tree, "made", 100, tuple(line), moves)
-    written = read_tree(session.annotated())
-    assert session.to_sgf() == before
-    first, second = written.root.children[0], written.root.children[0].children[0]
-    assert "60.0%" in written.root.comment and second.text("BM") == "1"
-    assert len(first.children) == 2 and len(second.children) == 2, "the better line beside the mistake"
-    session.review = None
-    assert session.is_analyzed and b"60.0%" in session.annotated() and b"BM" not in session.annotated()
-
-
 def test_marks_of_a_record_are_drawn() -> None:
     data = (
         b"(;SZ[9]TR[aa]SQ[ba]CR[ca]MA[da]LB[ea:A][fa:<b>long text]LN[aa:ii]AR[ii:aa][xx:aa]DD[hh:ii];B[ee];W[cc]DD[])"
     )
-    session, _ = GameSession.from_record(data)
+    session, _ = open_record(data)
     view = session.view()
     assert view.marks == ((0, "triangle"), (1, "square"), (2, "circle"), (3, "cross"))
     assert view.labels == ((4, "A"), (5, "<b>long ")) and view.lines == ((0, 80, False), (80, 0, True))
@@ -581,7 +409,7 @@ def test_marks_of_a_record_are_drawn() -> None:
 
 def test_what_nobody_changed_is_saved_as_it_was() -> None:
     data = "(;FF[4]KM[375]PB[古力]RE[黑中盘胜]SZ[9];B[aa](;C[x]W[bb])(;W[aa];B[cc]))\n".encode("gb18030")
-    session, problems = GameSession.from_record(data)
+    session, problems = open_record(data)
     assert len(problems) == 1 and session.settings.komi == 7.5 and session.result == "B+R"
     session.seek(2)
     session.node.comment = session.node.comment  # the page sends it back
@@ -589,7 +417,7 @@ def test_what_nobody_changed_is_saved_as_it_was() -> None:
 
 
 def test_a_comment_without_a_move_has_its_own_place() -> None:
-    session, problems = GameSession.from_record(b"(;SZ[9];B[aa];C[note];W[bb])")
+    session, problems = open_record(b"(;SZ[9];B[aa];C[note];W[bb])")
     session.seek(2)
     assert problems == [] and session.node.comment == "note" and session.game.moves == [(0, 0)]
     session.seek(9)
@@ -597,7 +425,7 @@ def test_a_comment_without_a_move_has_its_own_place() -> None:
 
 
 def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
-    session, _ = GameSession.from_record(b"(;SZ[9];B[aa](;W[bb];C[n];B[cc];W[dd])(;W[ee];B[ff])(;W[gg]))")
+    session, _ = open_record(b"(;SZ[9];B[aa](;W[bb];C[n];B[cc];W[dd])(;W[ee];B[ff])(;W[gg]))")
     session.seek(0)
     session.play(80)
     cells = tree_layout(session.tree)
@@ -617,7 +445,7 @@ def test_drawing_keeps_every_node_apart_and_parents_first() -> None:
 
 
 def test_a_very_long_line_needs_no_deep_recursion() -> None:
-    session, _ = GameSession.from_record(b"(;SZ[19]" + b";B[];W[]" * 2500 + b")")
+    session, _ = open_record(b"(;SZ[19]" + b";B[];W[]" * 2500 + b")")
     assert len(tree_layout(session.tree)) == 5001
 
 
@@ -656,7 +484,7 @@ def test_only_one_clock_runs() -> None:
 
 def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
     """From the position before each, where the better move can be seen; one that was removed is left out."""
-    session, _ = GameSession.from_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd];B[ee])")
+    session, _ = open_record(b"(;SZ[9];B[aa];W[bb];B[cc];W[dd];B[ee])")
     line = session.line
     losses = (0.1, 7.0, 2.0, 0.2, 13.0)
     moves = tuple(
@@ -678,17 +506,6 @@ def test_mistakes_are_visited_in_the_order_of_the_game() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "name"),
-    [
-        (b"(;SZ[9]PB[Ann]PW[Bo]DT[2024-05-06];B[aa])", "2024-05-06 Ann - Bo.sgf"),
-        ("(;SZ[9]PB[../a/b]PW[\u738b]CA[UTF-8]DT[2024-05-06])".encode(), "2024-05-06 .._a_b - \u738b.sgf"),
-    ],
-)
-def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None:
-    assert GameSession.from_record(record)[0].file_name == name
-
-
-@pytest.mark.parametrize(
     ("record", "times"),
     [
         ("TM[600];B[aa]BL[590];W[bb]WL[600.5];B[cc]BL[588.5];W[dd]", [(1, 0, 10.0), (3, 0, 1.5)]),
@@ -700,6 +517,6 @@ def test_a_record_is_named_by_date_and_players(record: bytes, name: str) -> None
     ],
 )  # fmt: skip
 def test_the_time_of_a_move_is_what_the_record_has_less(record: str, times: list[tuple[int, int, float]]) -> None:
-    session, _ = GameSession.from_record(f"(;SZ[9]{record})".encode())
+    session, _ = open_record(f"(;SZ[9]{record})".encode())
     session.step(9)
     assert session.line_times() == times

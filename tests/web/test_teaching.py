@@ -10,8 +10,9 @@ from web_engine import FakeEngine, FakeEngines, until
 
 from tengen.web.controller import EngineController
 from tengen.web.engine import EngineThread
+from tengen.web.players import DEFAULT_ENGINE
 from tengen.web.session import GameSession
-from tengen.web.settings import DEFAULT_ENGINE, GameSettings
+from tengen.web.settings import GameSettings
 from tengen.web.teaching import TEACHING_VISITS
 
 Scene = Callable[[EngineController, FakeEngine], Awaitable[None]]

@@ -7,11 +7,11 @@ method.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from tengen.engine.style import Style
 from tengen.errors import RecipeError
@@ -79,10 +79,10 @@ def rank_estimate(size: int, elo: float, low: float | None, high: float | None) 
 
     def error(end: float | None) -> float:
         measured = 400.0 if end is None else abs(end - elo)
-        return float(sum(part**2 for part in (measured / scale, _ANCHOR_ERROR, _SCALE_ERROR * elo / scale)) ** 0.5)
+        return math.hypot(measured / scale, _ANCHOR_ERROR, _SCALE_ERROR * elo / scale)
 
     rank = RANK_OF_ANCHOR + elo / scale
-    found: dict[str, Any] = {"rank": rank, "rank_low": rank - error(low), "rank_high": rank + error(high)}
+    found = {"rank": rank, "rank_low": rank - error(low), "rank_high": rank + error(high)}
     return {name: round(min(max(value, WEAKEST), STRONGEST), 1) for name, value in found.items()}
 
 

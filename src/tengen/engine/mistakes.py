@@ -50,8 +50,8 @@ def considered(game: Game, policy: NDArray[np.float64], floor: float) -> NDArray
     ]
     if ranked[0] == pass_:
         return np.array([pass_])
-    least = floor * policy[ranked[0]]
-    return np.array([p for p in ranked if p != pass_ and policy[p] >= least])
+    minimum = floor * policy[ranked[0]]
+    return np.array([p for p in ranked if p != pass_ and policy[p] >= minimum])
 
 
 def losses(game: Game, moves: NDArray[np.intp], evaluator: Evaluator) -> NDArray[np.float64]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from types import TracebackType
 
 from tengen.engine.limits import Budget, Limits
 from tengen.engine.params import SearchParams
@@ -316,9 +315,7 @@ class SearchQueue:
     def __enter__(self) -> SearchQueue:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _work(self) -> None:

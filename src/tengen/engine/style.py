@@ -11,21 +11,39 @@ from tengen.engine.result import SearchResult
 from tengen.errors import RecipeError
 from tengen.game import BLACK, WHITE
 
+_GREEDY = 1e-4  # temperatures up to this are 0, as in KataGo
+_RANGES = {
+    "temperature": (0.0, 10.0),
+    "late_temperature": (0.0, 10.0),
+    "opening": (0.0, 1.0),
+    "halflife": (0.1, 100_000.0),
+    "policy_temperature": (0.01, 100.0),
+    "mean_loss": (0.0, 100.0),
+    "policy_floor": (0.0, 1.0),
+    "resign_threshold": (0.0, 0.5),
+    "resign_moves": (1, 100),
+}
+EARLIEST_RESIGNATION = 0.2
+"""Moves before which no game is resigned, as a share of the board's points."""
+
 
 @dataclass(frozen=True)
 class Style:
     """Settings of play. Raises RecipeError for values out of range.
 
     `temperature` above 0 draws the moves of the opening by visits to the power 1 / temperature, and `late_temperature`
-    those after it. The opening lasts for `opening` x the number of points moves; with `halflife` the temperature falls
+    those after it. The opening lasts for `opening` x the number of points moves. With `halflife` the temperature falls
     smoothly instead, from the first to the second, by half in so many moves on 19x19 and in proportion to the board's
     edge on others (KataGo's chosenMoveTemperatureEarly, chosenMoveTemperature, chosenMoveTemperatureHalflife).
-    `policy_temperature` draws every move from the raw policy at this
-    temperature instead: 1 plays like the games that the network was trained on, higher values play more randomly.
-    `mean_loss` gives points away: each move aims at a loss drawn from the exponential distribution with this mean, in
-    points, and is drawn by the policy among the moves that lose about as much (`engine.mistakes`). Both choose among
-    moves with at least `policy_floor` times the probability of the best one, never an own eye. The
-    engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own moves.
+
+    `policy_temperature` draws every move from the raw policy at this temperature instead: 1 plays like the games that
+    the network was trained on, higher values play more randomly. `mean_loss` gives points away: each move aims at a
+    loss drawn from the exponential distribution with this mean, in points, and is drawn by the policy among the moves
+    that lose about as much (`engine.mistakes`). Both choose among moves with at least `policy_floor` times the
+    probability of the best one, never an own eye.
+
+    The engine resigns, if `resign` allows it, once the winrate was below `resign_threshold` for `resign_moves` own
+    moves.
     """
 
     temperature: float = 0.0
@@ -40,18 +58,10 @@ class Style:
     resign_moves: int = 4
 
     def __post_init__(self) -> None:
-        self._check("temperature", self.temperature, 0.0, 10.0)
-        self._check("late_temperature", self.late_temperature, 0.0, 10.0)
-        self._check("opening", self.opening, 0.0, 1.0)
-        if self.halflife is not None:
-            self._check("halflife", self.halflife, 0.1, 100_000.0)
-        self._check("resign_threshold", self.resign_threshold, 0.0, 0.5)
-        self._check("resign_moves", self.resign_moves, 1, 100)
-        if self.policy_temperature is not None:
-            self._check("policy_temperature", self.policy_temperature, 0.01, 100.0)
-        if self.mean_loss is not None:
-            self._check("mean_loss", self.mean_loss, 0.0, 100.0)
-        self._check("policy_floor", self.policy_floor, 0.0, 1.0)
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and low <= value <= high):
+                raise RecipeError(f"{name} must lie between {low:g} and {high:g}, not {value:g}")
 
     @property
     def weakens(self) -> bool:
@@ -65,16 +75,6 @@ class Style:
         share = 0.5 ** (move_number / self.halflife * 19 / size)
         found = self.late_temperature + (self.temperature - self.late_temperature) * share
         return found if found > _GREEDY else 0.0
-
-    @staticmethod
-    def _check(name: str, value: float, low: float, high: float) -> None:
-        if not (math.isfinite(value) and low <= value <= high):
-            raise RecipeError(f"{name} must lie between {low:g} and {high:g}, not {value:g}")
-
-
-_GREEDY = 1e-4  # temperatures up to this are 0, as in KataGo
-# Moves before which no game is resigned, as a share of the board's points.
-EARLIEST_RESIGNATION = 0.2
 
 
 @dataclass

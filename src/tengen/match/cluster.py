@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from tengen.cluster import Cluster
+from tengen.cluster import Cluster, SharedFiles
 from tengen.evaluators.load import load_evaluator
 from tengen.evaluators.network_file import PortableNetwork
 from tengen.match.batch import BatchMatch, Check
@@ -34,17 +34,13 @@ class MatchWork:
         self.at_once = at_once
         self._settings = settings
         self._networks = {name: PortableNetwork.of(name, path) for name, path in settings.networks(find).items()}
-        self._openings: dict[str, bytes] = {}
-        if (path := settings.openings()) is not None:
-            paths = path.rglob("*.sgf") if path.is_dir() else [path]
-            self._openings = {str(each.relative_to(path.parent)): each.read_bytes() for each in paths}
-            self._source = path.name
-        self._words: dict[str, str] = {}
+        openings = settings.openings()
+        paths = {} if openings is None else {"openings": openings}
+        self._openings = SharedFiles.of(paths, lambda place: place.endswith(".sgf"))
+        self._sources: dict[str, str] = {}  # what loads each network on this machine
         self._match: BatchMatch | None = None
 
-    def do(
-        self, items: Iterator[int], stop: threading.Event
-    ) -> Iterator[tuple[list[int], list[tuple[Outcome, bytes]]]]:
+    def do(self, items: Iterator[int], stop: threading.Event) -> Iterator[tuple[list[int], PlayedGames]]:
         """Finished games: outcome and SGF record."""
         for batch in self.open().play(items):
             if stop.is_set():
@@ -64,13 +60,9 @@ class MatchWork:
         self._folder = tempfile.TemporaryDirectory(prefix="tengen-")
         folder, settings = Path(self._folder.name), self._settings
         for i, (name, network) in enumerate(self._networks.items()):
-            self._words[name] = network.unpack(folder / str(i))
-        for file, data in self._openings.items():
-            path = folder / "openings" / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if self._openings:
-            place = {"openings": str(folder / "openings" / self._source)}
+            self._sources[name] = network.unpack(folder / str(i))
+        if found := self._openings.unpack(folder / "openings"):
+            place = {"openings": str(found["openings"])}
             settings = settings.model_copy(update={"conditions": settings.conditions.model_copy(update=place)})
         self._match = BatchMatch(settings, self.at_once, open_player=self._open_player)
         return self._match
@@ -78,14 +70,14 @@ class MatchWork:
     def _open_player(
         self, spec: PlayerSpec, games: int = 1, threads: int | None = None, dead_stones: DeadStones = "pass-alive"
     ) -> Player:
-        word = self._words.get(spec.subject, spec.subject)
-        if word == spec.subject or spec.kind not in ("network", "policy", "raw"):
+        source = self._sources.get(spec.subject, spec.subject)
+        if source == spec.subject or spec.kind not in ("network", "policy", "raw"):
             return open_player(spec, games, threads, dead_stones)
-        evaluator = load_evaluator(word, spec.device, threads=spec.threads, remember=False)
+        evaluator = load_evaluator(source, spec.device, threads=spec.threads, remember=False)
         return evaluator_player(spec, evaluator, games, threads or spec.threads, dead_stones)
 
 
-class _Start:
+class _OpenPlayers:
     """Opens all players, and plays nothing."""
 
     def __init__(self, work: MatchWork) -> None:
@@ -105,11 +97,13 @@ def play_by_cluster(cluster: Cluster, work: MatchWork, check: Check, indices: It
 
 def start_players(cluster: Cluster, work: MatchWork, check: Check) -> None:
     """Open all players in one worker. Raises TengenError for one that does not exist or refuses the conditions."""
-    for _ in cluster.run(_Start(work), [0], stop=_stop(check)):
+    for _ in cluster.run(_OpenPlayers(work), [0], stop=_stop(check)):
         pass
 
 
 def _stop(check: Check) -> Callable[[], bool]:
+    """`check`, which stops a run by an error, as a condition that never holds."""
+
     def stop() -> bool:
         check()
         return False

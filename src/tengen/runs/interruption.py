@@ -37,11 +37,12 @@ def sigterm_interrupts() -> Iterator[None]:
 class ShutdownFlag:
     """Set by Ctrl-C or SIGTERM while its `with` block runs; a second signal raises KeyboardInterrupt at once.
 
-    Signals are caught in the main thread only. `event` serves threads that wait for it.
+    Signals are caught in the main thread only. `event` serves threads that wait for it; one of the caller's may be
+    given, which requests a shutdown too.
     """
 
-    def __init__(self) -> None:
-        self.event = threading.Event()
+    def __init__(self, event: threading.Event | None = None) -> None:
+        self.event = event or threading.Event()
         self._before: dict[signal.Signals, Any] = {}
         self._number: int = signal.SIGINT
 

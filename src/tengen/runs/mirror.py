@@ -72,8 +72,8 @@ class FolderWatch:
         return Change(name, content[start:], start)
 
 
-def make_changes(folder: Path, changes: Sequence[Change]) -> None:
-    """Make changes of another folder in this one, the log before the checkpoints, and what is gone last.
+def apply_changes(folder: Path, changes: Sequence[Change]) -> None:
+    """Apply changes of another folder to this one, the log before the checkpoints, and what is gone last.
 
     A kill in between leaves a folder from which the run can go on.
     """

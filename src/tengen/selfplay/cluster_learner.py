@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.format import MANIFEST
@@ -21,6 +21,9 @@ from tengen.selfplay.folder import SelfPlayFolder
 from tengen.selfplay.learn import Learner, Learnt
 from tengen.selfplay.transport import FolderTransport
 from tengen.training.config import PlaceConfig
+
+LearntFiles: TypeAlias = tuple[Learnt, bytes, bytes]
+"""What was learnt in a cycle, the candidate's network file, and the checkpoint after it."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +48,24 @@ class ClusterLearner(Learner):
         self._cycles: list[TrainingCycle] = []
         work = LearningWork(config, SharedFiles.of(_paths(config)))
         workers = cluster.beside(Place(place.cpus, place.gpus, workers=1))
-        self._learnt = workers.run(work, self._taken(), stop=stop.event.is_set)
+        self._results = workers.run(work, self._next_cycles(), stop=stop.event.is_set)
 
     def learn(self, cycle: int, store: Store, fresh_games: int) -> Learnt:
         self._cycles.append(TrainingCycle(cycle, fresh_games, self._files(cycle)))
-        for _, (learnt, candidate, checkpoint) in self._learnt:
+        for _, (learnt, candidate, checkpoint) in self._results:
             written = {self.folder.candidate(cycle + 1): candidate, self.folder.checkpoint(cycle + 1): checkpoint}
             for path, content in written.items():
                 path.parent.mkdir(exist_ok=True)
                 with write_whole(path) as temporary:
                     temporary.write_bytes(content)
             self.trainer.load(self.folder.checkpoint(cycle + 1))
-            assert isinstance(learnt, Learnt)
             return learnt
-        self._stop.set()
+        self._stop.set()  # results end without one of this cycle only when the run stops
         self._stop.check()
         raise AssertionError
 
-    def _taken(self) -> Iterator[TrainingCycle]:
-        """Cycles as they are asked for: a worker asks for one when `learn` waits for it."""
+    def _next_cycles(self) -> Iterator[TrainingCycle]:
+        """The cycles to train on: a worker is given the next one when `learn` waits for it."""
         while self._cycles:
             yield self._cycles.pop()
 
@@ -87,8 +89,10 @@ class LearningWork:
         self._config, self._shared = config, shared
         self._learner: Learner | None = None
 
-    def do(self, items: Iterator[TrainingCycle], stop: threading.Event) -> Iterator[tuple[list[TrainingCycle], Any]]:
-        """What was learnt, the candidate and the state after it."""
+    def do(
+        self, items: Iterator[TrainingCycle], stop: threading.Event
+    ) -> Iterator[tuple[list[TrainingCycle], LearntFiles]]:
+        """One result a cycle: a worker that was stopped gives none for the cycle that it was at."""
         for cycle in items:
             if self._learner is None:
                 self._temporary = tempfile.TemporaryDirectory(prefix="tengen-")
@@ -99,9 +103,7 @@ class LearningWork:
                 path.unlink()
             cycle.files.unpack(root)
             if self._learner is None:
-                flag = ShutdownFlag()
-                flag.event = stop
-                self._learner = Learner(self._config, run, flag, self._shared.unpack(root / "shared"))
+                self._learner = Learner(self._config, run, ShutdownFlag(stop), self._shared.unpack(root / "shared"))
                 self._transport = FolderTransport(run)
             after = cycle.number + 1
             try:

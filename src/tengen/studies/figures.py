@@ -34,7 +34,8 @@ COLUMNS: dict[str, Callable[[PredictionResults], Numbers]] = {
     ),
 }
 """Figures of held-out positions. `value_mse` is in the 0 to 1 scale of the papers, a quarter of that of -1 to 1."""
-_SHARES = ("top1", "top5", "value_accuracy", "score")
+SHARES = ("top1", "top5", "value_accuracy", "score")
+"""Figures that are shares, shown in percent."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _mean(runs: Sequence[PredictionResults], figure: str, minus: Sequence[Predic
     if minus:
         column = column - np.mean([COLUMNS[figure](run) for run in minus], axis=0)
     known = column[~np.isnan(column)]
-    return Estimate.share(known) if figure in _SHARES and not minus and len(runs) == 1 else Estimate.average(known)
+    return Estimate.share(known) if figure in SHARES and not minus and len(runs) == 1 else Estimate.average(known)
 
 
 def _held_out(folder: StudyFolder, wanted: Figure) -> Estimate | None:
@@ -134,7 +135,7 @@ def _training(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         shares.append((float(np.mean(last)), per_event * len(last)))
     mean = float(np.mean([share for share, _ in shares]))
     count = int(sum(number for _, number in shares))
-    low, high = wilson(mean * count, count) if wanted.key in _SHARES else (math.nan, math.nan)
+    low, high = wilson(mean * count, count) if wanted.key in SHARES else (math.nan, math.nan)
     return Estimate(mean, low, high, count)
 
 
@@ -230,7 +231,7 @@ def shown(wanted: Figure, found: Estimate | None) -> str:
         return "not run"
     if math.isnan(found.mean):
         return "not reached"
-    if wanted.figure in _SHARES or wanted.key in _SHARES:
+    if wanted.figure in SHARES or wanted.key in SHARES:
         sign, unit = ("+", " points") if wanted.minus else ("", "%")
         text = f"{100 * found.mean:{sign}.1f}{unit}"
         ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]

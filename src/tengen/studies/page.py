@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +18,7 @@ from tengen.recipes.loader import network_cost, network_fields
 from tengen.runs.plots import INK, PALETTE, save_plot
 from tengen.runs.progress import duration
 from tengen.studies.figures import (
+    SHARES,
     Curve,
     TrainingRun,
     curve,
@@ -41,66 +44,94 @@ _SHORT = (
 Found = TypeVar("Found")
 
 
+@dataclass(frozen=True)
+class _Contents:
+    """What a page shows of the runs: the rows with their figures, the training runs, the plots.
+
+    A figure and a run come with the share of the length of their steps: the key of their folder in `folders`, the
+    first of which is the folder of the page itself.
+    """
+
+    folders: Mapping[float, StudyFolder]
+    figures: list[tuple[Row, tuple[float, Estimate] | None]]
+    runs: list[tuple[float, TrainingRun]]
+    plots: list[Path]
+
+
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page."""
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
-    reduced = scale != 1
     # What was not run in full is shown from the longest reduced run.
-    folders = {scale: folder} if reduced else {scale: folder, **folder.reduced()}
-    runs = [run for step in study.steps if (run := _longest(folders, partial(training_run, step=step)))]
-    plots = [path for curves in study.plots for path in _plots(folders, curves, out)]
-    figures = [
-        (row, _longest(folders, partial(find_figure, wanted=row.ours)) if isinstance(row.ours, Figure) else None)
-        for row in study.rows
-        if isinstance(row.ours, Figure) or scale == 1
-    ]
+    folders = {scale: folder} if scale != 1 else {scale: folder, **folder.reduced()}
+    contents = _Contents(
+        folders,
+        [
+            (row, _longest(folders, partial(find_figure, wanted=row.ours)) if isinstance(row.ours, Figure) else None)
+            for row in study.rows
+            if isinstance(row.ours, Figure) or scale == 1
+        ],
+        [run for step in study.steps if (run := _longest(folders, partial(training_run, step=step)))],
+        [path for curves in study.plots for path in _plots(folders, curves, out)],
+    )
+    record = json.dumps(_record(study, contents, scale), indent=1)
+    write_text(out / f"{study.name}.json", record + "\n", durable=False)
+    parts = _parts(folder, contents, scale)
+    return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
+
+
+def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
+    """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
+    study, reduced = folder.study, scale != 1
     done = sum(folder.state(step) == "done" for step in study.steps)
-    short = not reduced and any(found and found[0] != scale for _, found in figures)
-    parts = [
+    short = not reduced and any(found and found[0] != scale for _, found in contents.figures)
+    rows = [
+        [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, contents.folders)]
+        for row, found in contents.figures
+    ]
+    return [
         f"# {study.title}",
         study.about.strip(),
-        f"{study.paper}",
-        *([_REDUCED.format(share=scale)] if reduced else []),
+        study.paper,
+        _REDUCED.format(share=scale) if reduced else "",
         f"```sh\ntengen study {study.name}{_scale_option(scale)}\n```",
         f"About {study.hours:g} hours on two cores. {done} of {len(study.steps)} steps are done. The same command goes "
         f"on after an interruption; `tengen study {study.name} --quick` runs every step in a small part of its length.",
-        *([_SHORT] if short else []),
+        _SHORT if short else "",
         "## Results",
-        _table(
-            ["what", "published", "ours, 95% interval", "command", "what differs"],
-            [
-                [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, folders)]
-                for row, found in figures
-            ],
-        ),
-        *(f"![{path.stem}]({path.name})" for path in plots),
+        _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
+        *(f"![{path.stem}]({path.name})" for path in contents.plots),
         *([] if reduced or not study.conclusions else ["## Conclusions", _list(study.conclusions)]),
         *(["## Not measured", _list(study.not_done)] if study.not_done else []),
         "## Steps",
         _table(
             ["step", "network", "parameters", "MMAC", "samples", "hours", "top-1", "top-5", "value MSE, 0 to 1"],
-            [_training_row(run, "" if share == scale else f", {share:.3g} of its length") for share, run in runs],
+            [
+                _training_row(run, "" if share == scale else f", {share:.3g} of its length")
+                for share, run in contents.runs
+            ],
         )
-        if runs
+        if contents.runs
         else "",
         _table(
             ["step", "state", "command"],
             [[step, _state(folder, step), f"`{_words(folder, step)}`"] for step in study.steps],
         ),
     ]
-    record = {
+
+
+def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
+    """The figures of the page for programs."""
+    return {
         "study": study.name,
         "scale": scale,
         "rows": [
             {"what": row.what, "published": row.published, "scale": found and found[0], **_numbers(found and found[1])}
-            for row, found in figures
+            for row, found in contents.figures
             if isinstance(row.ours, Figure)
         ],
-        "runs": [{"scale": share, **_run_record(run)} for share, run in runs],
+        "runs": [{"scale": share, **_run_record(run)} for share, run in contents.runs],
     }
-    write_text(out / f"{study.name}.json", json.dumps(record, indent=1) + "\n", durable=False)
-    return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
 
 def _longest(
@@ -134,11 +165,10 @@ def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
 
 
 _LABELS = {"samples": "million samples", "hours": "hours of training"}
-_PERCENT = ("top1", "top5", "value_accuracy")
 
 
 def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Axes], None]:
-    unit = 100 if wanted.figure in _PERCENT else 1
+    unit = 100 if wanted.figure in SHARES else 1
 
     def draw(axes: Axes) -> None:
         for (label, line), color in zip(lines.items(), PALETTE * 3, strict=False):
@@ -194,7 +224,7 @@ def _run_record(run: TrainingRun) -> dict[str, Any]:
 def _numbers(found: Estimate | None) -> dict[str, Any]:
     if found is None:
         return {"ours": None}
-    ours, low, high = (None if value != value else round(value, 5) for value in (found.mean, found.low, found.high))
+    ours, low, high = (None if math.isnan(value) else round(value, 5) for value in (found.mean, found.low, found.high))
     return {"ours": ours, "interval_95": None if low is None else [low, high]}
 
 
@@ -231,7 +261,7 @@ def _state(folder: StudyFolder, step: str) -> str:
         return f"done in {duration(result['seconds'])}" if result["seconds"] else "done"
     if missing := folder.missing(step):
         return f"not run: {' and '.join(missing)} not installed"
-    return {"begun": "begun", "not run": "not run"}[folder.state(step)]
+    return folder.state(step)
 
 
 def _words(folder: StudyFolder, step: str) -> str:

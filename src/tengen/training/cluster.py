@@ -19,7 +19,7 @@ from tengen.data.store import Store
 from tengen.evaluators.network_file import EMBEDDED, find_network
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
-from tengen.runs.mirror import Change, FolderWatch, make_changes
+from tengen.runs.mirror import Change, FolderWatch, apply_changes
 from tengen.runs.progress import new_bar
 from tengen.training.config import RunConfig
 from tengen.training.start import with_network
@@ -46,7 +46,7 @@ def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool
             work = TrainingWork(run, games, SharedFiles.of({_RUN: out}, lambda place: place.startswith(_STATE)))
             over = partial(_is_over, stop, cluster, cluster.traffic.died)
             for items, changes in cluster.run(work, [0], stop=over, drain=True):
-                make_changes(out, changes)
+                apply_changes(out, changes)
                 for event in _events(changes):
                     bar.update(task, completed=event.get("done", 0), description=f"training, step {event['step']:,}")
                 if items:
@@ -55,6 +55,7 @@ def train_on(cluster: Cluster, run: RunConfig, out: Path, *, show_progress: bool
 
 
 def _is_over(stop: ShutdownFlag, cluster: Cluster, died: int) -> bool:
+    """Whether the run stops, or its worker has died: the next one starts from the newest checkpoint, as new work."""
     return bool(stop) or cluster.traffic.died > died
 
 
@@ -69,7 +70,7 @@ def _paths(run: RunConfig) -> dict[str, Path]:
 
 
 def _events(changes: list[Change]) -> Iterator[dict[str, float]]:
-    """The newest event of training among the changes, if there is one."""
+    """The newest training event among the changes, if there is one."""
     for name, content, _ in changes:
         lines = content.split(b"\n")[:-1] if name == "log.jsonl" and content else []
         yield from [event for event in map(json.loads, lines[-50:]) if event["event"] == "train"][-1:]
@@ -93,8 +94,7 @@ class TrainingWork:
                 local = self._games.unpack(Path(name) / "games")
                 out = self._state.unpack(Path(name) / "state").get(_RUN, Path(name) / _RUN)
                 out.mkdir(exist_ok=True)
-                watch, flag = FolderWatch(out), ShutdownFlag()
-                flag.event = stop
+                watch, flag = FolderWatch(out), ShutdownFlag(stop)
                 training = beside.submit(train, self._run, out, show_progress=False, local=local, stop=flag)
                 ended = False
                 while not ended:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from nicegui import events, ui
 
 from tengen.engine import SearchResult
-from tengen.sgf import Analysis
 from tengen.web.components import EventHandler, GraphElement, visited
 from tengen.web.counting import vertex
 from tengen.web.language import _
@@ -17,7 +16,7 @@ PV_LENGTH = 8
 
 
 class AnalysisPanel:
-    """The switch that starts the analysis, and below it what the engine finds."""
+    """The switch that starts the analysis, and below it what the engine finds, with the `graph` of the game."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class AnalysisPanel:
                     for text in (_("Best moves"), _("Ownership"))
                 )
             self._table = MoveTable(on_line, on_choose)
-            self._graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
+            self.graph = GraphElement(on_seek).classes("mt-2").props("data-testid=graph")
 
     @property
     def shows_moves(self) -> bool:
@@ -69,22 +68,8 @@ class AnalysisPanel:
         self._caption.set_text(caption)
         self._switch.set_value(on)
         self._options.set_visibility(on or result is not None)
-        self._graph.set_visibility(graph)
+        self.graph.set_visibility(graph)
         self._table.show(result, size)
-
-    def show_line(
-        self,
-        analyses: list[tuple[int, Analysis]],
-        current: int,
-        last: int,
-        mistakes: Sequence[tuple[int, int]],
-        times: Sequence[tuple[int, int, float]],
-    ) -> None:
-        """Draw the graph of a line; `current` is the shown place and `last` the end of the line.
-
-        `mistakes` are places with the class of the loss, `times` places with the color and the seconds of the move.
-        """
-        self._graph.show(analyses, current, last, mistakes, times)
 
     def show_review(self, possible: bool, runs: bool) -> None:
         """Show the button of the review where a review is possible or runs, which it then stops."""

@@ -92,8 +92,8 @@ class GraphElement(Drawing, component="static/graph.js"):
         analyses: list[tuple[int, Analysis]],
         current: int,
         last: int,
-        mistakes: Sequence[tuple[int, int]] = (),
-        times: Sequence[tuple[int, int, float]] = (),
+        mistakes: Sequence[tuple[int, int]],
+        times: Sequence[tuple[int, int, float]],
     ) -> None:
         """Draw the analyses of a line by place; `current` is the shown place and `last` the end of the line.
 

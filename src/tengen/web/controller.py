@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from tengen.coords import to_gtp
 from tengen.engine import Limits, SearchResult, Style
@@ -25,6 +25,8 @@ from tengen.web.settings import AnalysisSettings, Mode
 from tengen.web.teaching import Teacher
 
 T = TypeVar("T")
+Activity = Literal["", "thinking", "analyzing", "teaching", "counting"]
+"""What an engine does for the session now; empty for nothing."""
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ class EngineController:
         self.paused = False
         self.failure = ""
         """Why the engine has stopped, until it goes on."""
-        self.activity = ""
+        self.activity: Activity = ""
         self.review_progress: tuple[int, int] | None = None
         """Positions that the running review has searched, and all of them; None without one."""
         self._review: asyncio.Task[None] | None = None

@@ -9,10 +9,11 @@ from nicegui import ui
 
 from tengen.errors import SgfError, TengenError
 from tengen.sgf import read_tree, split_trees
-from tengen.web.dialogs import ask
+from tengen.web.dialog import ask
 from tengen.web.language import _
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.open_dialog import choose_game
+from tengen.web.records import annotated, is_analyzed, open_record, record_file_name
 from tengen.web.session import GameSession
 
 
@@ -54,7 +55,7 @@ class GameFiles:
             return
         text = games[index] if len(games) > 1 else data
         try:
-            session, problems = GameSession.from_record(text, await _ask_handicap(text))
+            session, problems = open_record(text, await _ask_handicap(text))
         except SgfError as error:
             self._notify(_("the file cannot be opened: {reason}", reason=error))
             return
@@ -92,7 +93,7 @@ class GameFiles:
         """Let the browser save the record, or all games of its collection; asks whether the analysis goes with it."""
         session = self._session()
         text = session.to_sgf()
-        if session.review is not None or session.is_analyzed:
+        if session.review is not None or is_analyzed(session):
             note = _("A record has moves, variations, comments, marks, result, rules, komi and times, but no analysis.")
             if session.review is not None:
                 more = _("Evaluations can be added as comments, better lines as variations.")
@@ -103,9 +104,9 @@ class GameFiles:
             answer = await ask(_("Save the record"), f"{note} {more}", choices, "ask-save")
             if answer is None:
                 return
-            text = session.annotated() if answer == "analysis" else text
+            text = annotated(session) if answer == "analysis" else text
         before, after = session.others
-        ui.download.content(b"\n".join((*before, text, *after)), session.file_name, "application/x-go-sgf")
+        ui.download.content(b"\n".join((*before, text, *after)), record_file_name(session), "application/x-go-sgf")
 
 
 async def _ask_handicap(text: bytes) -> bool:

@@ -22,8 +22,10 @@ from tengen.sgf import split_trees
 from tengen.sgf.info import raw_text, text_of
 from tengen.web.counting import in_words, moves_text
 from tengen.web.language import _
+from tengen.web.players import player_of
+from tengen.web.records import open_record, record_file_name
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, player_of
+from tengen.web.settings import GameSettings
 
 STATE = "TENGEN"
 """The root property of a kept file with what SGF has no property for: who plays, what is shown, the clocks."""
@@ -131,7 +133,7 @@ class GameLibrary:
         games = list(split_trees(BytesIO(data)))
         index = next((at for at, text in enumerate(games) if _STATE.search(text)), 0)
         text = games[index] if len(games) > 1 else data
-        session, _ = GameSession.from_record(_STATE.sub(b"", text, count=1), fixed_handicap=False)
+        session, _ = open_record(_STATE.sub(b"", text, count=1), fixed_handicap=False)
         session.others = games[:index], games[index + 1 :]
         _resume(session, _state_in(game.path))
         for other in [other for other, path in self._files.items() if path == game.path]:
@@ -155,7 +157,7 @@ class GameLibrary:
     def _new_file(self, session: GameSession, data: bytes) -> Path:
         """A file that no other session has: a new one, or one with the same record, which was opened again."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        stem, number = Path(session.file_name).stem, 1
+        stem, number = Path(record_file_name(session)).stem, 1
         while True:
             path = self.folder / f"{stem}{f' ({number})' if number > 1 else ''}.sgf"
             try:

@@ -13,6 +13,7 @@ from nicegui import events, ui
 from tengen.errors import SgfError
 from tengen.sgf.main_line import read_record
 from tengen.web.counting import moves_text
+from tengen.web.dialog import dialog_buttons, titled_dialog
 from tengen.web.language import _, ngettext
 from tengen.web.library import GameLibrary, KeptGame
 
@@ -63,17 +64,14 @@ class OpenDialog:
             auto_upload=True, max_file_size=MAX_SGF_BYTES, on_upload=receive, on_rejected=self._too_large
         ).classes("hidden")
         ui.add_body_html(TAKE_FILES % (json.dumps(_("Drop the record to open it")), self._upload.id))
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=open-dialog"):
-            self._dialog.props["aria-label"] = _("Open a game")
-            ui.label(_("Open a game")).classes("tg-dialog-title")
+        with titled_dialog(_("Open a game"), "open-dialog") as self._dialog:
             note = _("An SGF file of any Go program or server: choose it, drop it on the page, or paste its text.")
             ui.label(note).classes("tg-note")
             self._text = ui.textarea(placeholder="(;GM[1]FF[4] ...").classes("w-full tg-paste")
             self._text.props("outlined dense data-testid=paste input-style='height: 52px; resize: none'")
             self._text.props["aria-label"] = _("The text of a record")
             self._recent = ui.element("div").classes("tg-field")
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+            with dialog_buttons(self._dialog):
                 opened = ui.button(_("Open text"), on_click=self._pasted).props(
                     "unelevated no-caps data-testid=open-text"
                 )
@@ -143,9 +141,7 @@ class OpenDialog:
 async def choose_game(games: Sequence[bytes]) -> int | None:
     """Ask which game of a collection to show; None where the question is left."""
     title = ngettext("{n:,} game in this file", "{n:,} games in this file", len(games))
-    with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props("data-testid=choose-game"):
-        dialog.props["aria-label"] = title
-        ui.label(title).classes("tg-dialog-title")
+    with titled_dialog(title, "choose-game", is_open=True) as dialog:
         ui.label(_("Save writes all of them, with your changes to the chosen one.")).classes("tg-note")
         with ui.element("div").classes("tg-list tg-list-tall"):
             for index, text in enumerate(games[:MAX_GAMES_LISTED]):

@@ -3,30 +3,59 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from tengen.engine.levels import levels_on
-from tengen.web.automatic import AutomaticLevel
 from tengen.web.language import _
-from tengen.web.session import GameSession
-from tengen.web.settings import (
+from tengen.web.players import (
+    AUTO,
     OWN,
     PERSON,
-    GameSettings,
-    Mode,
     Player,
     ladder_level,
     level_of_visits,
     levels_for,
     own_player,
     program_player,
-    usual_komi,
 )
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings, Mode, usual_komi
 
-AUTO = "auto"
-"""The key of the automatic level; a game at it has a level with the key `auto-4`."""
+FIRST_LEVEL = 2
+"""The number of the level that a new player is offered."""
+
+
+@dataclass(frozen=True)
+class AutomaticLevel:
+    """The number of the next level, how many levels the next result moves it, and the last result.
+
+    Results move it by two levels until one goes the other way, and by one from then on. A draw moves nothing.
+    """
+
+    number: int = FIRST_LEVEL
+    step: int = 2
+    won: bool | None = None
+
+    @classmethod
+    def parse(cls, values: object) -> AutomaticLevel:
+        """What a browser has kept; a new one for whatever makes no sense."""
+        if not isinstance(values, Mapping):
+            return cls()
+        number, step, won = (values.get(name) for name in ("number", "step", "won"))
+        if type(number) is int and 1 <= number <= 99 and step in (1, 2) and (won is None or isinstance(won, bool)):
+            return cls(number, step, won)
+        return cls()
+
+    def after(self, won: bool, highest: int) -> AutomaticLevel:
+        """The level after a win or a loss, from 1 to `highest`."""
+        step = self.step if self.won in (None, won) else 1
+        return AutomaticLevel(min(max(self.number + (step if won else -step), 1), highest), step, won)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the browser to keep."""
+        return asdict(self)
 
 
 class Opponents:
@@ -65,17 +94,14 @@ class Opponents:
 
     def again(self, settings: GameSettings) -> GameSettings:
         """The settings of another game after one with these: the automatic level may have moved."""
-        black, white = (
-            self.automatic(settings.size) if player.key.startswith(f"{AUTO}-") else player
-            for player in settings.players
-        )
+        black, white = (self.automatic(settings.size) if player.is_automatic else player for player in settings.players)
         return replace(settings, players=(black, white))
 
     def count(self, session: GameSession) -> str:
         """Move the automatic level by a game that has ended here, once; says what comes next, or nothing."""
         settings, result = session.settings, session.result
         decided = session.ended_here and result[:2] in ("B+", "W+") and settings.mode is Mode.PLAY
-        if not decided or not settings.opponent.key.startswith(f"{AUTO}-") or session in self._counted:
+        if not decided or not settings.opponent.is_automatic or session in self._counted:
             return ""
         self._counted.add(session)
         size = settings.size

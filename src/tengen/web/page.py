@@ -15,22 +15,22 @@ from tengen.errors import TengenError
 from tengen.game import COLOR_NAMES as NAMES
 from tengen.sgf import GameNode
 from tengen.web.analysis import AnalysisPanel
+from tengen.web.analysis_dialog import AnalysisDialog
 from tengen.web.components import BoardElement
 from tengen.web.controller import EngineController
 from tengen.web.counting import in_words, sentence
-from tengen.web.dialogs import AnalysisDialog, NewGameDialog, PlayOnDialog
 from tengen.web.editor import Editor
 from tengen.web.engine import EngineThread, PageEngines
 from tengen.web.files import GameFiles
 from tengen.web.language import Language, _, current_language, use
 from tengen.web.library import GameLibrary, KeptGame
-from tengen.web.open_dialog import OpenDialog, when
+from tengen.web.new_game_dialog import NewGameDialog
+from tengen.web.offers import WIDTH_SCRIPT, UnfinishedCard, WelcomeCard
+from tengen.web.open_dialog import OpenDialog
 from tengen.web.opponents import Opponents
 from tengen.web.panels import (
-    KEYS,
     EditPanel,
     HistoryPanel,
-    Navigate,
     Navigation,
     PlayerCard,
     StatusPanel,
@@ -39,14 +39,15 @@ from tengen.web.panels import (
     spoken,
     visits_text,
 )
+from tengen.web.play_on_dialog import PlayOnDialog
+from tengen.web.players import Player
 from tengen.web.preferences import Preferences
 from tengen.web.preferences_dialog import PreferencesDialog
 from tengen.web.review import ReviewPanel
 from tengen.web.session import GameSession, Phase
-from tengen.web.settings import AnalysisSettings, GameSettings, Mode, Player
-from tengen.web.shortcuts import ShortcutsDialog
+from tengen.web.settings import AnalysisSettings, GameSettings, Mode
+from tengen.web.shortcuts import Navigate, ShortcutsDialog, shortcut_of
 from tengen.web.teaching_panel import TeachingPanel
-from tengen.web.welcome import WIDTH_SCRIPT, WelcomeCard
 
 POLL_SECONDS = 0.2
 
@@ -100,7 +101,7 @@ class Page:
         self._files.keep(final=True)
         session.settings = self._opponents.translated(session.settings)
         self._editing = False
-        self._offer.set_visibility(False)
+        self._offer.hide()
         self._welcome.hide()
         self._controller.new_session(session)
         self._keep(session)
@@ -141,21 +142,17 @@ class Page:
             self._new_game.remember(known.game)
             self._teaching.remember(*known.teach)
             self._controller.analysis = known.analysis  # what a game that was reloaded has found stays
-            self._dark.set_value(known.dark)
-            self._board.set(sound=known.sound, coordinates=known.coordinates, confirm=known.confirm)
-            self._wishes.remember(known.confirm)
+            self._show_look()
+            self._preferences_dialog.remember(known.confirm)
             if known.language not in (None, current_language()):
                 ui.run_javascript(known.reload_script())
-            self._sound.set_icon("volume_up" if known.sound else "volume_off")
             if self.session.tip.parent is None and self.session.mode is Mode.PLAY:
                 width = await ui.run_javascript(WIDTH_SCRIPT, timeout=10)
                 self._welcome.show(stored is None, float(width), self.session.settings.size)
 
     def offer(self, game: KeptGame) -> None:
         """Offer to go on with a game that was left."""
-        self._offered = game
-        self._offer_text.set_text(f"{game.title}, {game.detail}, {when(game.changed)}")
-        self._offer.set_visibility(True)
+        self._offer.show(game)
 
     # Building
 
@@ -166,7 +163,7 @@ class Page:
         self._analysis_dialog = AnalysisDialog(self._engines, self._set_analysis)
         self._open = OpenDialog(self._files.open, self._files.open_kept, library)
         self._shortcuts = ShortcutsDialog()
-        self._wishes = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
+        self._preferences_dialog = PreferencesDialog(self._choose_language, self._choose_confirm, self._shortcuts.open)
         self._build_top()
         with ui.element("div").classes("tg-main") as self._main:
             with ui.element("div").classes("tg-players"):
@@ -185,7 +182,7 @@ class Page:
                         "redo": lambda: self._edited(Editor.redo),
                     }
                 )
-                self._build_offer()
+                self._offer = UnfinishedCard(self._files.open_kept)
                 self._welcome = WelcomeCard(self._opponents, lambda game: self.adopt(GameSession(game)))
                 self._teaching = TeachingPanel(
                     self._controller, self._thread, self._board, self._taught, self._take_back, self._notify
@@ -236,16 +233,7 @@ class Page:
             self._sound = button("", "volume_up", self._toggle_sound, "sound", _("Sound of the stones"))
             button("", "grid_on", self._toggle_coordinates, "coordinates", _("Coordinates"))
             button("", "dark_mode", self._toggle_dark, "dark", _("Light or dark"))
-            button("", "settings", self._wishes.open, "preferences", _("Preferences"))
-
-    def _build_offer(self) -> None:
-        with ui.element("div").classes("tg-card tg-offer").props("data-testid=offer") as self._offer:
-            with ui.element("div").classes("tg-grow"):
-                ui.label(_("Unfinished game")).classes("tg-line-status")
-                self._offer_text = ui.label().classes("tg-note")
-            button(_("Continue"), "play_arrow", self._take_offer, "offer-continue").classes("tg-primary")
-            button("", "close", lambda: self._offer.set_visibility(False), "offer-close", _("Not now"))
-        self._offer.set_visibility(False)
+            button("", "settings", self._preferences_dialog.open, "preferences", _("Preferences"))
 
     # Drawing
 
@@ -264,7 +252,7 @@ class Page:
         self._show_notice(notice(session))
         self._teaching.show()
         if session.tip.parent is not None:
-            self._offer.set_visibility(False)
+            self._offer.hide()
             self._welcome.hide()
         if following := self._opponents.count(session):
             self._preferences.levels = self._opponents.kept
@@ -284,7 +272,7 @@ class Page:
     def _draw_graph(self) -> None:
         session = self.session
         mistakes = [(move.node.depth, move.grade) for move in session.mistakes() if move.node in session.line]
-        self._analysis.show_line(
+        self._analysis.graph.show(
             session.line_analyses(), session.place, len(session.line) - 1, mistakes, session.line_times()
         )
 
@@ -487,28 +475,34 @@ class Page:
 
     # What the browser remembers
 
+    def _show_look(self) -> None:
+        """Show sound, coordinates, darkness and confirmation as they are preferred."""
+        known = self._preferences
+        self._dark.set_value(known.dark)
+        self._board.set(sound=known.sound, coordinates=known.coordinates, confirm=known.confirm)
+        self._sound.set_icon("volume_up" if known.sound else "volume_off")
+
     def _toggle_sound(self) -> None:
-        on = self._preferences.sound = not self._preferences.sound
-        self._board.set(sound=on)
-        self._sound.set_icon("volume_up" if on else "volume_off")
-        self._remember()
+        self._preferences.sound = not self._preferences.sound
+        self._look_changed()
 
     def _toggle_coordinates(self) -> None:
         self._preferences.coordinates = not self._preferences.coordinates
-        self._board.set(coordinates=self._preferences.coordinates)
-        self._remember()
+        self._look_changed()
 
     async def _toggle_dark(self) -> None:
         dark = await ui.run_javascript('document.body.classList.contains("body--dark")', timeout=10)
         self._preferences.dark = not dark
-        self._dark.set_value(not dark)
-        self._remember()
+        self._look_changed()
 
     def _choose_confirm(self, confirm: bool | None) -> None:
         if confirm is not self._preferences.confirm:
             self._preferences.confirm = confirm
-            self._board.set(confirm=confirm)
-            self._remember()
+            self._look_changed()
+
+    def _look_changed(self) -> None:
+        self._show_look()
+        self._remember()
 
     def _choose_language(self, chosen: Language) -> None:
         self._preferences.language = chosen
@@ -542,15 +536,8 @@ class Page:
         with self._main:
             await self._files.open(data)
 
-    async def _take_offer(self) -> None:
-        await self._files.open_kept(self._offered)
-
     def _key(self, event: events.KeyEventArguments) -> None:
-        if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
-            return
-        if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
-            return  # the keys are the dialog's
-        row = KEYS.get(("Ctrl+" if event.modifiers.ctrl else "") + event.key.name)
+        row = shortcut_of(event)
         if row is None or (row.does in ("undo", "redo") and not self._editing):
             return
         if isinstance(row.does, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
 
 from nicegui import events, ui
 
@@ -15,50 +14,13 @@ from tengen.web.editor import Tool
 from tengen.web.language import N_, _, ngettext
 from tengen.web.session import GameSession, Phase
 from tengen.web.settings import Mode
+from tengen.web.shortcuts import KEYS, Navigate
 from tengen.web.view import tree_layout
 
-Navigate = Callable[[GameSession], object]
 Action = Callable[[], object]
 MAX_COMMENT = 100_000  # characters; a longer comment is shown and kept, but not edited
 
 
-class Shortcut(NamedTuple):
-    """A key as browsers name it (with `Ctrl+` where it is held), as people read it, and what it does in words.
-
-    `does` is a way through the game, or the name of an action of the page.
-    """
-
-    key: str
-    shown: str
-    text: str
-    does: Navigate | str
-
-    @property
-    def tip(self) -> str:
-        """What it does, with the key."""
-        return f"{_(self.text)} ({self.shown})"
-
-
-KEYS: dict[str, Shortcut] = {
-    row.key: row
-    for row in (
-        Shortcut("ArrowLeft", "\u2190", N_("Previous move"), lambda session: session.step(-1)),
-        Shortcut("ArrowRight", "\u2192", N_("Next move"), lambda session: session.step(1)),
-        Shortcut("PageUp", "PgUp", N_("Ten moves back"), lambda session: session.step(-10)),
-        Shortcut("PageDown", "PgDn", N_("Ten moves forward"), lambda session: session.step(10)),
-        Shortcut("Home", "Home", N_("First position"), lambda session: session.seek(0)),
-        Shortcut("End", "End", N_("Last position"), lambda session: session.step(1_000_000)),
-        Shortcut("ArrowUp", "\u2191", N_("Previous variation"), lambda session: session.sibling(-1)),
-        Shortcut("ArrowDown", "\u2193", N_("Next variation"), lambda session: session.sibling(1)),
-        Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
-        Shortcut("M", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
-        Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
-        Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
-        Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
-        Shortcut("b", "B", N_("To the board: arrow keys move a cursor, Enter plays, Esc leaves"), "board"),
-        Shortcut("?", "?", N_("This list"), "shortcuts"),
-    )
-}
 # The name and icon of each navigation button, and its key.
 NAVIGATION = (
     ("first", "first_page", "Home"),
@@ -102,16 +64,14 @@ class PlayerCard:
         self._name.set_text(name)
         self._detail.set_text(detail)
         self._captures.set_text(str(captures))
-        self._card.classes(add="tg-turn" if turn else "", remove="" if turn else "tg-turn")
-        self._card.classes(
-            add="tg-player-thinking" if thinking else "", remove="" if thinking else "tg-player-thinking"
-        )
+        switch_class(self._card, "tg-turn", turn)
+        switch_class(self._card, "tg-player-thinking", thinking)
 
     def show_clock(self, face: str, low: bool) -> None:
         """Show the clock, hidden for an empty text; `low` when time is short."""
         self._clock.set_text(face)
         self._clock.set_visibility(bool(face))
-        self._clock.classes(add="tg-clock-low" if low else "", remove="" if low else "tg-clock-low")
+        switch_class(self._clock, "tg-clock-low", low)
 
 
 class Navigation:
@@ -253,9 +213,8 @@ class EditPanel:
     def _choose(self, tool: Tool) -> None:
         self.tool = tool
         for known, made in self._tools.items():
-            on = known is tool
-            made.classes(add="tg-chosen" if on else "", remove="" if on else "tg-chosen")
-            made.props(f"aria-pressed={str(on).lower()}")
+            switch_class(made, "tg-chosen", known is tool)
+            made.props(f"aria-pressed={str(known is tool).lower()}")
 
 
 def hint(session: GameSession, paused: bool, failure: str = "") -> str:
@@ -286,6 +245,11 @@ def spoken(session: GameSession) -> str:
     if node.point is None or node.color is None:
         return ""
     return f"{_(NAMES[node.color])} {vertex(node.point, session.game.size)}"
+
+
+def switch_class(element: ui.element, name: str, on: bool) -> None:
+    """Give an element a CSS class, or take it away."""
+    element.classes(add=name if on else "", remove="" if on else name)
 
 
 def visits_text(visits: int) -> str:

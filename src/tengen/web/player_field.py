@@ -10,8 +10,7 @@ from nicegui import binding, ui
 
 from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, translated
-from tengen.web.opponents import AUTO
-from tengen.web.settings import DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
+from tengen.web.players import AUTO, DEFAULT_ENGINE, MAX_VISITS, OWN, Player, own_player
 
 UNITS = {"visits": N_("visits"), "seconds": N_("seconds")}
 
@@ -29,7 +28,7 @@ class Side:
     @classmethod
     def of(cls, player: Player) -> Side:
         """The fields that make this player."""
-        key = DEFAULT_ENGINE.key if player.is_person else AUTO if player.key.startswith(f"{AUTO}-") else player.key
+        key = DEFAULT_ENGINE.key if player.is_person else AUTO if player.is_automatic else player.key
         if player.seconds is not None:
             return cls(key, player.network, player.seconds, "seconds")
         return cls(key, player.network, float(player.visits or 400))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from tengen.errors import TengenError
 from tengen.web.language import COOKIE, LANGUAGES, Language
 from tengen.web.settings import AnalysisSettings
+from tengen.web.teaching import DEFAULT_THRESHOLD
 
 KEY = "tengen"
 """The entry of the browser's local storage."""
@@ -20,7 +21,7 @@ class Preferences:
     """The preferences of one browser.
 
     dark: None follows the system. game: the fields of the dialog of a new game. levels: the automatic level of each
-    board size (`automatic.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
+    board size (`opponents.AutomaticLevel`). analysis: how positions are searched for the person. teach: whether the
     teacher is on, and from which loss in points it warns. confirm: whether a tap must be confirmed, None for large
     boards on small screens. language: None as the browser.
     """
@@ -30,7 +31,7 @@ class Preferences:
     coordinates: bool = True
     game: dict[str, Any] = field(default_factory=dict)
     levels: dict[str, Any] = field(default_factory=dict)
-    teach: tuple[bool, float] = False, 3.0
+    teach: tuple[bool, float] = False, DEFAULT_THRESHOLD
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
     confirm: bool | None = None
     language: Language | None = None
@@ -75,6 +76,3 @@ class Preferences:
     def read_script() -> str:
         """JavaScript that returns what is stored, null for nothing."""
         return f"return localStorage.getItem({json.dumps(KEY)})"
-
-
-Switch = Literal["dark", "sound", "coordinates"]

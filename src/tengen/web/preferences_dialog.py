@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from nicegui import ui
 
+from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
 from tengen.web.language import NAMES, Language, _, current_language
 from tengen.web.panels import button
 
@@ -21,10 +22,7 @@ class PreferencesDialog:
         on_confirm: Callable[[bool | None], object],
         on_shortcuts: Callable[[], object],
     ) -> None:
-        title = _("Preferences")
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=preferences-dialog"):
-            self._dialog.props["aria-label"] = title
-            ui.label(title).classes("tg-dialog-title")
+        with titled_dialog(_("Preferences"), "preferences-dialog") as self._dialog:
             with ui.element("div").classes("tg-field"):
                 ui.label(_("Language")).classes("tg-heading")
                 chosen = ui.select(NAMES, value=current_language(), on_change=lambda event: on_language(event.value))
@@ -40,9 +38,9 @@ class PreferencesDialog:
                 self._confirm.props["aria-label"] = _("Confirm each move")
                 about = _("The first tap shows the stone, the second one plays it. Small screens: boards over 13x13.")
                 ui.label(about).classes("tg-note")
-            with ui.row().classes("w-full justify-end gap-2"):
+            with dialog_buttons():
                 button(_("Keyboard shortcuts"), "keyboard", on_shortcuts, "shortcuts")
-                ui.button(_("Close"), on_click=self._dialog.close).props("unelevated no-caps")
+                close_button(self._dialog)
 
     def remember(self, confirm: bool | None) -> None:
         """Show what the browser remembers."""

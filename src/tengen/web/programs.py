@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tengen.engine import Clock, TimeControl
 from tengen.game import Game
@@ -34,9 +34,9 @@ class ProgramThread:
         self._client: GtpClient | None = None  # as soon as its process runs
         self._closed = False
         self._start_begun: float | None = None
-        self._begun: object = None  # what the program was told at the start of its game
+        self._begun: object = None  # what the program was sent at the start of its game
         self._answer: tuple[object, ProgramMove] | None = None
-        self._running: Future[object] | None = None
+        self._running: Future[Any] | None = None
         self._starting: Future[GtpProgram] | None = None
 
     @property
@@ -88,8 +88,7 @@ class ProgramThread:
                 await asyncio.wait_for(asyncio.wrap_future(before), UNWANTED_SECONDS)
             if not before.done() and self._client is not None:
                 self._client.kill()
-        running = self._pool.submit(task)
-        self._running = running  # type: ignore[assignment]
+        self._running = running = self._pool.submit(task)
         return await asyncio.wrap_future(running)
 
     def _ready(self, game: Game, control: TimeControl | None) -> GtpProgram:

@@ -9,7 +9,6 @@ import socket
 import threading
 from collections import OrderedDict
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
 
@@ -26,7 +25,7 @@ from tengen.web.language import COOKIE, TAGS, Language, _, accepted, current_lan
 from tengen.web.library import GameLibrary
 from tengen.web.page import Page
 from tengen.web.session import GameSession
-from tengen.web.settings import GameSettings, player_of
+from tengen.web.settings import GameSettings
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +112,7 @@ class Site:
         client.page.language = TAGS[current_language()]
         page = Page(
             self._engines,
-            self.first_game(),
+            self._settings,
             lambda session: self._sessions.keep(client.tab_id, session) if client.tab_id else None,
             self._min_seconds,
             self._library,
@@ -124,11 +123,6 @@ class Site:
         client.on_disconnect(page.rest)
         client.on_delete(page.close)
         return page
-
-    def first_game(self) -> GameSettings:
-        """The settings of a tab's first game, with the texts of their players in the language of this context."""
-        black, white = (player_of(player.state, self._settings.size) for player in self._settings.players)
-        return replace(self._settings, players=(black, white))
 
     def close(self) -> None:
         """Close all pages."""

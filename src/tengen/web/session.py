@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tengen.coords import to_gtp
 from tengen.engine import SearchResult, TimeControl
-from tengen.errors import IllegalMove, SgfError, TengenError
+from tengen.errors import IllegalMove, TengenError
 from tengen.game import BLACK, Game
 from tengen.game import COLOR_NAMES as NAMES
-from tengen.handicap import fixed_handicap, max_fixed_handicap
-from tengen.review.annotate import annotate
 from tengen.review.game import GameReview, ReviewedMove
-from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, read_tree, write_tree
+from tengen.sgf import Analysis, EditHistory, GameNode, GameTree, SgfInfo, write_tree
 from tengen.sgf.values import result as read_result
 from tengen.web.clock import GameClock, seconds_used, time_properties
 from tengen.web.counting import check_point, explain, group_of, in_words, score_result
 from tengen.web.language import _
-from tengen.web.settings import PEOPLE, GameSettings, Mode, Player
+from tengen.web.players import Player
+from tengen.web.settings import GameSettings, Mode
 from tengen.web.view import BoardView
-
-MAX_NODES = 20_000
-_MAX_NAME = 180  # bytes
 
 
 class Phase(StrEnum):
@@ -80,38 +75,6 @@ class GameSession:
 
     # Records
 
-    @classmethod
-    def from_record(cls, data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
-        """A session that shows the first game of an SGF text, and messages about what it cannot show.
-
-        Every move is checked by the rules: a variation ends before its first illegal move. Handicap stones whose points
-        the record does not give are put on the usual points or, without `fixed_handicap`, left out. Stones that a
-        record sets up after an empty root are shown at once. Raises SgfError where the text is not a game of Go, or
-        where the game is too large.
-        """
-        tree = read_tree(data)
-        notes = _set_handicap(tree, fixed_handicap)
-        if len(tree) > MAX_NODES:
-            limits = {"nodes": len(tree), "limit": MAX_NODES}
-            raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
-        try:
-            settings = GameSettings(tree.size, tree.rules, tree.komi, players=PEOPLE)
-        except TengenError as error:
-            raise SgfError(str(error)) from error
-        problems = [*tree.problems, *notes, *tree.check_moves()]
-        if problems and not tree.root.variations and not tree.root.setup:
-            raise SgfError(problems[0])
-        session = cls(settings, tree=tree)
-        info = tree.info
-        session.record_names = info.black or _("Black"), info.white or _("White")
-        komi = _("komi {komi:g}", komi=settings.komi)
-        session.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
-        if info.result.ending != "unknown":
-            session.settle(str(info.result), tree.line(tree.root)[-1])
-            session.ended_here = False
-        session._show(_first_shown(tree))
-        return session, problems
-
     def to_sgf(self) -> bytes:
         """The game as SGF with all variations and comments. Properties that were not changed stay as they were."""
         info = self.tree.info
@@ -120,44 +83,10 @@ class GameSession:
             self.tree.info = replace(info, result=read_result(self.result))
         return write_tree(self.tree)
 
-    @property
-    def is_analyzed(self) -> bool:
-        """Whether a position was searched for a person, and not for a move of the engine alone."""
-        playing = max(player.visits or 0 for player in self.settings.players)
-        return any(node.analysis is not None and node.analysis.visits > playing for node in self.tree.walk())
-
     def collection(self) -> list[bytes]:
         """The texts of all games of the file that this one came from, this one as it is now."""
         before, after = self.others
         return [*before, self.to_sgf(), *after]
-
-    def annotated(self) -> bytes:
-        """The record with the last review in it, as `tengen review` writes it, or with the evaluations alone.
-
-        The game itself stays as it is.
-        """
-        searched = tuple(node for node in self.tree.walk() if node.analysis is not None)
-        review = self.review or GameReview(self.tree, "", 0, searched, ())
-        copy, number = read_tree(self.to_sgf()), self.tree.numbered()
-
-        def copied(node: GameNode) -> GameNode:
-            twin = copy.get(number[node.id])
-            assert twin is not None
-            twin.analysis = node.analysis
-            return twin
-
-        moves = tuple(replace(move, node=copied(move.node)) for move in review.moves if move.node.id in number)
-        nodes = tuple(copied(node) for node in review.nodes if node.id in number)
-        annotate(replace(review, tree=copy, nodes=nodes, moves=moves))
-        return write_tree(copy)
-
-    @property
-    def file_name(self) -> str:
-        """A name for the record: the date of the game, or of today, and the players; `2026-11-24 Ann - Bo.sgf`."""
-        info = self.tree.info
-        players = " - ".join(name or color for name, color in ((info.black, "Black"), (info.white, "White")))
-        text = re.sub(r"[^\w .+()-]+", "_", f"{info.date or datetime.date.today()} {players}")
-        return text.encode()[:_MAX_NAME].decode(errors="ignore").strip() + ".sgf"
 
     # Who plays
 
@@ -543,29 +472,6 @@ class GameSession:
     def _show(self, node: GameNode) -> None:
         self.game, self.node = self.tree.position(node), node
         self.tree.visit(node)
-
-
-def _first_shown(tree: GameTree) -> GameNode:
-    """The node that a record opens at: the root, or the last of the nodes before the first move that set up stones."""
-    shown = tree.root
-    for node in tree.line(tree.root):
-        if node.move is not None:
-            break
-        shown = node if node.setup else shown
-    return shown
-
-
-def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
-    """Put handicap stones whose points are unknown on the usual points, or leave them out; returns problems."""
-    stones = tree.handicap_guess
-    if not stones:
-        return []
-    tree.problems = [problem for problem in tree.problems if "handicap" not in problem]
-    if fixed and stones <= max_fixed_handicap(tree.size):
-        tree.root.setup = dict.fromkeys(fixed_handicap(tree.size, stones), BLACK)
-        return []
-    tree.root.setup = {}
-    return [_("the record does not say where the {n} handicap stones are: shown without them", n=stones)]
 
 
 def _players(settings: GameSettings) -> SgfInfo:

@@ -1,29 +1,80 @@
-"""The dialog that lists the keyboard shortcuts."""
+"""The keyboard shortcuts, and the dialog that lists them."""
 
 from __future__ import annotations
 
-from nicegui import ui
+from collections.abc import Callable
+from typing import NamedTuple
 
-from tengen.web.language import _
-from tengen.web.panels import KEYS
+from nicegui import events, ui
+
+from tengen.web.dialog import close_button, dialog_buttons, titled_dialog
+from tengen.web.language import N_, _
+from tengen.web.session import GameSession
+
+Navigate = Callable[[GameSession], object]
+
+
+class Shortcut(NamedTuple):
+    """A key as browsers name it (with `Ctrl+` where it is held), as people read it, and what it does in words.
+
+    `does` is a way through the game, or the name of an action of the page.
+    """
+
+    key: str
+    shown: str
+    text: str
+    does: Navigate | str
+
+    @property
+    def tip(self) -> str:
+        """What it does, with the key."""
+        return f"{_(self.text)} ({self.shown})"
+
+
+KEYS: dict[str, Shortcut] = {
+    row.key: row
+    for row in (
+        Shortcut("ArrowLeft", "\u2190", N_("Previous move"), lambda session: session.step(-1)),
+        Shortcut("ArrowRight", "\u2192", N_("Next move"), lambda session: session.step(1)),
+        Shortcut("PageUp", "PgUp", N_("Ten moves back"), lambda session: session.step(-10)),
+        Shortcut("PageDown", "PgDn", N_("Ten moves forward"), lambda session: session.step(10)),
+        Shortcut("Home", "Home", N_("First position"), lambda session: session.seek(0)),
+        Shortcut("End", "End", N_("Last position"), lambda session: session.step(1_000_000)),
+        Shortcut("ArrowUp", "\u2191", N_("Previous variation"), lambda session: session.sibling(-1)),
+        Shortcut("ArrowDown", "\u2193", N_("Next variation"), lambda session: session.sibling(1)),
+        Shortcut("m", "M", N_("Next mistake of a review"), lambda session: session.to_mistake(True)),
+        Shortcut("M", "Shift+M", N_("Previous mistake"), lambda session: session.to_mistake(False)),
+        Shortcut("a", "A", N_("Analysis on or off"), "analysis"),
+        Shortcut("Ctrl+z", "Ctrl+Z", N_("Undo the last edit"), "undo"),
+        Shortcut("Ctrl+y", "Ctrl+Y", N_("Redo the edit"), "redo"),
+        Shortcut("b", "B", N_("To the board: arrow keys move a cursor, Enter plays, Esc leaves"), "board"),
+        Shortcut("?", "?", N_("This list"), "shortcuts"),
+    )
+}
+
+
+def shortcut_of(event: events.KeyEventArguments) -> Shortcut | None:
+    """The shortcut of a pressed key; None for any other, and while a dialog is open, whose keys they are."""
+    if not event.action.keydown or event.modifiers.alt or event.modifiers.meta:
+        return None
+    if any(isinstance(part, ui.dialog) and part.value for part in event.client.elements.values()):
+        return None
+    return KEYS.get(("Ctrl+" if event.modifiers.ctrl else "") + event.key.name)
 
 
 class ShortcutsDialog:
-    """The rows of `panels.KEYS`, in their order."""
+    """The rows of `KEYS`, in their order."""
 
     def __init__(self) -> None:
-        title = _("Keyboard shortcuts")
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=shortcuts-dialog"):
-            self._dialog.props["aria-label"] = title
-            ui.label(title).classes("tg-dialog-title")
+        with titled_dialog(_("Keyboard shortcuts"), "shortcuts-dialog") as self._dialog:
             with ui.element("dl").classes("tg-keys"):
                 for row in KEYS.values():
                     with ui.element("dt"), ui.element("kbd"):
                         ui.label(row.shown)
                     with ui.element("dd"):
                         ui.label(_(row.text))
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Close"), on_click=self._dialog.close).props("unelevated no-caps")
+            with dialog_buttons():
+                close_button(self._dialog)
 
     def open(self) -> None:
         """Show the list."""

@@ -17,14 +17,16 @@ from tengen.web.settings import Mode
 TEACHING_VISITS = 60
 """Visits of the positions before and after a person's move."""
 THRESHOLDS = (1.0, 2.0, 3.0, 5.0, 10.0)
-LINE = 8
+"""The losses in points from which a person can be warned."""
+DEFAULT_THRESHOLD = 3.0
+REFUTATION_MOVES = 8
 STYLE = Style(resign=False)
 
 Think = Callable[[Game, Limits, Style], Awaitable[SearchResult | None]]
 
 
 @dataclass(frozen=True)
-class Warning:
+class MoveWarning:
     """A move of the person that lost `loss` points; `best` is the better move, `refutation` the line that follows."""
 
     node: GameNode
@@ -49,16 +51,16 @@ class Teacher:
     def __init__(self, think: Think) -> None:
         self._think = think
         self.on = False
-        self.threshold = THRESHOLDS[2]
-        self.warning: Warning | None = None
+        self.threshold = DEFAULT_THRESHOLD
+        self.warning: MoveWarning | None = None
         self.hint: tuple[GameNode, int] | None = None
         self._wants_hint = False
-        self._kept: set[int] = set()
+        self._judged: set[int] = set()  # nodes whose move is no mistake, or is kept
 
     def keep(self) -> None:
         """The person keeps the move: go on."""
         if self.warning is not None:
-            self._kept.add(self.warning.node.id)
+            self._judged.add(self.warning.node.id)
             self.warning = None
 
     def ask_hint(self) -> None:
@@ -68,7 +70,7 @@ class Teacher:
     def forget(self) -> None:
         """Another game is shown."""
         self.warning, self.hint, self._wants_hint = None, None, False
-        self._kept.clear()
+        self._judged.clear()
 
     def hint_at(self, node: GameNode) -> int | None:
         """The point of the hint for this position, None without one."""
@@ -89,24 +91,25 @@ class Teacher:
         if not self.on or session.mode is not Mode.PLAY:
             return None
         if not session.engine_to_move:
-            known = node.variations or self._known(node) is not None
-            return None if known else await self._search(session, node) is not None or None
-        if node.move is None or node.parent is None or node.id in self._kept:
+            if node.variations or self._known(node) is not None:
+                return None
+            return True if await self._search(session, node) is not None else None
+        if node.move is None or node.parent is None or node.id in self._judged:
             return None
         return False if self.warning is not None else await self._judge(session, node, node.parent)
 
     async def _judge(self, session: GameSession, node: GameNode, parent: GameNode) -> bool | None:
+        """Warn of the person's last move if it lost too much; the result as that of `step`."""
         before = await self._search(session, parent)
         after = await self._search(session, node) if before is not None else None
         if before is None or after is None or session.node is not node:
             return True
-        self._kept.add(node.id)
         move = reviewed_move(node, before, after)
         if move.best is not None and not move.is_best and move.loss is not None and move.loss >= self.threshold:
-            self._kept.discard(node.id)
-            line = after.candidates[0].pv[:LINE] if after.candidates else ()
-            self.warning = Warning(node, move.loss, move.best.point, tuple(line))
+            line = after.candidates[0].pv[:REFUTATION_MOVES] if after.candidates else ()
+            self.warning = MoveWarning(node, move.loss, move.best.point, tuple(line))
             return False
+        self._judged.add(node.id)
         return None
 
     async def _search(self, session: GameSession, node: GameNode) -> SearchResult | None:
@@ -120,6 +123,7 @@ class Teacher:
         return self._known(node)
 
     def _known(self, node: GameNode) -> SearchResult | None:
+        """The result of an earlier search that is deep enough."""
         found = node.analysis.result if isinstance(node.analysis, SearchAnalysis) else None
         # A search may end early when no other move can overtake the best one.
         return found if found is not None and found.visits >= TEACHING_VISITS // 2 else None

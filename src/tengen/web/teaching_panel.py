@@ -15,7 +15,7 @@ from tengen.web.engine import EngineThread
 from tengen.web.estimate import Estimate
 from tengen.web.language import _, ngettext
 from tengen.web.panels import button
-from tengen.web.teaching import THRESHOLDS
+from tengen.web.teaching import DEFAULT_THRESHOLD, THRESHOLDS
 
 
 class TeachingPanel:
@@ -91,7 +91,7 @@ class TeachingPanel:
 
     def _switched(self) -> None:
         teacher = self._controller.teacher
-        teacher.on, teacher.threshold = bool(self._switch.value), float(self._threshold.value or THRESHOLDS[2])
+        teacher.on, teacher.threshold = bool(self._switch.value), float(self._threshold.value or DEFAULT_THRESHOLD)
         if not teacher.on:
             teacher.warning = None
         self._on_change()

@@ -1,4 +1,4 @@
-"""The dialogs of the page: the settings of a new game, of playing on, and of the analysis, and questions."""
+"""The dialog of a new game: its fields and what they are remembered as."""
 
 from __future__ import annotations
 
@@ -13,21 +13,13 @@ from tengen.coords import MAX_SIZE, MIN_SIZE
 from tengen.engine import TimeControl
 from tengen.errors import TengenError
 from tengen.handicap import max_fixed_handicap
+from tengen.web.dialog import dialog_buttons, titled_dialog
 from tengen.web.engine import PageEngines
 from tengen.web.language import N_, _, ngettext, translated
 from tengen.web.opponents import Opponents
 from tengen.web.player_field import PlayerField, Side, network_names, restored_sides
-from tengen.web.settings import (
-    MAX_VISITS,
-    PEOPLE,
-    RULES,
-    AnalysisSettings,
-    GameSettings,
-    Mode,
-    Player,
-    facing,
-    usual_komi,
-)
+from tengen.web.players import PEOPLE, Player, facing
+from tengen.web.settings import RULES, GameSettings, Mode, usual_komi
 
 MODES = {Mode.PLAY: N_("Play"), Mode.WATCH: N_("Watch"), Mode.ANALYZE: N_("Analyze")}
 SIZES = {7: "7", 9: "9", 13: "13", 19: "19", 0: N_("Other")}
@@ -131,12 +123,9 @@ class NewGameDialog:
             settings.komi,
             settings.handicap,
         )
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=new-game-dialog"):
-            self._dialog.props["aria-label"] = _("New game")
-            ui.label(_("New game")).classes("tg-dialog-title")
+        with titled_dialog(_("New game"), "new-game-dialog") as self._dialog:
             self._fields()
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+            with dialog_buttons(self._dialog):
                 ui.button(_("Start"), on_click=self._start).props("unelevated no-caps").props("data-testid=start-game")
 
     def open(self) -> None:
@@ -238,119 +227,3 @@ class NewGameDialog:
             return
         self._dialog.close()
         await self._on_start(settings)
-
-
-class PlayOnDialog:
-    """Asks who plays from the shown position on, and calls `on_start` with the players, Black's first."""
-
-    def __init__(
-        self, engines: PageEngines, opponents: Opponents, on_start: Callable[[tuple[Player, Player]], None]
-    ) -> None:
-        self._engines, self._opponents, self._on_start = engines, opponents, on_start
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=play-on-dialog"):
-            self._dialog.props["aria-label"] = _("Play on from here")
-            ui.label(_("Play on from here")).classes("tg-dialog-title")
-            with ui.element("div").classes("tg-field"):
-                ui.label(_("You play")).classes("tg-heading")
-                self._color = ui.toggle({0: _("Black"), 1: _("White"), 2: _("Engines play both")}, value=0)
-                self._color.props("no-caps unelevated role=group").props["aria-label"] = _("You play")
-            names = (
-                (_("Opponent"), "play-on-level"),
-                (_("Black"), "play-on-black"),
-                (_("White"), "play-on-white"),
-            )
-            self._players = [PlayerField(Side(), *name) for name in names]
-            opponent, *both = self._players
-            opponent.element.bind_visibility_from(self._color, "value", backward=lambda color: color != 2)
-            for field in both:
-                field.element.bind_visibility_from(self._color, "value", value=2)
-            ui.label(_("The record, its result too, stays; the new moves become a variation.")).classes("tg-note")
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button(_("Play"), on_click=self._start).props("unelevated no-caps data-testid=start-play-on")
-
-    def open(self, color: int, settings: GameSettings) -> None:
-        """Show the dialog with the person as `color`, and the opponent of the settings."""
-        opponent, size = settings.opponent, settings.size
-        choices = self._opponents.choices(size, automatic=False)
-        if not opponent.is_person and opponent.key not in choices:
-            choices = {opponent.key: opponent, **choices}
-        for field in self._players:
-            field.side.copy(replace(Side.of(opponent), key=opponent.key) if opponent.key in choices else Side())
-            field.show(choices, network_names(self._engines, size))
-        self._color.set_value(color)
-        self._dialog.open()
-
-    def _start(self) -> None:
-        opponent, black, white = self._players
-        color = int(self._color.value or 0)
-        try:
-            players = (black.player(), white.player()) if color == 2 else facing(opponent.player(), color)
-        except TengenError as error:
-            ui.notify(str(error), position="top")
-            return
-        self._dialog.close()
-        self._on_start(players)
-
-
-class AnalysisDialog:
-    """Asks how positions are searched for the person, and calls `on_change` with the answer."""
-
-    def __init__(self, engines: PageEngines, on_change: Callable[[AnalysisSettings], None]) -> None:
-        self._engines, self._on_change = engines, on_change
-        with ui.dialog() as self._dialog, ui.card().classes("tg-dialog").props("data-testid=analysis-dialog"):
-            self._dialog.props["aria-label"] = _("Analysis")
-            ui.label(_("Analysis")).classes("tg-dialog-title")
-            self._network = ui.select({}, label=_("Network")).classes("w-full")
-            self._network.props("outlined dense options-dense data-testid=analysis-network")
-            with ui.element("div").classes("tg-pair"):
-                self._visits, self._review = (
-                    ui.number(label=label, min=1, max=MAX_VISITS, precision=0).props(
-                        f"outlined dense data-testid={name}"
-                    )
-                    for label, name in (
-                        (_("Visits of a position"), "analysis-visits"),
-                        (_("In a review"), "review-visits"),
-                    )
-                )
-            ui.label(_("Another network begins anew: what the last one found is dropped.")).classes("tg-note")
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(_("Cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
-                ui.button(_("Apply"), on_click=self._apply).props("unelevated no-caps data-testid=apply-analysis")
-
-    def open(self, settings: AnalysisSettings, size: int) -> None:
-        """Show the dialog with these settings, and the networks that play on this board size."""
-        known = network_names(self._engines, size)
-        self._network.set_options(known, value=settings.network if settings.network in known else "")
-        self._visits.set_value(settings.visits)
-        self._review.set_value(settings.review_visits)
-        self._dialog.open()
-
-    def _apply(self) -> None:
-        try:
-            visits, review = int(self._visits.value or 0), int(self._review.value or 0)
-            settings = AnalysisSettings(str(self._network.value or ""), visits, review)
-        except TengenError as error:
-            ui.notify(str(error), position="top")
-            return
-        self._dialog.close()
-        self._on_change(settings)
-
-
-async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> str | None:
-    """Ask a question with a button for each choice, the last one the usual answer; its key, or None where it is left.
-
-    `name` identifies the dialog in tests.
-    """
-    with ui.dialog(value=True) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
-        dialog.props["aria-label"] = title
-        ui.label(title).classes("tg-dialog-title")
-        ui.label(note).classes("tg-note")
-        with ui.row().classes("w-full justify-end gap-2"):
-            for key, text in choices.items():
-                usual = "unelevated" if key == list(choices)[-1] else "flat"
-                made = ui.button(text, on_click=lambda key=key: dialog.submit(key), color="primary")
-                made.props(f"{usual} no-caps data-testid={name}-{key}")
-    answer = await dialog
-    dialog.delete()
-    return answer if answer in choices else None

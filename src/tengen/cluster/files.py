@@ -1,0 +1,50 @@
+"""Files that workers of a Ray cluster need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tengen.cluster.connection import import_ray
+
+
+@dataclass(frozen=True)
+class SharedFiles:
+    """Files of this machine for workers. They lie in Ray's object store, from which a machine fetches each once.
+
+    `parts` has for each name, such as a recipe's name of a store, the contents by their places: of a file its own name,
+    of a folder its name and the place in it (`store/manifest.json`).
+    """
+
+    parts: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, paths: Mapping[str, Path], which: Callable[[str], bool] = lambda place: True) -> SharedFiles:
+        """The files at these paths; of folders those for whose place in it, such as `nets/a.onnx`, `which` holds."""
+        ray, parts = import_ray(), {}
+        for name, path in paths.items():
+            files = {path.name: path}
+            if path.is_dir():
+                there = ((each.relative_to(path).as_posix(), each) for each in path.rglob("*") if each.is_file())
+                files = {f"{path.name}/{place}": each for place, each in there if which(place)}
+            parts[name] = {place: ray.put(each.read_bytes()) for place, each in files.items()}
+        return cls(parts)
+
+    @staticmethod
+    def put(content: bytes) -> Any:
+        """What stands for a file's content in `parts`."""
+        return import_ray().put(content)
+
+    def unpack(self, folder: Path) -> dict[str, Path]:
+        """Write what is not there yet into `folder`; where the file or folder of each name lies now."""
+        found = {}
+        for number, (name, files) in enumerate(self.parts.items()):
+            for place, content in files.items():
+                path = folder / str(number) / place
+                if not path.exists():
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(import_ray().get(content))
+                found[name] = folder / str(number) / place.partition("/")[0]
+        return found

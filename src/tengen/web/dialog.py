@@ -1,0 +1,50 @@
+"""What the dialogs of the page share: the card with its title, the row of its buttons, and a plain question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from nicegui import ui
+
+from tengen.web.language import _
+
+
+@contextmanager
+def titled_dialog(title: str, name: str, is_open: bool = False) -> Iterator[ui.dialog]:
+    """A dialog with a card under `title`, which the block fills. `name` identifies the card in tests."""
+    with ui.dialog(value=is_open) as dialog, ui.card().classes("tg-dialog").props(f"data-testid={name}"):
+        dialog.props["aria-label"] = title
+        ui.label(title).classes("tg-dialog-title")
+        yield dialog
+
+
+@contextmanager
+def dialog_buttons(cancels: ui.dialog | None = None) -> Iterator[None]:
+    """The row at the end of a dialog, which the block fills with buttons, after one that cancels this dialog."""
+    with ui.row().classes("w-full justify-end gap-2"):
+        if cancels is not None:
+            ui.button(_("Cancel"), on_click=cancels.close, color=None).props("flat no-caps")
+        yield
+
+
+def close_button(dialog: ui.dialog) -> None:
+    """The button of a dialog in which there is nothing to cancel."""
+    ui.button(_("Close"), on_click=dialog.close).props("unelevated no-caps")
+
+
+async def ask(title: str, note: str, choices: Mapping[str, str], name: str) -> str | None:
+    """Ask a question with a button for each choice, the last one the usual answer; its key, or None where it is left.
+
+    `name` identifies the dialog in tests.
+    """
+    with titled_dialog(title, name, is_open=True) as dialog:
+        ui.label(note).classes("tg-note")
+        with dialog_buttons():
+            for key, text in choices.items():
+                usual = "unelevated" if key == list(choices)[-1] else "flat"
+                made = ui.button(text, on_click=lambda key=key: dialog.submit(key), color="primary")
+                made.props(f"{usual} no-caps data-testid={name}-{key}")
+    answer = await dialog
+    dialog.delete()
+    return answer if answer in choices else None

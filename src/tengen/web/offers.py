@@ -1,0 +1,70 @@
+"""The cards that offer a game: the one that was left unfinished, and a gentle game on 9x9 for a new player."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from nicegui import ui
+
+from tengen.web.language import _
+from tengen.web.library import KeptGame
+from tengen.web.open_dialog import when
+from tengen.web.opponents import Opponents
+from tengen.web.panels import button
+from tengen.web.settings import GameSettings
+
+SMALL_SCREEN = 700
+"""CSS pixels of width below which 19x19 has small points."""
+WIDTH_SCRIPT = "return window.innerWidth"
+
+
+class OfferCard:
+    """A card with a title, a text, and buttons that accept or hide it; hidden until `open`. `name` is for tests."""
+
+    def __init__(self, name: str, accept: str, accept_name: str, on_accept: Callable[[], object]) -> None:
+        with ui.element("div").classes("tg-card tg-offer").props(f"data-testid={name}") as self._card:
+            with ui.element("div").classes("tg-grow"):
+                self._title = ui.label().classes("tg-line-status")
+                self._text = ui.label().classes("tg-note")
+            button(accept, "play_arrow", on_accept, accept_name).classes("tg-primary")
+            button("", "close", self.hide, f"{name}-close", _("Not now"))
+        self.hide()
+
+    def open(self, title: str, text: str) -> None:
+        """Show the card."""
+        self._title.set_text(title)
+        self._text.set_text(text)
+        self._card.set_visibility(True)
+
+    def hide(self) -> None:
+        """Hide the card."""
+        self._card.set_visibility(False)
+
+
+class UnfinishedCard(OfferCard):
+    """Offers a kept game. `on_continue` gets it."""
+
+    def __init__(self, on_continue: Callable[[KeptGame], Awaitable[None]]) -> None:
+        super().__init__("offer", _("Continue"), "offer-continue", lambda: on_continue(self._game))
+        self._game: KeptGame
+
+    def show(self, game: KeptGame) -> None:
+        """Offer this game."""
+        self._game = game
+        self.open(_("Unfinished game"), f"{game.title}, {game.detail}, {when(game.changed)}")
+
+
+class WelcomeCard(OfferCard):
+    """Offers the first game of `opponents`. `on_start` gets its settings."""
+
+    def __init__(self, opponents: Opponents, on_start: Callable[[GameSettings], object]) -> None:
+        super().__init__("welcome", _("Play"), "welcome-play", lambda: on_start(opponents.first_game()))
+        self._opponents = opponents
+
+    def show(self, is_new: bool, width: float, size: int) -> None:
+        """Offer a game to a new player, and on a screen of a small width (CSS pixels) for a board of this size."""
+        if not is_new and (width >= SMALL_SCREEN or size <= 13):
+            return
+        title = _("New here? Begin on 9x9") if is_new else _("9x9 fits a small screen")
+        level = self._opponents.first_game().opponent.title
+        self.open(title, _("{level}. The level follows your results.", level=level))

@@ -1,0 +1,112 @@
+"""Game records as games of the page: opened, named, and written with their analysis."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import replace
+
+from tengen.errors import SgfError, TengenError
+from tengen.game import BLACK
+from tengen.handicap import fixed_handicap as usual_handicap
+from tengen.handicap import max_fixed_handicap
+from tengen.review.annotate import annotate
+from tengen.review.game import GameReview
+from tengen.sgf import GameNode, GameTree, read_tree, write_tree
+from tengen.web.language import _
+from tengen.web.players import PEOPLE
+from tengen.web.session import GameSession
+from tengen.web.settings import GameSettings
+
+MAX_NODES = 20_000
+_MAX_NAME = 180  # bytes
+
+
+def open_record(data: bytes, fixed_handicap: bool = True) -> tuple[GameSession, list[str]]:
+    """A session that shows the first game of an SGF text, and messages about what it cannot show.
+
+    Every move is checked by the rules: a variation ends before its first illegal move. Handicap stones whose points
+    the record does not give are put on the usual points or, without `fixed_handicap`, left out. Stones that a
+    record sets up after an empty root are shown at once. Raises SgfError where the text is not a game of Go, or
+    where the game is too large.
+    """
+    tree = read_tree(data)
+    notes = _set_handicap(tree, fixed_handicap)
+    if len(tree) > MAX_NODES:
+        limits = {"nodes": len(tree), "limit": MAX_NODES}
+        raise SgfError(_("the record has {nodes:,} nodes: {limit:,} is the limit of this page", **limits))
+    try:
+        settings = GameSettings(tree.size, tree.rules, tree.komi, players=PEOPLE)
+    except TengenError as error:
+        raise SgfError(str(error)) from error
+    problems = [*tree.problems, *notes, *tree.check_moves()]
+    if problems and not tree.root.variations and not tree.root.setup:
+        raise SgfError(problems[0])
+    session = GameSession(settings, tree=tree)
+    info = tree.info
+    session.record_names = info.black or _("Black"), info.white or _("White")
+    komi = _("komi {komi:g}", komi=settings.komi)
+    session.record_details = info.black_rank, f"{info.white_rank} · {komi}" if info.white_rank else komi
+    if info.result.ending != "unknown":
+        session.settle(str(info.result), tree.line(tree.root)[-1])
+        session.ended_here = False
+    session.seek(_first_shown(tree))
+    return session, problems
+
+
+def _first_shown(tree: GameTree) -> int:
+    """The place in the main line that a record opens at: the last stones set up before the first move, or the root."""
+    shown = 0
+    for place, node in enumerate(tree.line(tree.root)):
+        if node.move is not None:
+            break
+        shown = place if node.setup else shown
+    return shown
+
+
+def _set_handicap(tree: GameTree, fixed: bool) -> list[str]:
+    """Put handicap stones whose points are unknown on the usual points, or leave them out; returns problems."""
+    stones = tree.handicap_guess
+    if not stones:
+        return []
+    tree.problems = [problem for problem in tree.problems if "handicap" not in problem]
+    if fixed and stones <= max_fixed_handicap(tree.size):
+        tree.root.setup = dict.fromkeys(usual_handicap(tree.size, stones), BLACK)
+        return []
+    tree.root.setup = {}
+    return [_("the record does not say where the {n} handicap stones are: shown without them", n=stones)]
+
+
+def is_analyzed(session: GameSession) -> bool:
+    """Whether a position was searched for a person, and not for a move of the engine alone."""
+    playing = max(player.visits or 0 for player in session.settings.players)
+    return any(node.analysis is not None and node.analysis.visits > playing for node in session.tree.walk())
+
+
+def annotated(session: GameSession) -> bytes:
+    """The record of a game with the last review in it, as `tengen review` writes it, or with the evaluations alone.
+
+    The game itself stays as it is.
+    """
+    searched = tuple(node for node in session.tree.walk() if node.analysis is not None)
+    review = session.review or GameReview(session.tree, "", 0, searched, ())
+    copy, number = read_tree(session.to_sgf()), session.tree.numbered()
+
+    def copied(node: GameNode) -> GameNode:
+        twin = copy.get(number[node.id])
+        assert twin is not None
+        twin.analysis = node.analysis
+        return twin
+
+    moves = tuple(replace(move, node=copied(move.node)) for move in review.moves if move.node.id in number)
+    nodes = tuple(copied(node) for node in review.nodes if node.id in number)
+    annotate(replace(review, tree=copy, nodes=nodes, moves=moves))
+    return write_tree(copy)
+
+
+def record_file_name(session: GameSession) -> str:
+    """A name for the record: the date of the game, or of today, and the players; `2026-11-24 Ann - Bo.sgf`."""
+    info = session.tree.info
+    players = " - ".join(name or color for name, color in ((info.black, "Black"), (info.white, "White")))
+    text = re.sub(r"[^\w .+()-]+", "_", f"{info.date or datetime.date.today()} {players}")
+    return text.encode()[:_MAX_NAME].decode(errors="ignore").strip() + ".sgf"
