@@ -30,7 +30,7 @@ Runner = Callable[..., "subprocess.CompletedProcess[str]"]
 # Each runs for half a minute or more, and begins early: alone at the end it would keep all but one worker idle.
 LONG = (
     "selfplay/test_loop.py",
-    "test_cluster.py",
+    "cluster/test_cluster.py",
     "e2e/test_zero.py",
     "training/test_supervised.py",
     "reinforce/test_loop.py",
