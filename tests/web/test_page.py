@@ -277,10 +277,12 @@ def test_on_a_phone_a_tap_plays_and_a_swipe_does_not(site: tuple[str, Path], tmp
         assert tab.script("return document.querySelector('.tg-board').clientWidth") == 390
         assert tab.script("return document.documentElement.scrollWidth") == 390
         assert tab.script(bottom) < 844
+        mine = lambda: "Black to play" in tab.status()  # noqa: E731
+        tab.until(mine)
         finger(tab, [(200, 420), (200, 360), (200, 300)])  # scrolls
         finger(tab, [(100, 300), (160, 300), (260, 300)])  # to the side
         finger(tab, [(195, 330)])
-        tab.until(lambda: len(tab.stones()) == 2)
+        tab.until(lambda: len(tab.stones()) == 2 and mine())
         finger(tab, [(60, 300), (60, 300), (160, 250)], rest=1.5)  # rests, then slides to the crossing
         tab.until(lambda: len(tab.stones()) == 4)
     with open_browser(tmp_path / "landscape", 844, 390, phone=True) as tab:
