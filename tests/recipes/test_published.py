@@ -1,5 +1,7 @@
 """The recipes of published systems: their parts fit together, as one test of each shows without training it."""
 
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="networks need the extra [train]")
@@ -12,9 +14,12 @@ from tengen.networks.presets import PRESETS as NETWORKS  # noqa: E402
 from tengen.networks.registry import parameter_count  # noqa: E402
 from tengen.recipes import load_recipe, recipe_names  # noqa: E402
 from tengen.recipes.loader import network_fields  # noqa: E402
+from tengen.review.game import positions_of  # noqa: E402
+from tengen.sgf.tree import read_tree  # noqa: E402
 from tengen.training.losses import check_losses  # noqa: E402
-from tengen.training.optimizers import OPTIMIZERS  # noqa: E402
+from tengen.training.optimizers import OPTIMIZERS, make_optimizer  # noqa: E402
 
+RECORD = Path(__file__).parents[1] / "data" / "fox-komi-750.sgf"
 PUBLISHED = [name for name in recipe_names("supervised") if load_recipe(name).paper]
 
 
@@ -55,3 +60,25 @@ def test_a_newcomer_finds_each_published_network_in_a_recipe() -> None:
     used = {load_recipe(name).network["preset"] for name in PUBLISHED}
     variants = ("alphago-policy-", "alphago-zero-", "leela-zero-", "a0.", "mobile.", "plan-b-", "bakago-rollout-1-")
     assert all(name in used or name.startswith(variants) for name in NETWORKS)
+
+
+def test_the_rate_of_a_published_recipe_leaves_its_hidden_layer_alive() -> None:
+    """At 0.01 all 256 units of BakaGo's first network gave 0 for every position, and it learned nothing more."""
+    torch.manual_seed(0)
+    run = load_recipe("bakago-v1")
+    config = network_fields(run.network)
+    inputs = plane_set(config.plane_set)
+    network = build(config, len(inputs.planes), len(inputs.scalars))
+    games = [game for _, game in positions_of(read_tree(RECORD.read_bytes()))][:-1]
+    positions = [torch.from_numpy(part) for part in inputs.encode_games(games)]
+    moves = torch.tensor([point for _, point in games[-1].moves] + [0])
+    hidden: list[torch.Tensor] = []
+    network.get_submodule("policy.hidden.0").register_forward_hook(lambda module, given, made: hidden.append(made))
+    optimizer = make_optimizer(network, run.training.optimizer)
+    for _ in range(10):
+        loss = torch.nn.functional.cross_entropy(network(*positions).policy, moves)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    network.eval()(*positions)
+    assert (hidden[-1].max(0).values > 0).float().mean() > 0.5
