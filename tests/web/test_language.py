@@ -257,8 +257,8 @@ def test_the_language_is_chosen_in_the_page_and_remembered(tab: Tab) -> None:
     tab.until(lambda: len(tab.stones()) == 2)
     tab.click("preferences")
     tab.choose("language", "한국어")
-    tab.until(lambda: tab.status() == "흑 차례")
-    assert len(tab.stones()) == 2 and "따낸 돌" in tab.text() and "Level" not in tab.text()
+    tab.until(lambda: tab.status() == "흑 차례" and len(tab.stones()) == 2)
+    assert "따낸 돌" in tab.text() and "Level" not in tab.text()
     tab.driver.delete_all_cookies()
     tab.driver.refresh()
     tab.until(lambda: tab.status() == "흑 차례")  # the page tells the server again
