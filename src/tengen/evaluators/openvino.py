@@ -101,7 +101,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     """Runs an .onnx network file on the CPU, or with `target` GPU on Intel's GPU, in its own precision but for f32.
 
     A batch is cut above `max_batch` and padded to a power of two, after a CPU has computed as much of it as fills one
-    where a quarter would be padding. A model is compiled with static shapes, once for each such size and board edge,
+    where a sixteenth would be padding. A model is compiled with static shapes, once for each such size and board edge,
     and kept both here and in the cache folder.
 
     `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
