@@ -85,8 +85,10 @@ def _training_lengths(step: Step) -> dict[str, int | float]:
     names = ("steps", "epoch", "max_hours", "validate_every", "validation_games")
     found = {f"training.{name}": getattr(training, name) for name in names}
     if training.epochs is not None and training.epoch is None:  # of all positions
-        limits = {"data.games": run.data.games, "data.max_positions": run.data.max_positions}
-        found |= limits if any(limits.values()) else {"training.epochs": training.epochs}
+        if run.data.max_positions:  # all of them stay: a network learns a small share by heart
+            found["training.epoch"] = run.data.max_positions
+        else:
+            found |= {"data.games": run.data.games} if run.data.games else {"training.epochs": training.epochs}
     return {name: value for name, value in found.items() if value is not None}
 
 
