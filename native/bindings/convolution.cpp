@@ -22,13 +22,20 @@ template <class T>
 using Images = nb::ndarray<T, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 using Bias = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void make(Winograd* self, const Images<const float>& weights, const Bias& bias, const std::string& instructions) {
+bool is_bf16(const std::string& precision) {
+    if (precision != "f32" && precision != "bf16")
+        throw nb::value_error(("precision " + precision + " is unknown: choose f32 or bf16").c_str());
+    return precision == "bf16";
+}
+
+void make(Winograd* self, const Images<const float>& weights, const Bias& bias, const std::string& precision,
+          const std::string& instructions) {
     const auto kernel = weights.shape(2);
     if ((kernel != 3 && kernel != 5) || weights.shape(3) != kernel)
         throw nb::value_error("the kernel must be 3x3 or 5x5");
     if (bias.size() != weights.shape(0)) throw nb::value_error("the bias must have one number an output");
     new (self) Winograd(weights.data(), bias.data(), static_cast<int>(weights.shape(0)),
-                        static_cast<int>(weights.shape(1)), static_cast<int>(kernel), instructions);
+                        static_cast<int>(weights.shape(1)), static_cast<int>(kernel), is_bf16(precision), instructions);
 }
 
 /// The dimensions of images [N, channels, rows, columns], or [N, rows, columns, channels] with channels last.
@@ -51,29 +58,55 @@ struct Shape {
 };
 
 void run(const Winograd& self, const Images<const float>& in, const Images<float>& out,
-         const std::optional<Images<const float>>& residual, bool relu, bool channels_last) {
+         const std::optional<Images<const float>>& residual, bool relu, bool channels_last,
+         const std::optional<Images<const float>>& input_bias, bool input_relu,
+         const std::optional<Images<const float>>& input_mask) {
     const Shape given(in, channels_last), made = given.with(self.outputs());
     if (given.channels != self.inputs() || Shape(out, channels_last) != made ||
         (residual && Shape(*residual, channels_last) != made))
         throw nb::value_error(("the arrays must have " + std::to_string(self.inputs()) + " inputs and " +
                                std::to_string(self.outputs()) + " outputs of one batch and size")
                                   .c_str());
+    WinogradInput before{.relu = input_relu};
+    if (input_bias) {
+        const auto& bias = *input_bias;
+        const auto images = static_cast<int>(bias.shape(0)), channels = static_cast<int>(bias.shape(1));
+        if (channels != given.channels || (images != 1 && images != given.batch) || bias.shape(2) * bias.shape(3) != 1)
+            throw nb::value_error("the bias of the input must be [1, inputs, 1, 1] or [N, inputs, 1, 1]");
+        before.bias = bias.data();
+        before.bias_of_image = images > 1;
+    }
+    if (input_mask) {
+        if (Shape(*input_mask, false) != Shape(given).with(1))
+            throw nb::value_error("the mask of the input must be [N, 1, rows, columns]");
+        before.mask = input_mask->data();
+    }
+    const auto overlaps = [&](const auto& other) {
+        return other.data() < out.data() + out.size() && out.data() < other.data() + other.size();
+    };
+    if (overlaps(in) || (residual && overlaps(*residual)))
+        throw nb::value_error("the output may not overlap the other arrays");
+    // A thread of a library has no state in Python but during a call, and making one maps memory, which stops the other
+    // threads: its first call keeps the state (measured: 40 of 400 microseconds a call).
+    static thread_local const auto kept = PyGILState_Ensure();
+    static_cast<void>(kept);
     const nb::gil_scoped_release release;
     self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
-             channels_last);
+             channels_last, before);
 }
 
 void weight_gradient(const Images<const float>& in, const Images<const float>& gradient, const Images<float>& weights,
-                     bool channels_last) {
+                     bool channels_last, const std::string& precision) {
     const Shape given(in, channels_last), made(gradient, channels_last);
     const auto kernel = static_cast<int>(weights.shape(2));
     if ((kernel != 3 && kernel != 5) || static_cast<int>(weights.shape(3)) != kernel ||
         static_cast<int>(weights.shape(0)) != made.channels || static_cast<int>(weights.shape(1)) != given.channels ||
         made != given.with(made.channels))
         throw nb::value_error("the weights must be [outputs, inputs, 3, 3] or 5x5, of images of one batch and size");
+    const bool bf16 = is_bf16(precision);
     const nb::gil_scoped_release release;
     winograd_weight_gradient(in.data(), gradient.data(), weights.data(), made.channels, given.channels, kernel,
-                             given.batch, given.rows, given.columns, channels_last);
+                             given.batch, given.rows, given.columns, channels_last, bf16);
 }
 
 }  // namespace
@@ -82,26 +115,33 @@ void weight_gradient(const Images<const float>& in, const Images<const float>& g
 void register_convolution(nb::module_& m) {
     using namespace tengen;
     m.def("processor_flags", &processor_flags,
-          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni and "
-          "amx_int8; empty on other processors than x86-64.");
-    nb::class_<Winograd>(m, "Winograd",
-                         "A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.")
-        .def("__init__", &bindings::make, "weights"_a, "bias"_a, "instructions"_a = "",
-             "Weights [outputs, inputs, kernel, kernel] and bias [outputs]; instructions is one of available(), the "
-             "first unless given. Raises ValueError for another kernel and for other instructions.")
-        .def_static("available", &Winograd::available,
-                    "Instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those "
-                    "of the whole build.")
+          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni, "
+          "avx512_bf16 and amx_int8; empty on other processors than x86-64.");
+    nb::class_<Winograd>(m, "Winograd", "A convolution 3x3 or 5x5 with zero padding, by Winograd's algorithm.")
+        .def(
+            "__init__", &bindings::make, "weights"_a, "bias"_a, "precision"_a = "f32", "instructions"_a = "",
+            "Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products "
+            "are rounded to bf16, which changes a result by some 0.9% of the usual one. instructions is one of "
+            "available(precision), the first unless given. Raises ValueError for another kernel, for an unknown "
+            "precision and for other instructions.")
+        .def_static(
+            "available", [](const std::string& precision) { return Winograd::available(bindings::is_bf16(precision)); },
+            "precision"_a = "f32",
+            "Instruction sets that this processor can run for a precision, the fastest first: of avx512, avx2 and "
+            "plain, those of the whole build, for f32, avx512_bf16 for bf16.")
         .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
         .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a, "channels_last"_a = false,
+             "input_bias"_a = nb::none(), "input_relu"_a = false, "input_mask"_a = nb::none(),
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "
-             "residual, which may be output itself, and no less than 0 with relu. With channels_last the arrays are "
-             "[N, rows, columns, channels]. Runs on the calling thread, without the GIL. Raises ValueError for arrays "
-             "of other shapes.");
+             "residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. "
+             "The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times "
+             "input_mask [N, 1, rows, columns]. "
+             "Runs on the calling thread, without the GIL. Raises ValueError for arrays of "
+             "other shapes and for an output that overlaps another array.");
     m.def("winograd_weight_gradient", &bindings::weight_gradient, "input"_a, "gradient"_a, "weights"_a,
-          "channels_last"_a = false,
+          "channels_last"_a = false, "precision"_a = "f32",
           "Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, "
           "rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, "
-          "channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of "
-          "other shapes.");
+          "channels] with channels_last. Runs on the calling thread, without the GIL. Raises "
+          "ValueError for arrays of other shapes.");
 }

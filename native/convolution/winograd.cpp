@@ -1,6 +1,8 @@
 #include "convolution/winograd.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -9,10 +11,11 @@
 namespace tengen {
 namespace {
 
-constexpr int kSpace = 80 * 1024;  // floats of transformed input at once, so that they stay in the L2 cache
+constexpr int kSpace = 320 * 1024;  // bytes of transformed input at once, so that they stay in the L2 cache
 
 struct Compiled {
     std::string_view name;
+    bool bf16;
     WinogradRun* run;
     WinogradGradientRun* gradient;
     std::vector<std::string_view> needs;  // flags of the processor
@@ -21,17 +24,31 @@ struct Compiled {
 const std::vector<Compiled>& compiled() {
     static const std::vector<Compiled> all = {
 #ifdef TENGEN_X86
-        {"avx512", avx512::run_winograd, avx512::run_winograd_gradient, {"avx512f", "fma"}},
-        {"avx2", avx2::run_winograd, avx2::run_winograd_gradient, {"avx2", "fma"}},
+        {"avx512_bf16",
+         true,
+         avx512_bf16::run_winograd,
+         avx512_bf16::run_winograd_gradient,
+         {"avx512f", "fma", "avx512_bf16"}},
+        {"avx512", false, avx512::run_winograd, avx512::run_winograd_gradient, {"avx512f", "fma"}},
+        {"avx2", false, avx2::run_winograd, avx2::run_winograd_gradient, {"avx2", "fma"}},
 #endif
-        {"plain", plain::run_winograd, plain::run_winograd_gradient, {}},
+        {"plain", false, plain::run_winograd, plain::run_winograd_gradient, {}},
     };
     return all;
 }
 
-bool can_run(const Compiled& set) {
+bool can_run(const Compiled& set, bool bf16) {
     const auto& flags = processor_flags();
-    return std::ranges::all_of(set.needs, [&](auto need) { return std::ranges::find(flags, need) != flags.end(); });
+    return set.bf16 == bf16 &&
+           std::ranges::all_of(set.needs, [&](auto need) { return std::ranges::find(flags, need) != flags.end(); });
+}
+
+/// The set of this name, or the fastest. Throws std::invalid_argument where the processor has none.
+const Compiled& chosen(std::string_view name, bool bf16) {
+    for (const Compiled& set : compiled())
+        if ((name.empty() || set.name == name) && can_run(set, bf16)) return set;
+    throw std::invalid_argument("this processor has no instructions " + std::string(name) +
+                                (bf16 ? " for products of bf16" : ""));
 }
 
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
@@ -42,53 +59,79 @@ struct WeightTransform {
     double g[kTile][5] = {};
 
     explicit WeightTransform(int kernel) {
-        constexpr double kPoint[] = {0, 1, -1, 2, -2}, kScale[] = {0.25, -1.0 / 6, -1.0 / 6, 1.0 / 24, 1.0 / 24};
+        constexpr double kPoint[] = {0, kWinogradNear, -kWinogradNear, kWinogradFar, -kWinogradFar};
         for (int i = 0; i < kTile - 1; ++i) {
-            double power = kScale[i];
+            double power = 1;
+            for (int j = 0; j < kTile - 1; ++j)
+                if (j != i) power /= kPoint[i] - kPoint[j];
             for (int j = 0; j < kernel; ++j, power *= kPoint[i]) g[i][j] = power;
         }
         g[kTile - 1][kernel - 1] = 1;
     }
 };
 
-/// The tiles of images, `floats` of transformed input, and perhaps gradients, at once; without room to compute in.
-WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows, int columns, bool channels_last,
-                       int floats, int channels) {
+/// The tiles of images, without room to compute in.
+WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows, int columns, bool channels_last) {
     const int step = kTile + 1 - kernel;
-    WinogradTiles tiles{inputs, outputs, kernel, batch, rows, columns, channels_last};
+    WinogradTiles tiles{};
+    tiles.inputs = inputs;
+    tiles.outputs = outputs;
+    tiles.kernel = kernel;
+    tiles.batch = batch;
+    tiles.rows = rows;
+    tiles.columns = columns;
+    tiles.channels_last = channels_last;
     tiles.across = (columns + step - 1) / step;
     tiles.down = (rows + step - 1) / step;
-    tiles.depth = rounded_up(inputs, kLanes);
-    tiles.together = std::clamp(floats / (kPoints * channels * tiles.across), 1, batch * tiles.down);
+    tiles.depth = rounded_up(inputs, kDepthUnit);
+    tiles.end = batch * tiles.down;
     return tiles;
+}
+
+/// Calls `run` with the lines of tiles at once that fit in the cache, where each of the 36 points of a tile takes so
+/// many bytes, in nearly equal parts. `give_space` is
+/// asked for room for so many points of tiles.
+template <class Call>
+void run_parts(Call call, int bytes, auto give_space, void (*run)(const Call&)) {
+    const int all = call.end, fitting = std::max(1, kSpace / (kPoints * bytes * call.across));
+    const int parts = (all + fitting - 1) / fitting;
+    for (int part = 0; part < parts; ++part) {
+        call.begin = static_cast<int>(static_cast<std::int64_t>(all) * part / parts);
+        call.end = static_cast<int>(static_cast<std::int64_t>(all) * (part + 1) / parts);
+        give_space(call, static_cast<size_t>(kPoints) * (call.end - call.begin) * call.across);
+        run(call);
+    }
 }
 
 size_t lines(size_t floats) { return (floats + kColumns - 1) / kColumns; }
 
 /// Lines of the strip of a call.
 size_t strip_lines(const WinogradTiles& tiles) {
-    return lines(static_cast<size_t>(kTile) * (tiles.across * (kTile + 1 - tiles.kernel) + kTile) * kLanes);
+    const int width = tiles.across * (kTile + 1 - tiles.kernel) + kTile;
+    return static_cast<size_t>(kTile) * width + static_cast<size_t>(tiles.rows) * tiles.columns;
+}
+
+/// The nearest number of bf16, the even one of two.
+unsigned short to_bf16(double value) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    return static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 }  // namespace
 
-std::vector<std::string_view> Winograd::available() {
+std::vector<std::string_view> Winograd::available(bool bf16) {
     std::vector<std::string_view> names;
     for (const Compiled& set : compiled())
-        if (can_run(set)) names.push_back(set.name);
+        if (can_run(set, bf16)) names.push_back(set.name);
     return names;
 }
 
-Winograd::Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel,
+Winograd::Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel, bool bf16,
                    std::string_view instructions)
-    : inputs_(inputs), outputs_(outputs), kernel_(kernel) {
-    const auto set = std::ranges::find_if(compiled(), [&](const Compiled& each) {
-        return (instructions.empty() || each.name == instructions) && can_run(each);
-    });
-    if (set == compiled().end())
-        throw std::invalid_argument("this processor has no instructions " + std::string(instructions));
-    run_ = set->run;
-    const int depth = rounded_up(inputs, kLanes), wide = rounded_up(outputs, kColumns);
+    : inputs_(inputs), outputs_(outputs), kernel_(kernel), bf16_(bf16) {
+    run_ = chosen(instructions, bf16).run;
+    const int padded = rounded_up(inputs, kDepthUnit), depth = bf16 ? padded / 2 : padded;
+    const int wide = rounded_up(outputs, kColumns);
     weights_.resize(static_cast<size_t>(wide / kColumns) * kPoints * depth);
     bias_.assign(wide, 0);
     if (bias) std::copy_n(bias, outputs, bias_.begin());
@@ -104,52 +147,60 @@ Winograd::Winograd(const float* weights, const float* bias, int outputs, int inp
                 double sum = 0;
                 for (int x = 0; x < kernel; ++x) sum += g[i % kTile][x] * down[i / kTile][x];
                 const size_t block = static_cast<size_t>(k / kColumns) * kPoints + i;
-                weights_[block * depth + c].at[k % kColumns] = static_cast<float>(sum);
+                const int column = k % kColumns;
+                if (bf16)
+                    weights_[block * depth + c / 2].halves[2 * column + c % 2] = to_bf16(sum);
+                else
+                    weights_[block * depth + c].at[column] = static_cast<float>(sum);
             }
         }
     }
 }
 
 void Winograd::run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
-                   bool channels_last) const {
-    const int depth = rounded_up(inputs_, kLanes);
-    WinogradCall call{tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, channels_last, kSpace, depth)};
-    const size_t strip = strip_lines(call), tiles = static_cast<size_t>(kPoints) * call.together * call.across;
-    const size_t transformed = lines(tiles * depth);
+                   bool channels_last, const WinogradInput& before) const {
+    WinogradCall whole{};
+    static_cast<WinogradTiles&>(whole) = tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, channels_last);
+    whole.in = in;
+    whole.residual = residual;
+    whole.before = before;
+    whole.out = out;
+    whole.relu = relu;
+    whole.weights = weights_.data();
+    whole.bias = bias_.data();
     static thread_local std::vector<WinogradLine> space;
-    space.resize(strip + transformed + tiles);
-    call.in = in;
-    call.residual = residual;
-    call.out = out;
-    call.relu = relu;
-    call.weights = weights_.data();
-    call.bias = bias_.data();
-    call.strip = space[0].at;
-    call.transformed = space[strip].at;
-    call.products = space[strip + transformed].at;
-    run_(call);
+    const auto give_space = [](WinogradCall& call, size_t tiles) {
+        const size_t strip = strip_lines(call), transformed = lines(tiles * call.depth);
+        space.resize(strip + transformed + 2 * tiles);
+        call.strip = space[0].at;
+        call.transformed = space[strip].at;
+        call.products = space[strip + transformed].at;
+    };
+    run_parts(whole, (bf16_ ? 2 : 4) * whole.depth, give_space, run_);
 }
 
 void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
-                              int kernel, int batch, int rows, int columns, bool channels_last) {
-    const int depth = rounded_up(inputs, kLanes), wide = rounded_up(outputs, kColumns);
-    // Twice the space of a convolution: the sums are read and written less often.
-    WinogradGradientCall call{
-        tiles_of(inputs, outputs, kernel, batch, rows, columns, channels_last, 2 * kSpace, depth + wide)};
-    const size_t strip = strip_lines(call), tiles = static_cast<size_t>(kPoints) * call.together * call.across;
-    const size_t transformed = lines(tiles * depth), gradients = lines(tiles * wide);
+                              int kernel, int batch, int rows, int columns, bool channels_last, bool bf16) {
+    const Compiled& set = chosen({}, bf16);
+    WinogradGradientCall whole{};
+    static_cast<WinogradTiles&>(whole) = tiles_of(inputs, outputs, kernel, batch, rows, columns, channels_last);
+    const int depth = whole.depth, wide = rounded_up(outputs, kColumns);
     static thread_local std::vector<WinogradLine> space;
     static thread_local std::vector<float> sums;
-    space.resize(strip + transformed + gradients);
     sums.assign(static_cast<size_t>(kPoints) * depth * wide, 0);
-    call.in = in;
-    call.gradient = gradient;
-    call.wide = wide;
-    call.strip = space[0].at;
-    call.transformed = space[strip].at;
-    call.gradients = space[strip + transformed].at;
-    call.sums = sums.data();
-    std::ranges::find_if(compiled(), can_run)->gradient(call);
+    whole.in = in;
+    whole.gradient = gradient;
+    whole.wide = wide;
+    whole.sums = sums.data();
+    const auto give_space = [](WinogradGradientCall& call, size_t tiles) {
+        const size_t strip = strip_lines(call), transformed = lines(tiles * call.depth);
+        space.resize(strip + transformed + lines(tiles * call.wide));
+        call.strip = space[0].at;
+        call.transformed = space[strip].at;
+        call.gradients = space[strip + transformed].at;
+    };
+    // Twice the space of a convolution: the sums are read and written less often.
+    run_parts(whole, (bf16 ? 1 : 2) * (depth + wide), give_space, set.gradient);
     // The reverse of the transform of weights.
     const auto& g = WeightTransform(kernel).g;
     for (int k = 0; k < outputs; ++k) {

@@ -6,41 +6,45 @@
 
 namespace tengen {
 
-/// A convolution in float32 with kernel 3x3 or 5x5, stride 1 and zero padding, by the algorithm of Winograd on tiles of
-/// 6x6 points (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015): F(4x4, 3x3) has a quarter of
-/// the multiplications of the plain sum, F(2x2, 5x5) 0.36 of them. May be used from several threads.
+/// A convolution with kernel 3x3 or 5x5, stride 1 and zero padding, by the algorithm of Winograd on tiles of 6x6 points
+/// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015): F(4x4, 3x3) has a quarter of the
+/// multiplications of the plain sum, F(2x2, 5x5) 0.36 of them. May be used from several threads.
 class Winograd {
   public:
-    /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5.
-    /// `instructions` is one of `available()`; the first of them unless given. Throws std::invalid_argument for
-    /// another. Those that fuse multiplication and addition (all but plain, and plain where the build has them) give
-    /// other last bits than those that do not.
-    Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel,
+    /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5. With `bf16`
+    /// the factors of the products are rounded to bf16, all sums are in float32: a result is off by some 0.9% of the
+    /// usual one. `instructions` is one of `available(bf16)`; the first of them unless given. Throws
+    /// std::invalid_argument for another. Those that fuse multiplication and addition (all but plain, and plain where
+    /// the build has them) give other last bits than those that do not.
+    Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel, bool bf16 = false,
              std::string_view instructions = {});
 
-    /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns], plus `residual` of the shape of
-    /// `out` unless that is null; with `relu` no value is below 0. With `channels_last` the channels of all three are
-    /// their last dimension. Runs on the calling thread.
+    /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns], which becomes what `before` says
+    /// on the way, plus `residual` of the shape of `out` unless that is null; with `relu` no value is below 0. With
+    /// `channels_last` the channels of all three are their last dimension. `out` may not overlap the others. Runs on
+    /// the calling thread.
     void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
-             bool channels_last = false) const;
+             bool channels_last = false, const WinogradInput& before = {}) const;
 
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
 
     /// The instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those of the
-    /// whole build.
-    static std::vector<std::string_view> available();
+    /// whole build. With `bf16` those that multiply it: avx512_bf16 or none.
+    static std::vector<std::string_view> available(bool bf16 = false);
 
   private:
     int inputs_, outputs_, kernel_;
+    bool bf16_;
     WinogradRun* run_;
-    std::vector<WinogradLine> weights_;  // [outputs / 16][36][inputs, padded]
+    std::vector<WinogradLine> weights_;  // [outputs / 16][36][depth, in bf16 depth / 2]
     std::vector<float> bias_;            // [outputs, padded]
 };
 
 /// `weights` [outputs][inputs][kernel][kernel], the gradient of a convolution's weights, of its input and the
-/// `gradient` of its output, laid out as in `Winograd::run`. Runs on the calling thread.
+/// `gradient` of its output, laid out as in `Winograd::run`, with products of `bf16` as there. Runs on the calling
+/// thread. Throws std::invalid_argument where the processor has no such products.
 void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
-                              int kernel, int batch, int rows, int columns, bool channels_last);
+                              int kernel, int batch, int rows, int columns, bool channels_last, bool bf16 = false);
 
 }  // namespace tengen

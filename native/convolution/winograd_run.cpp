@@ -4,24 +4,28 @@
 // the whole program, perhaps this one, which the processor may not be able to run.
 #include "convolution/winograd_run.h"
 
+#if defined(TENGEN_BF16)
+#include <immintrin.h>  // functions of one instruction, which are always inlined
+#endif
+
 namespace tengen::TENGEN_INSTRUCTIONS {
 namespace {
 
 using Index = decltype(sizeof 0);
-using Vec = float __attribute__((vector_size(4 * kLanes)));
 
-// Of the products, which take most of the time: the widest vector of the processor, and as many tiles at once as its
-// registers hold.
+// The widest vector of the processor, the channels of a transform at once, and as many tiles and blocks of 16 outputs
+// at once in the products, which take most of the time, as the registers hold.
 #if defined(__AVX512F__)
-constexpr int kWidth = 16, kMostRows = 12;  // 12 of 32 registers: as many as hide the time of a product
+constexpr int kWidth = 16, kLanes = 16, kMostRows = 12, kBlocks = 2;  // 24 of 32 registers
 #elif defined(__AVX2__)
-constexpr int kWidth = 8, kMostRows = 6;  // 12 of 16
+constexpr int kWidth = 8, kLanes = 8, kMostRows = 6, kBlocks = 1;  // 12 of 16
 #elif defined(__aarch64__) || defined(_M_ARM64)
-constexpr int kWidth = 4, kMostRows = 6;  // 24 of 32
+constexpr int kWidth = 4, kLanes = 8, kMostRows = 6, kBlocks = 1;  // 24 of 32
 #else
-constexpr int kWidth = 4, kMostRows = 3;  // 12 of 16
+constexpr int kWidth = 4, kLanes = 8, kMostRows = 3, kBlocks = 1;  // 12 of 16
 #endif
 constexpr int kParts = kColumns / kWidth;
+using Vec = float __attribute__((vector_size(4 * kLanes)));
 using Wide = float __attribute__((vector_size(4 * kWidth)));
 
 template <class V = Vec>
@@ -36,294 +40,456 @@ void store(float* to, V value) {
     __builtin_memcpy(to, &value, sizeof value);
 }
 
-int min(int a, int b) { return a < b ? a : b; }
-int max(int a, int b) { return a > b ? a : b; }
+// Numbers as the products read them: `Element`, of which one read fetches `kTogether` inputs of a tile, or the same
+// input of as many tiles for the gradient of weights.
+#if defined(TENGEN_BF16)
+using Element = unsigned short;
+constexpr int kTogether = 2;
 
-/// Eight vectors as the rows of a matrix become its columns.
+/// Writes the first `count` lanes, 8 or all of them.
+void store_first(Element* to, Vec value, int count) {
+    const auto halves = _mm512_cvtneps_pbh(value);
+    if (count < kLanes)
+        __builtin_memcpy(to, &halves, sizeof halves / 2);
+    else
+        __builtin_memcpy(to, &halves, sizeof halves);
+}
+
+/// `sum` of 16 outputs plus the products of two inputs.
+void add_product(Wide& sum, const Element* inputs, Wide weights) {
+    int both;
+    __builtin_memcpy(&both, inputs, sizeof both);
+    sum = _mm512_dpbf16_ps(sum, (__m512bh)weights, (__m512bh)_mm512_set1_epi32(both));
+}
+
+/// The numbers of two tiles in turn.
+Vec paired(Vec first, Vec second) {
+    const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
+    const __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(second));
+    return (Vec)(low | _mm512_slli_epi32(high, 16));
+}
+#else
+using Element = float;
+constexpr int kTogether = 1;
+
+void store_first(Element* to, Vec value, int count) {
+    if (count < kLanes)
+        __builtin_memcpy(to, &value, sizeof value / 2);
+    else
+        __builtin_memcpy(to, &value, sizeof value);
+}
+
+void add_product(Wide& sum, const Element* input, Wide weights) { sum += *input * weights; }
+#endif
+
+constexpr int min(int a, int b) { return a < b ? a : b; }
+constexpr int max(int a, int b) { return a > b ? a : b; }
+
+template <int... I>
+struct Indices {};
+
+/// Exchanges blocks of `Step` lanes between vectors `Step` apart, for each lane `I`.
+template <int Step, int... I>
+void exchange(Vec* m, Indices<I...>) {
+    for (int i = 0; i < kLanes; ++i) {
+        if (i & Step) continue;
+        const Vec a = m[i], b = m[i + Step];
+        m[i] = __builtin_shufflevector(a, b, (I & Step ? kLanes + I - Step : I)...);
+        m[i + Step] = __builtin_shufflevector(a, b, (I & Step ? kLanes + I : I + Step)...);
+    }
+}
+
+/// As many vectors as they have lanes, the rows of a matrix, become its columns.
 void transpose(Vec* m) {
-    Vec a[kLanes], b[kLanes];
-    for (int i = 0; i < kLanes; i += 2) {
-        a[i] = __builtin_shufflevector(m[i], m[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        a[i + 1] = __builtin_shufflevector(m[i], m[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    for (int i = 0; i < kLanes; i += 4) {
-        for (int j = 0; j < 2; ++j) {
-            b[i + j] = __builtin_shufflevector(a[i + j], a[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            b[i + j + 2] = __builtin_shufflevector(a[i + j], a[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        }
-    }
-    for (int i = 0; i < 4; ++i) {
-        m[i] = __builtin_shufflevector(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        m[i + 4] = __builtin_shufflevector(b[i], b[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
+#if defined(__AVX512F__)
+    constexpr Indices<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes;
+    exchange<8>(m, lanes);
+#else
+    constexpr Indices<0, 1, 2, 3, 4, 5, 6, 7> lanes;
+#endif
+    exchange<4>(m, lanes);
+    exchange<2>(m, lanes);
+    exchange<1>(m, lanes);
 }
 
-/// Transform of six input points of a line, for the interpolation points 0, 1, -1, 2, -2 and infinity.
-template <typename T>
-void transform_input(T* d, int step) {
-    const T d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
-    const T even = d4 - 4 * d2, odd = d3 - 4 * d1, far = d4 - d2, twice = 2 * (d3 - d1);
-    d[0] = 4 * d0 - 5 * d2 + d4;
-    d[step] = even + odd;
-    d[2 * step] = even - odd;
-    d[3 * step] = far + twice;
-    d[4 * step] = far - twice;
-    d[5 * step] = 4 * d1 - 5 * d3 + d5;
+// The interpolation points are 0, +-kNear, +-kFar and infinity: of the small ones, those with the least error in
+// bf16, 0.9% of a result where 1 and 2 have 2.1% (Barabasz et al., "Error analysis and improving the accuracy of
+// Winograd convolution for deep neural networks", 2020, choose points so). Their product is 1.
+constexpr float kNear = static_cast<float>(kWinogradNear), kFar = static_cast<float>(kWinogradFar);
+constexpr float kNear2 = kNear * kNear, kFar2 = kFar * kFar, kBoth2 = kNear2 + kFar2;
+
+/// Transform of six input points of a line, `step` apart, into `to`.
+void transform_input(const Vec* d, Vec* to) {
+    const Vec even = d[4] - kFar2 * d[2], odd = kNear * d[3] - kFar * d[1];
+    const Vec even2 = d[4] - kNear2 * d[2], odd2 = kFar * d[3] - kNear * d[1];
+    to[0] = d[0] - kBoth2 * d[2] + d[4];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = even2 + odd2;
+    to[4] = even2 - odd2;
+    to[5] = d[1] - kBoth2 * d[3] + d[5];
 }
 
-/// Transform of six products of a line into `Out` (4 or 2) results, the first of `m`.
+/// Transform of six products of a line into `Out` (4 or 2) results.
 template <int Out>
-void transform_output(Vec* m, int step) {
-    const Vec plus = m[step] + m[2 * step], minus = m[step] - m[2 * step];
-    const Vec plus2 = m[3 * step] + m[4 * step], minus2 = 2 * (m[3 * step] - m[4 * step]);
-    const Vec last = m[5 * step];
-    m[0] = m[0] + plus + plus2;
+void transform_output(const Vec* m, Vec* to) {
+    const Vec even = m[1] + m[2], odd = m[1] - m[2], even2 = m[3] + m[4], odd2 = m[3] - m[4];
+    to[0] = m[0] + even + even2;
     if constexpr (Out == 2) {
-        m[step] = minus + minus2 + last;
+        to[1] = kNear * odd + kFar * odd2 + m[5];
     } else {
-        m[step] = minus + minus2;
-        m[2 * step] = plus + 4 * plus2;
-        m[3 * step] = minus + 4 * minus2 + last;
+        to[1] = kNear * odd + kFar * odd2;
+        to[2] = kNear2 * even + kFar2 * even2;
+        to[3] = kNear2 * kNear * odd + kFar2 * kFar * odd2 + m[5];
     }
 }
 
-/// `to` [Rows][16] = `from` [Rows][depth] * `weights` [depth][16].
-template <int Rows>
-void multiply(const float* from, const WinogradLine* weights, float* to, int depth) {
-    Wide sum[Rows][kParts] = {};
-    for (int c = 0; c < depth; ++c) {
-        Wide weight[kParts];
-        for (int part = 0; part < kParts; ++part) weight[part] = load<Wide>(weights[c].at + part * kWidth);
-        for (int r = 0; r < Rows; ++r)
-            for (int part = 0; part < kParts; ++part) sum[r][part] += from[r * depth + c] * weight[part];
-    }
-    for (int r = 0; r < Rows; ++r)
-        for (int part = 0; part < kParts; ++part) store(to + r * kColumns + part * kWidth, sum[r][part]);
-}
-
-using Multiply = void (*)(const float*, const WinogradLine*, float*, int);
-constexpr Multiply kMultiply[] = {nullptr,      multiply<1>,  multiply<2>, multiply<3>, multiply<4>,
-                                  multiply<5>,  multiply<6>,  multiply<7>, multiply<8>, multiply<9>,
-                                  multiply<10>, multiply<11>, multiply<12>};
-
-/// Copies `height` rows of `here` channels of an image of `channels`, from its channel `c` and row `top` on, into
-/// `strip` [height][width] behind `pad` columns of zeros; so are the rows outside the image.
-void read_strip(const WinogradTiles& tiles, const float* image, int channels, int c, int here, int top, int height,
-                int pad, int width, Vec* strip) {
-    for (int i = 0; i < height * width; ++i) strip[i] = Vec{};
-    const int area = tiles.rows * tiles.columns;
-    for (int y = max(0, -top); y < height && top + y < tiles.rows; ++y) {
-        const int place = (top + y) * tiles.columns;
-        const float* from = image + (tiles.channels_last ? static_cast<Index>(place) * channels + c : c * area + place);
-        Vec* into = strip + y * width + pad;
-        if (tiles.channels_last && here == kLanes) {
-            for (int x = 0; x < tiles.columns; ++x) into[x] = load(from + x * channels);
-        } else if (here == kLanes && tiles.columns >= kLanes) {
-            // The last block of eight points overlaps the one before.
-            for (int x = 0; x < tiles.columns; x += kLanes) {
-                const int at = min(x, tiles.columns - kLanes);
-                Vec block[kLanes];
-                for (int i = 0; i < kLanes; ++i) block[i] = load(from + i * area + at);
-                transpose(block);
-                for (int i = 0; i < kLanes; ++i) into[at + i] = block[i];
-            }
-        } else {
-            for (int x = 0; x < tiles.columns; ++x)
-                for (int i = 0; i < here; ++i) into[x][i] = from[tiles.channels_last ? x * channels + i : i * area + x];
-        }
-    }
-}
-
-/// Transforms a line of tiles of one image into `to` [36][tiles][depth], from its tile `first` on; `Out` results each.
+/// The reverse of `transform_output`, as gradients go: `Out` results of a line to six products.
 template <int Out>
-void read_line(const WinogradTiles& call, const float* image, int line, float* to, int tiles, int first) {
-    constexpr int kPad = (kTile - Out) / 2;
-    const int width = call.across * Out + kTile - Out;
-    Vec* strip = reinterpret_cast<Vec*>(call.strip);  // [6][width] of eight channels, with the padding
-    for (int c = 0; c < call.depth; c += kLanes) {
-        read_strip(call, image, call.inputs, c, min(kLanes, call.inputs - c), line * Out - kPad, kTile, kPad, width,
-                   strip);
-        for (int t = 0; t < call.across; ++t) {
-            Vec d[kPoints];
-            for (int y = 0; y < kTile; ++y)
-                for (int x = 0; x < kTile; ++x) d[y * kTile + x] = strip[y * width + t * Out + x];
-            for (int x = 0; x < kTile; ++x) transform_input(d + x, kTile);
-            for (int y = 0; y < kTile; ++y) transform_input(d + y * kTile, 1);
-            float* into = to + (first + t) * call.depth + c;
-            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * call.depth, d[i]);
-        }
-    }
-}
-
-/// Results of a line of tiles for eight outputs, from `from` [36][tiles][16]: bias, residual and ReLU applied.
-template <int Out>
-void write_line(const WinogradCall& call, const float* from, int tiles, int first, int line, const float* bias,
-                const float* residual, float* out, int channels) {
-    const int width = call.across * Out, area = call.rows * call.columns;
-    Vec* strip = reinterpret_cast<Vec*>(call.strip);  // [Out][width] of eight outputs
-    const Vec added = load(bias);
-    for (int t = 0; t < call.across; ++t) {
-        Vec m[kPoints];
-        for (int i = 0; i < kPoints; ++i) m[i] = load(from + (i * tiles + first + t) * kColumns);
-        for (int x = 0; x < kTile; ++x) transform_output<Out>(m + x, kTile);
-        for (int y = 0; y < Out; ++y) {
-            transform_output<Out>(m + y * kTile, 1);
-            for (int x = 0; x < Out; ++x) strip[y * width + t * Out + x] = m[y * kTile + x] + added;
-        }
-    }
-    for (int y = 0; y < Out && line * Out + y < call.rows; ++y) {
-        const int place = (line * Out + y) * call.columns;
-        const Vec* row = strip + y * width;
-        if (call.channels_last) {
-            for (int x = 0; x < call.columns; ++x) {
-                const Index at = static_cast<Index>(place + x) * call.outputs;
-                for (int i = 0; i < min(kLanes, channels); ++i) {
-                    const float value = row[x][i] + (residual ? residual[at + i] : 0);
-                    out[at + i] = call.relu && value < 0 ? 0 : value;
-                }
-            }
-        } else if (channels >= kLanes && call.columns >= kLanes) {
-            Vec block[kLanes];
-            for (int x = 0; x < call.columns; x += kLanes) {
-                const int at = min(x, call.columns - kLanes);
-                for (int i = 0; i < kLanes; ++i) block[i] = row[at + i];
-                transpose(block);
-                for (int i = 0; i < kLanes; ++i) {
-                    Vec value = block[i];
-                    if (residual) value += load(residual + i * area + place + at);
-                    if (call.relu) value = value > 0 ? value : Vec{};
-                    store(out + i * area + place + at, value);
-                }
-            }
-        } else {
-            for (int i = 0; i < min(kLanes, channels); ++i) {
-                for (int x = 0; x < call.columns; ++x) {
-                    float value = row[x][i] + (residual ? residual[i * area + place + x] : 0);
-                    out[i * area + place + x] = call.relu && value < 0 ? 0 : value;
-                }
-            }
-        }
-    }
-}
-
-/// The reverse of `transform_output`, as gradients go: `Out` results of a line, the first of `from`, to six products.
-template <int Out>
-void transform_gradient(const Vec* from, int from_step, Vec* to, int step) {
-    const Vec y0 = from[0], y1 = from[from_step];
-    Vec even = y0, even2 = y0, odd = y1, odd2 = 2 * y1, last = y1;
+void transform_gradient(const Vec* y, Vec* to) {
+    Vec even = y[0], odd = kNear * y[1], even2 = y[0], odd2 = kFar * y[1];
     if constexpr (Out == 4) {
-        const Vec y2 = from[2 * from_step], y3 = from[3 * from_step];
-        even = y0 + y2, even2 = y0 + 4 * y2, odd = y1 + y3, odd2 = 2 * y1 + 8 * y3, last = y3;
+        even += kNear2 * y[2], odd += kNear2 * kNear * y[3];
+        even2 += kFar2 * y[2], odd2 += kFar2 * kFar * y[3];
     }
-    to[0] = y0;
-    to[step] = even + odd;
-    to[2 * step] = even - odd;
-    to[3 * step] = even2 + odd2;
-    to[4 * step] = even2 - odd2;
-    to[5 * step] = last;
+    to[0] = y[0];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = even2 + odd2;
+    to[4] = even2 - odd2;
+    to[5] = y[Out - 1];
 }
 
-/// Transforms the gradients of a line of tiles into `gradients`, as `read_line` does with the input.
-template <int Out>
-void read_gradients(const WinogradGradientCall& call, const float* image, int line, int tiles, int first) {
-    const int width = call.across * Out;
-    Vec* strip = reinterpret_cast<Vec*>(call.strip);  // [Out][width] of eight outputs
-    for (int k = 0; k < call.wide; k += kLanes) {
-        const int here = max(0, min(kLanes, call.outputs - k));  // 0 in the padding
-        read_strip(call, image, call.outputs, k, here, line * Out, here ? Out : 0, 0, width, strip);
-        for (int t = 0; t < call.across; ++t) {
-            Vec down[kTile * Out], all[kPoints] = {};
-            if (here) {
-                for (int x = 0; x < Out; ++x) transform_gradient<Out>(strip + t * Out + x, width, down + x, Out);
-                for (int y = 0; y < kTile; ++y) transform_gradient<Out>(down + y * Out, 1, all + y * kTile, 1);
+/// `to` [Rows][16] of `Blocks` blocks of outputs = `from` [Rows][depth] * the weights of each block [depth][16]. The
+/// weights of two blocks are `next_weights` lines apart, their results `next` numbers.
+template <int Rows, int Blocks>
+void multiply(const Element* from, const WinogradLine* weights, Index next_weights, float* to, Index next, int depth) {
+    constexpr int kWides = Blocks * kParts;
+    Wide sum[Rows][kWides] = {};
+    for (int c = 0; c < depth; c += kTogether, ++weights) {
+        Wide weight[kWides];
+        for (int i = 0; i < kWides; ++i)
+            weight[i] = load<Wide>(weights[i / kParts * next_weights].at + i % kParts * kWidth);
+        for (int r = 0; r < Rows; ++r)
+            for (int i = 0; i < kWides; ++i) add_product(sum[r][i], from + r * depth + c, weight[i]);
+    }
+    for (int r = 0; r < Rows; ++r)
+        for (int i = 0; i < kWides; ++i) store(to + i / kParts * next + r * kColumns + i % kParts * kWidth, sum[r][i]);
+}
+
+/// Calls `visit.template operator()<count>()`, for a count of 1 to kMostRows.
+template <int Rows = kMostRows>
+void with_rows(int count, auto visit) {
+    if constexpr (Rows > 1)
+        if (count < Rows) return with_rows<Rows - 1>(count, visit);
+    visit.template operator()<Rows>();
+}
+
+/// Lines of tiles of one image, of those that are done at once.
+struct Segment {
+    Index image;
+    int line, lines;  // of the image
+    int tile;         // the first of those at once
+};
+
+/// Calls `visit` with each part of the lines of a call that lies in one image.
+template <class Visit>
+void each_segment(const WinogradTiles& tiles, Visit visit) {
+    for (int at = tiles.begin; at < tiles.end;) {
+        const int line = at % tiles.down, lines = min(tiles.down - line, tiles.end - at);
+        visit(Segment{static_cast<Index>(at / tiles.down), line, lines, (at - tiles.begin) * tiles.across});
+        at += lines;
+    }
+}
+
+/// Puts what a tile has at one of the 36 points, in the channels from `c` on, into the arrays of `read_tiles`.
+void put(Element* to, int point, int tile, int tiles, int depth, int c, Vec value) {
+    store_first(to + (static_cast<Index>(point) * tiles + tile) * depth + c, value, depth - c);
+}
+
+#if defined(TENGEN_BF16)
+struct Word {
+    float two;  // bf16 of the tiles 2 i and 2 i + 1; of the first alone, its number in f32, until the other comes
+};
+
+void put(Word* to, int point, int tile, int tiles, int depth, int c, Vec value) {
+    const int words = (tiles + 1) / 2;
+    Word* at = to + (static_cast<Index>(point) * words + tile / 2) * depth + c;
+    const bool whole = depth - c >= kLanes;
+    if (tile % 2) {
+        Vec first{};
+        __builtin_memcpy(&first, at, whole ? sizeof first : sizeof first / 2);
+        value = paired(first, value);
+    } else if (tile == tiles - 1) {
+        value = paired(value, Vec{});
+    }
+    if (whole)
+        __builtin_memcpy(at, &value, sizeof value);
+    else
+        __builtin_memcpy(at, &value, sizeof value / 2);
+}
+#else
+using Word = float;
+#endif
+
+/// Points of an image, each a vector of channels `step` numbers after the one before.
+struct Points {
+    const float* first;
+    int step;
+};
+
+/// `here` channels from `c` on of `count` points of an image, from its point `place` on; channels that are not there
+/// are 0. They are where they lie already or in `space`.
+Points read_points(const WinogradTiles& tiles, const float* image, int channels, int c, int here, int place, int count,
+                   float* space) {
+    const int area = tiles.rows * tiles.columns;
+    if (tiles.channels_last) {
+        const float* from = image + static_cast<Index>(place) * channels + c;
+        if (here == kLanes) return {from, channels};
+        for (int i = 0; i < count; ++i)
+            for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[i * channels + j] : 0;
+        return {space, kLanes};
+    }
+    const float* from = image + c * area + place;
+    int i = 0;
+    // The last block of points overlaps the one before.
+    for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
+        const int at = min(i, count - kLanes);
+        Vec block[kLanes];
+        for (int j = 0; j < kLanes; ++j) block[j] = load(from + j * area + at);
+        transpose(block);
+        for (int j = 0; j < kLanes; ++j) store(space + (at + j) * kLanes, block[j]);
+    }
+    for (; i < count; ++i)
+        for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[j * area + i] : 0;
+    return {space, kLanes};
+}
+
+/// Transforms the tiles of a segment of an image of `channels` into `to` [36][tiles][depth], or with `To` of words, for
+/// the gradient of weights, into [36][tiles, of which bf16 puts two into a word][depth]. A tile reads `In` x `In`
+/// points of the image, `Step` after those of the one before, as `before` has them.
+template <int In, int Step, auto Transform, class To>
+void read_tiles(const WinogradTiles& tiles, const float* image, int channels, const Segment& segment,
+                const WinogradInput& before, To* to, int at_once, int depth) {
+    constexpr int kPad = (In - Step) / 2;
+    const int width = tiles.across * Step + In - Step;
+    const int above = max(0, segment.line * Step - kPad);
+    const int below = min(tiles.rows, (segment.line + segment.lines - 1) * Step - kPad + In);
+    Vec* lines = reinterpret_cast<Vec*>(tiles.strip);  // [6][width]: transformed down
+    float* space = tiles.strip + kTile * width * kLanes;
+    for (int i = 0; i < kTile * width; ++i) lines[i] = Vec{};
+    const bool any = before.any();
+    const float* mask = before.mask ? before.mask + segment.image * tiles.rows * tiles.columns : nullptr;
+    for (int c = 0; c < depth; c += kLanes) {
+        const int here = min(kLanes, channels - c);
+        if (here <= 0) {  // padding
+            for (int t = 0; t < segment.lines * tiles.across; ++t)
+                for (int i = 0; i < kPoints; ++i) put(to, i, segment.tile + t, at_once, depth, c, Vec{});
+            continue;
+        }
+        const Points points =
+            read_points(tiles, image, channels, c, here, above * tiles.columns, (below - above) * tiles.columns, space);
+        Vec added{};
+        if (before.bias)
+            for (int i = 0; i < here; ++i)
+                added[i] = before.bias[(before.bias_of_image ? segment.image * channels : 0) + c + i];
+        for (int line = 0; line < segment.lines; ++line) {
+            const int top = (segment.line + line) * Step - kPad;
+            for (int x = 0; x < tiles.columns; ++x) {
+                Vec column[In], down[kTile];
+                for (int y = 0; y < In; ++y) {
+                    if (top + y < 0 || top + y >= tiles.rows) {
+                        column[y] = Vec{};
+                        continue;
+                    }
+                    Vec value =
+                        load(points.first + static_cast<Index>((top + y - above) * tiles.columns + x) * points.step);
+                    if (any) {
+                        value += added;
+                        if (before.relu) value = value > 0 ? value : Vec{};
+                        if (mask) value *= mask[(top + y) * tiles.columns + x];
+                    }
+                    column[y] = value;
+                }
+                Transform(column, down);
+                for (int y = 0; y < kTile; ++y) lines[y * width + kPad + x] = down[y];
             }
-            float* into = call.gradients + (first + t) * call.wide + k;
-            for (int i = 0; i < kPoints; ++i) store(into + i * tiles * call.wide, all[i]);
+            for (int t = 0; t < tiles.across; ++t) {
+                const int tile = segment.tile + line * tiles.across + t;
+                for (int y = 0; y < kTile; ++y) {
+                    Vec across[kTile];
+                    Transform(lines + y * width + t * Step, across);
+                    for (int x = 0; x < kTile; ++x) put(to, y * kTile + x, tile, at_once, depth, c, across[x]);
+                }
+            }
         }
     }
 }
 
-/// `to` [Rows][wide] += the transpose of `from` [tiles][depth] * `gradients` [tiles][wide], Rows and 16 columns of
-/// them.
-template <int Rows>
-void add_products(const WinogradGradientCall& call, const float* from, const float* gradients, float* to, int tiles) {
-    Wide sum[Rows][kParts];
-    for (int r = 0; r < Rows; ++r)
-        for (int part = 0; part < kParts; ++part) sum[r][part] = load<Wide>(to + r * call.wide + part * kWidth);
-    for (int t = 0; t < tiles; ++t) {
-        Wide gradient[kParts];
-        for (int part = 0; part < kParts; ++part)
-            gradient[part] = load<Wide>(gradients + t * call.wide + part * kWidth);
-        for (int r = 0; r < Rows; ++r)
-            for (int part = 0; part < kParts; ++part) sum[r][part] += from[t * call.depth + r] * gradient[part];
-    }
-    for (int r = 0; r < Rows; ++r)
-        for (int part = 0; part < kParts; ++part) store(to + r * call.wide + part * kWidth, sum[r][part]);
+/// The input of a convolution with `Out` results a tile and side.
+template <int Out, class To>
+void read_input(const WinogradTiles& tiles, const float* image, const Segment& segment, const WinogradInput& before,
+                To* to, int at_once) {
+    read_tiles<kTile, Out, transform_input>(tiles, image, tiles.inputs, segment, before, to, at_once, tiles.depth);
 }
 
-using AddProducts = void (*)(const WinogradGradientCall&, const float*, const float*, float*, int);
-constexpr AddProducts kAddProducts[] = {nullptr,         add_products<1>, add_products<2>,  add_products<3>,
-                                        add_products<4>, add_products<5>, add_products<6>,  add_products<7>,
-                                        add_products<8>, add_products<9>, add_products<10>, add_products<11>,
-                                        add_products<12>};
+/// Results of a segment for `here` outputs, at most a vector of them, from `from` [36][tiles][16]: bias, residual and
+/// ReLU applied. `residual` and `out` begin at the first of the outputs.
+template <int Out>
+void write_tiles(const WinogradCall& call, const float* from, int at_once, const Segment& segment, const float* bias,
+                 const float* residual, float* out, int here) {
+    const int area = call.rows * call.columns;
+    const Vec added = load(bias);
+    const auto finish = [&](Vec value, const float* more) {
+        if (more) value += load(more);
+        return call.relu ? (value > 0 ? value : Vec{}) : value;
+    };
+    for (int line = 0; line < segment.lines; ++line) {
+        const int top = (segment.line + line) * Out, rows = min(Out, call.rows - top), place = top * call.columns;
+        const bool aside = !call.channels_last || here < kLanes;
+        for (int t = 0; t < call.across; ++t) {
+            const float* tile = from + static_cast<Index>(segment.tile + line * call.across + t) * kColumns;
+            Vec down[Out][kTile];
+            for (int x = 0; x < kTile; ++x) {
+                Vec column[kTile], results[Out];
+                for (int y = 0; y < kTile; ++y)
+                    column[y] = load(tile + static_cast<Index>(y * kTile + x) * at_once * kColumns);
+                transform_output<Out>(column, results);
+                for (int y = 0; y < Out; ++y) down[y][x] = results[y];
+            }
+            const int columns = min(Out, call.columns - t * Out);
+            for (int y = 0; y < Out; ++y) {
+                if (y >= rows) break;
+                Vec results[Out];
+                transform_output<Out>(down[y], results);
+                for (int x = 0; x < Out; ++x) {
+                    if (x >= columns) break;
+                    const int at = y * call.columns + t * Out + x;
+                    const Index last = static_cast<Index>(place + at) * call.outputs;
+                    if (aside) {
+                        store(call.strip + at * kLanes, results[x] + added);
+                    } else {
+                        store(out + last, finish(results[x] + added, residual ? residual + last : nullptr));
+                    }
+                }
+            }
+        }
+        if (!aside) continue;
+        const int count = rows * call.columns;
+        int i = 0;
+        // The last block of points overlaps the one before.
+        for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
+            const int at = min(i, count - kLanes);
+            Vec block[kLanes];
+            for (int j = 0; j < kLanes; ++j) block[j] = load(call.strip + (at + j) * kLanes);
+            transpose(block);
+            for (int j = 0; j < kLanes; ++j) {
+                const Index to = static_cast<Index>(j) * area + place + at;
+                store(out + to, finish(block[j], residual ? residual + to : nullptr));
+            }
+        }
+        for (; i < count; ++i) {
+            for (int j = 0; j < here; ++j) {
+                const Index to = call.channels_last ? static_cast<Index>(place + i) * call.outputs + j
+                                                    : static_cast<Index>(j) * area + place + i;
+                const float value = call.strip[i * kLanes + j] + (residual ? residual[to] : 0);
+                out[to] = call.relu && value < 0 ? 0 : value;
+            }
+        }
+    }
+}
+
+/// `to` [Rows][wide] += the transpose of `from` [words][depth] * `gradients` [words][wide], Rows and `Blocks` times 16
+/// columns of them.
+template <int Rows, int Blocks>
+void add_products(const WinogradGradientCall& call, const float* from, const float* gradients, float* to, int words) {
+    constexpr int kWides = Blocks * kParts;
+    Wide sum[Rows][kWides];
+    for (int r = 0; r < Rows; ++r)
+        for (int i = 0; i < kWides; ++i) sum[r][i] = load<Wide>(to + r * call.wide + i * kWidth);
+    for (int t = 0; t < words; ++t) {
+        Wide gradient[kWides];
+        for (int i = 0; i < kWides; ++i) gradient[i] = load<Wide>(gradients + t * call.wide + i * kWidth);
+        for (int r = 0; r < Rows; ++r)
+            for (int i = 0; i < kWides; ++i)
+                add_product(sum[r][i], reinterpret_cast<const Element*>(from + t * call.depth + r), gradient[i]);
+    }
+    for (int r = 0; r < Rows; ++r)
+        for (int i = 0; i < kWides; ++i) store(to + r * call.wide + i * kWidth, sum[r][i]);
+}
+
+template <int Blocks>
+void add_gradient(const WinogradGradientCall& call, int point, int words, int k) {
+    const float* input = call.transformed + static_cast<Index>(point) * words * call.depth;
+    const float* gradient = call.gradients + static_cast<Index>(point) * words * call.wide + k;
+    float* sums = call.sums + static_cast<Index>(point) * call.depth * call.wide + k;
+    const int parts = (call.depth + kMostRows - 1) / kMostRows;
+    for (int part = 0; part < parts; ++part) {
+        const int c = part * call.depth / parts, next = (part + 1) * call.depth / parts;
+        with_rows(next - c, [&]<int Rows>() {
+            add_products<Rows, Blocks>(call, input + c, gradient, sums + c * call.wide, words);
+        });
+    }
+}
 
 template <int Out>
 void run_gradient(const WinogradGradientCall& call) {
-    const int lines = call.batch * call.down, area = call.rows * call.columns;
-    const int parts = (call.depth + kMostRows - 1) / kMostRows;
-    for (int begin = 0; begin < lines; begin += call.together) {
-        const int here = min(call.together, lines - begin), tiles = here * call.across;
-        for (int i = 0; i < here; ++i) {
-            const Index image = (begin + i) / call.down;
-            const int line = (begin + i) % call.down;
-            read_line<Out>(call, call.in + image * call.inputs * area, line, call.transformed, tiles, i * call.across);
-            read_gradients<Out>(call, call.gradient + image * call.outputs * area, line, tiles, i * call.across);
-        }
-        for (int i = 0; i < kPoints; ++i) {
-            const float* input = call.transformed + static_cast<Index>(i) * tiles * call.depth;
-            const float* gradient = call.gradients + static_cast<Index>(i) * tiles * call.wide;
-            float* sums = call.sums + static_cast<Index>(i) * call.depth * call.wide;
-            for (int k = 0; k < call.wide; k += kColumns) {
-                for (int part = 0; part < parts; ++part) {
-                    const int c = part * call.depth / parts, next = (part + 1) * call.depth / parts;
-                    kAddProducts[next - c](call, input + c, gradient + k, sums + c * call.wide + k, tiles);
-                }
-            }
+    const int tiles = (call.end - call.begin) * call.across, area = call.rows * call.columns;
+    each_segment(call, [&](const Segment& segment) {
+        read_input<Out>(call, call.in + segment.image * call.inputs * area, segment, {},
+                        reinterpret_cast<Word*>(call.transformed), tiles);
+        read_tiles<Out, Out, transform_gradient<Out>>(call, call.gradient + segment.image * call.outputs * area,
+                                                      call.outputs, segment, {},
+                                                      reinterpret_cast<Word*>(call.gradients), tiles, call.wide);
+    });
+    const int words = (tiles + kTogether - 1) / kTogether;
+    for (int i = 0; i < kPoints; ++i) {
+        int k = 0;
+        for (; k + kBlocks * kColumns <= call.wide; k += kBlocks * kColumns) add_gradient<kBlocks>(call, i, words, k);
+        for (; k < call.wide; k += kColumns) add_gradient<1>(call, i, words, k);
+    }
+}
+
+/// The products of `Blocks` blocks of 16 outputs, from `k` on.
+template <int Blocks>
+void multiply_blocks(const WinogradCall& call, int k, int tiles) {
+    const Element* transformed = reinterpret_cast<const Element*>(call.transformed);
+    const int depth = call.depth, lines = depth / kTogether, parts = (tiles + kMostRows - 1) / kMostRows;
+    const WinogradLine* weights = call.weights + static_cast<Index>(k) / kColumns * kPoints * lines;
+    for (int i = 0; i < kPoints; ++i) {
+        // Nearly equal parts: one of few tiles would be slow.
+        for (int part = 0; part < parts; ++part) {
+            const int first = part * tiles / parts, next = (part + 1) * tiles / parts;
+            with_rows(next - first, [&]<int Rows>() {
+                multiply<Rows, Blocks>(transformed + (static_cast<Index>(i) * tiles + first) * depth,
+                                       weights + i * lines, static_cast<Index>(kPoints) * lines,
+                                       call.products + (static_cast<Index>(i) * tiles + first) * kColumns,
+                                       static_cast<Index>(kPoints) * tiles * kColumns, depth);
+            });
         }
     }
 }
 
 template <int Out>
 void run(const WinogradCall& call) {
-    const int lines = call.batch * call.down, area = call.rows * call.columns;
-    for (int begin = 0; begin < lines; begin += call.together) {
-        const int here = min(call.together, lines - begin), tiles = here * call.across;
-        for (int i = 0; i < here; ++i) {
-            const Index image = (begin + i) / call.down;
-            read_line<Out>(call, call.in + image * call.inputs * area, (begin + i) % call.down, call.transformed, tiles,
-                           i * call.across);
-        }
-        const int parts = (tiles + kMostRows - 1) / kMostRows;
-        for (int k = 0; k < call.outputs; k += kColumns) {
-            const WinogradLine* weights = call.weights + static_cast<Index>(k) / kColumns * kPoints * call.depth;
-            for (int i = 0; i < kPoints; ++i) {
-                // Nearly equal parts: one of few tiles would be slow.
-                for (int part = 0; part < parts; ++part) {
-                    const int first = part * tiles / parts, next = (part + 1) * tiles / parts;
-                    kMultiply[next - first](call.transformed + (static_cast<Index>(i) * tiles + first) * call.depth,
-                                            weights + i * call.depth, call.products + (i * tiles + first) * kColumns,
-                                            call.depth);
-                }
-            }
-            for (int half = 0; half < kColumns && k + half < call.outputs; half += kLanes) {
-                for (int i = 0; i < here; ++i) {
-                    const Index image = (begin + i) / call.down, channel = k + half;
-                    const Index place = image * call.outputs * area + (call.channels_last ? channel : channel * area);
-                    write_line<Out>(call, call.products + half, tiles, i * call.across, (begin + i) % call.down,
-                                    call.bias + k + half, call.residual ? call.residual + place : nullptr,
-                                    call.out + place, call.outputs - k - half);
-                }
-            }
+    const int tiles = (call.end - call.begin) * call.across, area = call.rows * call.columns;
+    each_segment(call, [&](const Segment& segment) {
+        read_input<Out>(call, call.in + segment.image * call.inputs * area, segment, call.before,
+                        reinterpret_cast<Element*>(call.transformed), tiles);
+    });
+    for (int first = 0; first < call.outputs; first += kBlocks * kColumns) {
+        const bool all = first + (kBlocks - 1) * kColumns < call.outputs;
+        all ? multiply_blocks<kBlocks>(call, first, tiles) : multiply_blocks<1>(call, first, tiles);
+        for (int k = first; k < min(first + kBlocks * kColumns, call.outputs); k += kLanes) {
+            const Index block = static_cast<Index>((k - first) / kColumns) * kPoints * tiles * kColumns;
+            const float* products = call.products + block + k % kColumns;
+            each_segment(call, [&](const Segment& segment) {
+                const Index channel = k, place = segment.image * call.outputs * area +
+                                                 (call.channels_last ? channel : channel * area);
+                write_tiles<Out>(call, products, tiles, segment, call.bias + k,
+                                 call.residual ? call.residual + place : nullptr, call.out + place,
+                                 min(kLanes, call.outputs - k));
+            });
         }
     }
 }

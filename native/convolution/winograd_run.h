@@ -3,11 +3,26 @@
 
 namespace tengen {
 
-constexpr int kTile = 6, kPoints = kTile * kTile, kLanes = 8, kColumns = 2 * kLanes;
+constexpr int kTile = 6, kPoints = kTile * kTile, kColumns = 16, kDepthUnit = 8;
+/// The interpolation points are 0, these and their negatives, and infinity.
+constexpr double kWinogradNear = 2.0 / 3, kWinogradFar = 1.5;
 
-/// Sixteen outputs at their place in the cache.
+/// The weights of an input for sixteen outputs at their place in the cache, or in bf16 those of two inputs in turn.
 struct alignas(64) WinogradLine {
-    float at[kColumns];
+    union {
+        float at[kColumns];
+        unsigned short halves[2 * kColumns];
+    };
+};
+
+/// What becomes of the input of a convolution: plus `bias`, no less than 0 with `relu`, times `mask`. Null leaves out.
+struct WinogradInput {
+    const float* bias = nullptr;  // [inputs], or [batch][inputs] with `bias_of_image`
+    bool bias_of_image = false;
+    bool relu = false;
+    const float* mask = nullptr;  // [batch][rows][columns]
+
+    bool any() const { return bias || relu || mask; }
 };
 
 /// Images and the tiles that they are cut into, with room for what is computed in between.
@@ -15,26 +30,27 @@ struct WinogradTiles {
     int inputs, outputs, kernel, batch, rows, columns;
     bool channels_last;
     int across, down, depth;  // tiles of an image, inputs padded to 8
-    int together;             // lines of tiles that are done at once
-    float* strip;             // [6][columns, padded to tiles] of eight channels
-    float* transformed;       // [36][tiles][depth]
+    int begin, end;           // the lines of tiles of this call, of those of all images
+    float* strip;             // [6][columns, padded to tiles] and [rows][columns], of up to 16 channels
+    float* transformed;  // [36][tiles][depth], in bf16 where the products are: for gradients, a pair of tiles a word
 };
 
 /// A call of Winograd::run, with the padded weights and bias.
 struct WinogradCall : WinogradTiles {
     const float *in, *residual;
+    WinogradInput before;
     float* out;
     bool relu;
-    const WinogradLine* weights;  // [outputs / 16][36][depth]
+    const WinogradLine* weights;  // [outputs / 16][36][depth, in bf16 depth / 2]
     const float* bias;            // [outputs, padded]
-    float* products;              // [36][tiles][16]
+    float* products;              // [2][36][tiles][16]
 };
 
 /// A call of winograd_weight_gradient.
 struct WinogradGradientCall : WinogradTiles {
     const float *in, *gradient;
     int wide;          // outputs padded to 16
-    float* gradients;  // [36][tiles][wide]
+    float* gradients;  // [36][tiles][wide], as `transformed`
     float* sums;       // [36][depth][wide]: the gradient of the transformed weights, which the call adds to
 };
 
@@ -53,5 +69,9 @@ namespace avx512 {
 WinogradRun run_winograd;
 WinogradGradientRun run_winograd_gradient;
 }  // namespace avx512
+namespace avx512_bf16 {
+WinogradRun run_winograd;
+WinogradGradientRun run_winograd_gradient;
+}  // namespace avx512_bf16
 
 }  // namespace tengen

@@ -32,6 +32,7 @@ std::vector<std::string_view> read_flags() {
     add("avx512f", zmm && seven.ebx >> 16 & 1);
     add("avx_vnni", ymm && seven.eax >= 1 && Leaf(7, 1).eax >> 4 & 1);
     add("avx512_vnni", zmm && seven.ecx >> 11 & 1);
+    add("avx512_bf16", zmm && seven.eax >= 1 && Leaf(7, 1).eax >> 5 & 1);
     add("amx_int8", tiles && seven.edx >> 25 & 1);
 #endif
     return flags;

@@ -237,35 +237,33 @@ def rule_aliases() -> list[str]:
 
 def processor_flags() -> list[str]:
     """
-    Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni and amx_int8; empty on other processors than x86-64.
+    Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni, avx512_bf16 and amx_int8; empty on other processors than x86-64.
     """
 
 class Winograd:
-    """
-    A convolution 3x3 or 5x5 with zero padding in float32, by Winograd's algorithm.
-    """
+    """A convolution 3x3 or 5x5 with zero padding, by Winograd's algorithm."""
 
-    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], instructions: str = '') -> None:
+    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], precision: str = 'f32', instructions: str = '') -> None:
         """
-        Weights [outputs, inputs, kernel, kernel] and bias [outputs]; instructions is one of available(), the first unless given. Raises ValueError for another kernel and for other instructions.
+        Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products are rounded to bf16, which changes a result by some 0.9% of the usual one. instructions is one of available(precision), the first unless given. Raises ValueError for another kernel, for an unknown precision and for other instructions.
         """
 
     @staticmethod
-    def available() -> list[str]:
+    def available(precision: str = 'f32') -> list[str]:
         """
-        Instruction sets that this processor can run, the fastest first, of avx512, avx2 and plain: those of the whole build.
+        Instruction sets that this processor can run for a precision, the fastest first: of avx512, avx2 and plain, those of the whole build, for f32, avx512_bf16 for bf16.
         """
 
     @property
     def outputs(self) -> int:
         """Number of output channels."""
 
-    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool, channels_last: bool = False) -> None:
+    def run(self, input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], residual: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None, relu: bool, channels_last: bool = False, input_bias: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None = None, input_relu: bool = False, input_mask: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual, which may be output itself, and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+        Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times input_mask [N, 1, rows, columns]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes and for an output that overlaps another array.
         """
 
-def winograd_weight_gradient(input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], channels_last: bool = False) -> None:
+def winograd_weight_gradient(input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], channels_last: bool = False, precision: str = 'f32') -> None:
     """
     Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
     """

@@ -1,41 +1,70 @@
 """Winograd's algorithm against the plain sum of products, and in whole networks."""
 
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from tengen import _native
-from tengen.evaluators import load_evaluator
+from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 
+Precision = Literal["f32", "bf16"]
+
 
 @pytest.mark.parametrize("kernel", [3, 5])
-@pytest.mark.parametrize("batch, inputs, outputs, edge", [(1, 3, 5, 5), (3, 17, 40, 9), (2, 32, 16, 19)])
+@pytest.mark.parametrize(
+    "batch, inputs, outputs, edge", [(1, 3, 5, 5), (3, 17, 40, 9), (2, 32, 16, 19), (9, 40, 72, 13)]
+)
 @pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize("instructions", ["plain", "avx2", "avx512"])
+@pytest.mark.parametrize(
+    "precision, instructions", [("f32", "plain"), ("f32", "avx2"), ("f32", "avx512"), ("bf16", "avx512_bf16")]
+)
 def test_a_convolution(
-    kernel: int, batch: int, inputs: int, outputs: int, edge: int, whole: bool, instructions: str
+    kernel: int, batch: int, inputs: int, outputs: int, edge: int, whole: bool, precision: Precision, instructions: str
 ) -> None:
-    if instructions not in _native.Winograd.available():
+    if instructions not in _native.Winograd.available(precision):
         pytest.skip(f"this processor has no {instructions}")
     random = np.random.default_rng(kernel + edge)
-    planes = random.standard_normal((batch, inputs, edge, edge)).astype(np.float32)
-    weights = random.standard_normal((outputs, inputs, kernel, kernel)).astype(np.float32)
-    bias = random.standard_normal(outputs).astype(np.float32)
-    residual = random.standard_normal((batch, outputs, edge, edge)).astype(np.float32) if whole else None
+
+    def drawn(*shape: int) -> NDArray[np.float32]:
+        return random.standard_normal(shape).astype(np.float32)
+
+    planes, weights, bias = drawn(batch, inputs, edge, edge), drawn(outputs, inputs, kernel, kernel), drawn(outputs)
+    residual = drawn(batch, outputs, edge, edge) if whole else None
+    before: dict[str, Any] = {}
+    read = planes.astype(float)
+    if whole:  # one bias for all images where there are more outputs, one for each elsewhere
+        input_bias = drawn(1 if outputs > inputs else batch, inputs, 1, 1)
+        mask = (drawn(batch, 1, edge, edge) > -1).astype(np.float32)
+        before = {"input_bias": input_bias, "input_relu": True, "input_mask": mask}
+        read = np.maximum(read + input_bias, 0) * mask
     border = kernel // 2
     windows = sliding_window_view(
-        np.pad(planes.astype(float), [(0, 0), (0, 0), (border, border), (border, border)]), (kernel, kernel), (2, 3)
+        np.pad(read, [(0, 0), (0, 0), (border, border), (border, border)]), (kernel, kernel), (2, 3)
     )
     expected = np.einsum("bcyxij,kcij->bkyx", windows, weights) + bias[:, None, None]
     if residual is not None:
         expected = np.maximum(expected + residual, 0)
+    convolution = _native.Winograd(weights, bias, precision, instructions)
     found = np.empty((batch, outputs, edge, edge), np.float32)
-    _native.Winograd(weights, bias, instructions).run(planes, found, residual, whole)
-    assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
+    convolution.run(planes, found, residual, whole, **before)
+    if precision == "f32":
+        assert np.abs(found - expected).max() < 2e-5 * np.abs(expected).max()
+    else:
+        assert np.std(found - expected) < 0.02 * np.std(expected)
+
+    def last(images: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.ascontiguousarray(images.transpose(0, 2, 3, 1))
+
+    channels_last = last(np.zeros_like(found))
+    rest = None if residual is None else last(residual)
+    convolution.run(last(planes), channels_last, rest, whole, channels_last=True, **before)
+    assert np.array_equal(channels_last, last(found))
 
 
 def test_the_instructions_that_fuse_sums_agree_to_the_last_bit() -> None:
@@ -47,7 +76,7 @@ def test_the_instructions_that_fuse_sums_agree_to_the_last_bit() -> None:
     planes, weights = (random.standard_normal(shape).astype(np.float32) for shape in ((2, 24, 19, 19), (40, 24, 3, 3)))
     found = [np.empty((2, 40, 19, 19), np.float32) for _ in fused]
     for name, out in zip(fused, found, strict=True):
-        _native.Winograd(weights, np.zeros(40, np.float32), name).run(planes, out, None, True)
+        _native.Winograd(weights, np.zeros(40, np.float32), instructions=name).run(planes, out, None, True)
     assert np.array_equal(found[0], found[1])
 
 
@@ -55,8 +84,14 @@ def test_the_processor_chooses_the_instructions() -> None:
     flags, available = set(_native.processor_flags()), _native.Winograd.available()
     needs = {"avx512": {"avx512f", "fma"}, "avx2": {"avx2", "fma"}, "plain": set()}
     assert available == [name for name, needed in needs.items() if needed <= flags]
+    assert _native.Winograd.available("bf16") == ["avx512_bf16"] * ({"avx512f", "fma", "avx512_bf16"} <= flags)
+    weights, bias = np.zeros((8, 8, 3, 3), np.float32), np.zeros(8, np.float32)
     with pytest.raises(ValueError, match="no instructions sse5"):
-        _native.Winograd(np.zeros((8, 8, 3, 3), np.float32), np.zeros(8, np.float32), "sse5")
+        _native.Winograd(weights, bias, instructions="sse5")
+    with pytest.raises(ValueError, match="no instructions avx2 for products of bf16"):
+        _native.Winograd(weights, bias, "bf16", "avx2")
+    with pytest.raises(ValueError, match="precision int4 is unknown: choose f32 or bf16"):
+        _native.Winograd(weights, bias, "int4")  # type: ignore[arg-type]
 
 
 def test_arrays_of_other_shapes_are_refused() -> None:
@@ -65,6 +100,14 @@ def test_arrays_of_other_shapes_are_refused() -> None:
     kernel = _native.Winograd(np.zeros((8, 4, 3, 3), np.float32), np.zeros(8, np.float32))
     with pytest.raises(ValueError, match="4 inputs and 8 outputs"):
         kernel.run(np.zeros((2, 4, 9, 9), np.float32), np.zeros((1, 8, 9, 9), np.float32), None, False)
+    planes, out = np.zeros((2, 4, 9, 9), np.float32), np.zeros((2, 8, 9, 9), np.float32)
+    for wrong in (np.zeros((1, 8, 1, 1), np.float32), np.zeros((3, 4, 1, 1), np.float32)):
+        with pytest.raises(ValueError, match=r"must be \[1, inputs, 1, 1\]"):
+            kernel.run(planes, out, None, False, input_bias=wrong)
+    with pytest.raises(ValueError, match=r"must be \[N, 1, rows, columns\]"):
+        kernel.run(planes, out, None, False, input_mask=np.zeros((1, 1, 9, 9), np.float32))
+    with pytest.raises(ValueError, match="may not overlap"):
+        kernel.run(out.reshape(4, 4, 9, 9)[1:3], out, None, False)
 
 
 def test_a_network_gives_the_same_with_it() -> None:
@@ -74,19 +117,35 @@ def test_a_network_gives_the_same_with_it() -> None:
     for game in positions:
         for point in (60, 61, 40, 62):
             game.play(point)
-    plain, winograd = (
-        OpenVinoEvaluator(shipped, precision="f32", threads=2, winograd=use, remember=False).evaluate(positions)
-        for use in (False, True)
-    )
+
+    def evaluated(precision: Precision, use: bool) -> Evaluation:
+        evaluator = OpenVinoEvaluator(shipped, precision=precision, threads=2, winograd=use, remember=False)
+        return evaluator.evaluate(positions)
+
+    plain, winograd = evaluated("f32", False), evaluated("f32", True)
     assert 0 < np.abs(plain.policy - winograd.policy).max() < 1e-5
     assert np.abs(plain.value - winograd.value).max() < 1e-5
     assert plain.score is not None and winograd.score is not None
     assert np.abs(plain.score - winograd.score).max() < 1e-3
+    if not _native.Winograd.available("bf16"):
+        return
+    half = evaluated("bf16", True)
+    assert half.score is not None
+    assert 1e-5 < np.abs(plain.policy - half.policy).max() < 0.01
+    assert np.abs(plain.value - half.value).max() < 0.02
+    assert np.abs(plain.score - half.score).max() < 0.5
 
 
-def test_boards_and_batches_that_gain_nothing_stay_plain() -> None:
-    evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, precision="f32", threads=8, winograd=True)  # type: ignore[attr-defined]
-    for rows, edge in ((1, 19), (32, 9), (32, 19)):
-        evaluator.infer(evaluator.encoded([Game(edge)] * rows))
+@pytest.mark.parametrize("precision, rows", [("f32", (1, 32)), ("bf16", (8, 32))])
+def test_boards_and_batches_that_gain_nothing_stay_plain(precision: Precision, rows: tuple[int, int]) -> None:
+    if not _native.Winograd.available(precision):
+        pytest.skip(f"this processor has no products of {precision}")
+    evaluator = OpenVinoEvaluator(
+        load_evaluator("default").on(19).path,  # type: ignore[attr-defined]
+        precision=precision, threads=8, winograd=True, remember=False,
+    )  # fmt: skip
+    few, many = rows
+    for count, edge in ((few, 19), (many, 9), (many, 19)):
+        evaluator.infer(evaluator.encoded([Game(edge)] * count))
     made = [(rows, edge, layout.winograd) for rows, edge, layout in evaluator._requests]
-    assert sorted(made) == [(1, 19, False), (4, 19, True), (32, 9, False)]
+    assert sorted(made) == sorted([(few, 19, False), (many // 8, 19, True), (many, 9, False)])

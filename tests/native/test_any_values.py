@@ -59,7 +59,7 @@ def read_stub() -> Iterator[Function]:
             yield Function("", node.name, parameters(node))
         for member in node.body if isinstance(node, ast.ClassDef) else ():
             if isinstance(member, ast.FunctionDef):
-                decorators = [ast.unparse(decorator) for decorator in member.decorator_list]
+                decorators = {ast.unparse(decorator) for decorator in member.decorator_list} - {"staticmethod"}
                 prefix = "get " if "property" in decorators else "set " if decorators else ""
                 yield Function(node.name, prefix + member.name, parameters(member, member.name if prefix else ""))
 

@@ -23,8 +23,9 @@ from tengen.machine import core_count
 
 LEAST_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
-WINOGRAD_EDGE = 13
-"""On smaller boards the tiles of 4x4 points lie half beside the board (measured on 9x9: 0.8 times the positions)."""
+WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
+"""On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
+9x9 in f32, 0.97 times on 13x13 in bf16)."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
@@ -41,7 +42,7 @@ class Layout:
     """How a batch is computed on the CPU: in so many parts side by side, each by so many threads (0: all cores);
     `winograd` computes convolutions by Winograd's algorithm and needs one thread a part.
 
-    Layouts differ in the last bits of their results: by 1e-5 with and without `winograd`, by less otherwise.
+    Layouts differ in the last bits of their results: in f32 by 1e-5 with and without `winograd`, by less otherwise.
     """
 
     winograd: bool
@@ -76,7 +77,7 @@ class _Request:
         for name, part in (("planes", planes), ("scalars", scalars), ("mask", mask)):
             self.inputs[name][:rows] = part
             self.inputs[name][rows:] = part[0]
-        self.request.start_async(self.inputs, share_inputs=True)
+        self.request.start_async()
 
     def finish(self, rows: int) -> dict[str, Floats]:
         """Wait for the raw outputs of the rows."""
@@ -111,10 +112,10 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     `threads` 0 uses all cores; `streams` share them, so that as many calls from different threads run side by side
     (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
     nothing goes to the cache folder, as for networks that live for minutes. `winograd` computes convolutions by
-    Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, in f32 for networks of
-    convolutions (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5). A `layout` stands
-    in the place of these rules on boards from 13x13 on, in batches of at least half as many rows as its parts. Raises
-    NetworkError for a file that is no network.
+    Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, for networks of
+    convolutions in f32 (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16
+    (1.6 times, as close to f32 as the plain sum in bf16). A `layout` stands in the place of these rules on boards from
+    13x13 on, in batches of at least half as many rows as its parts. Raises NetworkError for a file that is no network.
     """
 
     def __init__(
@@ -177,10 +178,12 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         )
         model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
         self.has_pass = model.output("policy").get_partial_shape()[1].get_length() > self._edge**2
-        self.fits_winograd = self.precision == "f32" and count_fitting(model) > 0
-        if winograd is None:
-            winograd = self.precision == "f32" and count_fitting(model) >= LEAST_CONVOLUTIONS
-        self.winograd = winograd
+        fitting = count_fitting(model) if target == "CPU" and _computes_winograd(self.precision) else 0
+        self.fits_winograd = fitting > 0
+        self.winograd = fitting >= LEAST_CONVOLUTIONS if winograd is None else winograd
+        # On two cores the plain model shares two rows among them at 1.2 times the speed in bf16.
+        self._least_rows = self._parts + (self.precision == "bf16" and self._parts > 1)
+        self._least_edge = WINOGRAD_EDGES.get(self.precision, 0)
 
     def _piece(self, rows: int) -> int:
         rows = super()._piece(rows)
@@ -219,8 +222,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         Small boards and few rows on many threads take the plain model, which shares one row among the threads.
         """
         layout = self.layout
-        if layout is None or edge < min(WINOGRAD_EDGE, self.only_size or edge) or 2 * rows < layout.parts:
-            winograd = self.winograd and edge >= WINOGRAD_EDGE and 2 * rows >= self._parts
+        if layout is None or edge < min(self._least_edge, self.only_size or edge) or 2 * rows < layout.parts:
+            winograd = self.winograd and edge >= self._least_edge and rows >= self._least_rows
             layout = Layout(winograd, self._parts if winograd else 1, 1 if winograd else self._threads)
         key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
@@ -229,6 +232,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             return self._requests[key]
 
     def _prepare(self, rows: int, edge: int, layout: Layout) -> "SimpleQueue[_Requests]":
+        openvino = import_openvino()
         shapes, model = self._shapes(rows, edge), self._read()
         found: SimpleQueue[_Requests] = SimpleQueue()
         parts = layout.parts
@@ -239,7 +243,10 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
                 requests = _Requests()
                 for _ in range(parts):
                     inputs = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-                    requests.append(_Request(compiled.create_infer_request(), inputs, self.outputs))
+                    request = compiled.create_infer_request()
+                    for name, array in inputs.items():
+                        request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+                    requests.append(_Request(request, inputs, self.outputs))
                 found.put(requests)
         except RuntimeError as error:
             raise NetworkError(f"{self.path} does not run on {edge}x{edge}: {last_line(error)}") from error
@@ -250,9 +257,15 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         from tengen.evaluators.winograd import use_winograd
 
         threads = parts * self._streams
-        options = {"NUM_STREAMS": str(threads), "INFERENCE_NUM_THREADS": threads, "CACHE_DIR": ""}
+        # What is no such convolution is computed in f32: it takes little of the time.
+        options = {
+            "NUM_STREAMS": str(threads),
+            "INFERENCE_NUM_THREADS": threads,
+            "INFERENCE_PRECISION_HINT": "f32",
+            "CACHE_DIR": "",
+        }
         with _COMPILING:
-            self._operations += use_winograd(model, self._kernels)
+            self._operations += use_winograd(model, self._kernels, self.precision)  # type: ignore[arg-type]
             return self._core.compile_model(model, "CPU", {**self._options, **options})
 
     def _compile(self, model: Any, layout: Layout) -> Any:
@@ -304,6 +317,14 @@ def _resolve(precision: Precision, path: Path, core: Any) -> str:
 def _half(core: Any) -> str:
     """bf16 where the processor multiplies it, else f32."""
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+
+
+def _computes_winograd(precision: str) -> bool:
+    """Whether convolutions by Winograd's algorithm may be faster in a precision: not where a processor has units for
+    products of bf16 matrices (AMX), which are 16 times as fast as those of f32."""
+    if precision == "bf16" and "amx_int8" in _native.processor_flags():
+        return False
+    return precision in ("f32", "bf16") and bool(_native.Winograd.available(precision))
 
 
 def multiplies_int8() -> bool:

@@ -1,11 +1,12 @@
-"""Convolutions of an OpenVINO model by Winograd's algorithm, for processors that compute in float32.
+"""Convolutions of an OpenVINO model by Winograd's algorithm, for processors without matrix units.
 
-OpenVINO 2026.4 has no such convolution for AVX2: it computes the plain sum, at nearly the peak of the processor.
+OpenVINO 2026.4 has no such convolution: it computes the plain sum, at nearly the peak of the processor.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from openvino import Op, PartialShape
@@ -13,49 +14,69 @@ from openvino._offline_transformations import apply_moc_transformations
 
 from tengen import _native
 
-LEAST_CHANNELS = 32
+LEAST_CHANNELS = 16
 """Of fewer outputs the transforms cost more than they save."""
+_Read = Literal["residual", "input_bias", "input_mask"]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """How an operation computes; what else it reads are its further inputs, in the order of `reads`."""
+
+    kernel: _native.Winograd
+    relu: bool
+    input_relu: bool
+    reads: tuple[_Read, ...]
 
 
 class _Convolution(Op):  # type: ignore[misc]
-    """A convolution with bias, and with the residual sum and the ReLU behind it: one call of native code."""
+    """A convolution with bias, with the residual sum and the ReLU behind it and the sum, ReLU and mask before it: one
+    call of native code."""
 
-    def __init__(self, inputs: list[Any], kernel: _native.Winograd, relu: bool) -> None:
+    def __init__(self, inputs: list[Any], call: _Call) -> None:
         super().__init__(self)
-        self._kernel, self._relu = kernel, relu
+        self._call = call
         self.set_arguments(inputs)
         self.constructor_validate_and_infer_types()
 
     def validate_and_infer_types(self) -> None:
         batch, _, rows, columns = self.get_input_shape(0)
-        shape = PartialShape([batch, self._kernel.outputs, rows, columns])
+        shape = PartialShape([batch, self._call.kernel.outputs, rows, columns])
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
     def clone_with_new_inputs(self, inputs: list[Any]) -> _Convolution:
-        return _Convolution(inputs, self._kernel, self._relu)
+        return _Convolution(inputs, self._call)
 
     def visit_attributes(self, visitor: Any) -> bool:
         # Operations of equal inputs and attributes would be merged.
-        visitor.on_attributes({"kernel": id(self._kernel), "relu": self._relu})
+        visitor.on_attributes({"call": id(self._call)})
         return True
 
     def has_evaluate(self) -> bool:
         return True
 
     def evaluate(self, outputs: list[Any], inputs: list[Any]) -> bool:
-        residual = inputs[1].data if len(inputs) > 1 else None
-        self._kernel.run(inputs[0].data, outputs[0].data, residual, self._relu)
+        call = self._call
+        read: dict[str, Any] = {name: tensor.data for name, tensor in zip(call.reads, inputs[1:], strict=True)}
+        call.kernel.run(
+            inputs[0].data,
+            outputs[0].data,
+            read.pop("residual", None),
+            call.relu,
+            input_relu=call.input_relu,
+            **read,
+        )
         return True
 
 
-def use_winograd(model: Any, kernels: dict[str, _native.Winograd]) -> list[Any]:
+def use_winograd(model: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> list[Any]:
     """Replace the convolutions 3x3 and 5x5 of a model with static shapes; returns the new operations.
 
-    They must live as long as the model. `kernels` keeps the transformed weights by the name of the convolution, so that
-    models of several shapes share them.
+    They multiply in `precision`, and must live as long as the model. `kernels` keeps the transformed weights by the
+    name of the convolution, so that models of several shapes share them.
     """
     apply_moc_transformations(model, cf=False)  # folds batch norms
-    return [_replace(node, kernels) for node in model.get_ordered_ops() if _fits(node)]
+    return [_replace(node, kernels, precision) for node in model.get_ordered_ops() if _fits(node)]
 
 
 def count_fitting(model: Any) -> int:
@@ -73,27 +94,58 @@ def _fits(node: Any) -> bool:
     return plain and rows == columns and rows in (3, 5) and outputs >= LEAST_CHANNELS and inputs >= 8
 
 
-def _replace(node: Any, kernels: dict[str, _native.Winograd]) -> Any:
-    """Put one operation in the place of a convolution, its bias, a residual sum and a ReLU."""
+def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> Any:
+    """Put one operation in the place of a convolution and of what is computed before and behind it in each point."""
     name, weights = node.get_friendly_name(), node.input_value(1).get_node().get_data()
-    bias, inputs, relu, end = np.zeros(len(weights), np.float32), [node.input_value(0)], False, node
+    given, input_relu, before = _input(node)
+    inputs, reads = [given, *before.values()], list(before)
+    bias, relu, end = np.zeros(len(weights), np.float32), False, node
     if (sum_ := _reader(end, "Add")) and (constant := _other(sum_, end)).get_node().get_type_name() == "Constant":
         values = constant.get_node().get_data()
         if values.size == len(weights):
             bias, end = values.astype(np.float32).reshape(-1), sum_
     if (sum_ := _reader(end, "Add")) and _other(sum_, end).get_shape() == end.output(0).get_shape():
         inputs.append(_other(sum_, end))
+        reads.append("residual")
         end = sum_
     if found := _reader(end, "Relu"):
         relu, end = True, found
     if name not in kernels:
-        kernels[name] = _native.Winograd(np.ascontiguousarray(weights, np.float32), np.ascontiguousarray(bias))
-    made = _Convolution(inputs, kernels[name], relu)
+        kernels[name] = _native.Winograd(
+            np.ascontiguousarray(weights, np.float32), np.ascontiguousarray(bias), precision
+        )
+    made = _Convolution(inputs, _Call(kernels[name], relu, input_relu, tuple(reads)))
     names = end.output(0).get_names()
     end.output(0).replace(made.output(0))
     made.output(0).set_names(names)
     made.set_friendly_name(f"{name}/winograd")
     return made
+
+
+def _input(node: Any) -> tuple[Any, bool, dict[_Read, Any]]:
+    """What a convolution reads before a sum with a number a channel, a ReLU and a mask: (the value, whether there is a
+    ReLU, the bias and the mask where they are)."""
+    value, relu, found = node.input_value(0), False, dict[_Read, Any]()
+    batch, channels, rows, columns = value.get_shape()
+    if mask := _summand(value, "Multiply", ([batch, 1, rows, columns],)):
+        value, found["input_mask"] = mask
+    if value.get_node().get_type_name() == "Relu":
+        value, relu = value.get_node().input_value(0), True
+    if bias := _summand(value, "Add", ([1, channels, 1, 1], [batch, channels, 1, 1])):
+        value, found["input_bias"] = bias
+    return value, relu, found
+
+
+def _summand(value: Any, kind: str, shapes: tuple[list[int], ...]) -> tuple[Any, Any] | None:
+    """(the other operand, the one of one of these shapes) of the sum or product that makes a value; None for others."""
+    node = value.get_node()
+    if node.get_type_name() != kind:
+        return None
+    for small, other in ((1, 0), (0, 1)):
+        whole = node.input_value(other)
+        if list(node.input_value(small).get_shape()) in shapes and whole.get_shape() == value.get_shape():
+            return whole, node.input_value(small)
+    return None
 
 
 def _reader(node: Any, kind: str) -> Any | None:
