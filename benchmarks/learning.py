@@ -4,7 +4,7 @@
         [--precision f32 bf16]
 
 One line of JSON a measurement. The training steps are those of a run: sampler, network, losses, optimiser and moving
-average through `Trainer`, in f32 with PyTorch's convolutions and with Winograd's; the first ten are not counted.
+average through `Trainer`, with PyTorch's convolutions and with Winograd's; the first ten are not counted.
 `seconds` are of the clock, `cpu` of processor time of all threads (medians of a step), so that other work on the
 machine can be told. Needs the extra [train].
 """
@@ -23,6 +23,7 @@ import numpy.typing as npt
 import psutil
 import torch
 
+from tengen import _native
 from tengen.data import GameRecord, LabelSampler, Store, StoreAppender
 from tengen.data.record import pack_moves
 from tengen.game import Game
@@ -97,7 +98,7 @@ def training(
         },
     })  # fmt: skip
     torch.set_num_threads(threads)
-    trainer.pays = lambda: winograd
+    trainer.pays = lambda precision: winograd
     watch = Watch()
     make_trainer(run, sampler.plane_set, [watch]).fit(BatchStream(sampler, 0))
     clock, cpu = (np.diff(times)[SKIPPED - 1 :] for times in (watch.clock, watch.cpu))
@@ -105,7 +106,7 @@ def training(
         "benchmark": "training",
         "network": size,
         "precision": precision,
-        "convolutions": "winograd" if winograd and precision == "f32" else "pytorch",
+        "convolutions": "winograd" if winograd else "pytorch",
         "threads": threads,
         "positions_per_second": round(sampler.batch_size / float(np.median(clock))),
         "positions_per_second_of_best_tenth": round(sampler.batch_size / float(np.quantile(clock, 0.1))),
@@ -128,7 +129,7 @@ def main() -> None:
         print(json.dumps(drawing(sampler, 4 * chosen.steps)))
         for precision in chosen.precision:
             for threads in chosen.threads:
-                for winograd in (False, True) if precision == "f32" else (False,):
+                for winograd in (False, True)[: 1 + bool(_native.Winograd.available(precision))]:
                     found = training(sampler, chosen.size, precision, threads, chosen.steps, winograd)
                     print(json.dumps(found), flush=True)
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from tengen import _native
 from tengen.networks.blocks import ScaledConv2d
 from tengen.training import convolution
 from tengen.training.convolution import accelerate
 
+Precision = Literal["f32", "bf16"]
 
-def both(layer: nn.Conv2d, images: Tensor) -> list[list[Tensor]]:
+
+def both(layer: nn.Conv2d, images: Tensor, precision: Precision = "f32") -> list[list[Tensor]]:
     """[output, gradients of the input, of the weights ...] of a layer, plain and accelerated."""
     found = []
     for _ in range(2):
@@ -24,7 +28,7 @@ def both(layer: nn.Conv2d, images: Tensor) -> list[list[Tensor]]:
             [out.detach(), x.grad, *(each.grad.clone() for each in layer.parameters() if each.grad is not None)]
         )
         layer.zero_grad()
-        assert accelerate(layer) == 1
+        assert accelerate(layer, precision) == 1
     return found
 
 
@@ -48,6 +52,33 @@ def test_values_and_gradients_are_those_of_pytorch(
     assert len(plain) == len(fast) == 2 + len(list(layer.parameters()))
     for ours, expected in zip(fast, plain, strict=True):
         torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+
+
+@pytest.mark.skipif(not _native.Winograd.available("bf16"), reason="this processor has no products of bf16")
+@pytest.mark.parametrize(
+    "inputs, outputs, kernel, size, batch", [(64, 64, 3, 19, 2), (67, 85, 3, 8, 1), (70, 64, 5, 9, 1)]
+)
+def test_products_of_bf16_are_within_the_rounding(
+    inputs: int, outputs: int, kernel: int, size: int, batch: int
+) -> None:
+    torch.manual_seed(1)
+    layer = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2)
+    plain, fast = both(layer, torch.randn(batch, inputs, size, size), "bf16")
+    for ours, expected in zip(fast, plain, strict=True):
+        assert 1e-4 < (ours - expected).std() / expected.std() < 0.02
+
+
+def test_under_autocast_results_are_float32_and_small_boards_are_pytorchs() -> None:
+    precision: Precision = "bf16" if _native.Winograd.available("bf16") else "f32"
+    layer = nn.Conv2d(64, 64, 3, padding=1)
+    accelerate(layer, precision)
+    with torch.autocast("cpu", torch.bfloat16):
+        images = torch.randn(2, 64, 19, 19, requires_grad=True).bfloat16()
+        out = layer(images)
+        small = layer(torch.randn(2, 64, 5, 5))
+    out.sum().backward()
+    assert (out.dtype, small.dtype) == (torch.float32, torch.bfloat16)
+    assert layer.weight.grad is not None and layer.weight.grad.dtype == torch.float32
 
 
 def test_only_convolutions_that_fit() -> None:

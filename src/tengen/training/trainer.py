@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import torch
 from lightning_fabric import Fabric
@@ -127,8 +127,9 @@ class Trainer(Generic[BatchT]):
         self._control = None if alone else torch.distributed.new_group(backend="gloo", timeout=FOREVER)
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
-        if self.device.type == "cpu" and not in_bf16(config.precision, config.device) and not config.compile and pays():
-            accelerate(self.network)
+        precision: Literal["f32", "bf16"] = "bf16" if in_bf16(config.precision, config.device) else "f32"
+        if self.device.type == "cpu" and not config.compile and pays(precision):
+            accelerate(self.network, precision)
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
         self.schedule = Schedule(config.schedule)
