@@ -1,6 +1,7 @@
 """A study from its file to its page: steps, resumption, scale, and paired figures."""
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -119,6 +120,32 @@ def test_a_reduced_study_lies_elsewhere_and_says_so(
     assert "--scale 0.2 --only net-1" in row and row.endswith("**0.2 of the length** |")
     assert "| **0.2 of the length**; **without net-2** |" in page
     assert "| net-1, 0.2 of its length |" in page and "| net-1 | not run |" in page
+
+
+def test_a_page_keeps_the_figures_of_runs_that_are_gone(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs, pages = tmp_path / "runs" / "studies", tmp_path / "docs" / "studies"
+    for scale in (0.2, 0.4):
+        assert study(path, "--scale", scale, "--only", "net-1", "--only", "net-2") == 0
+    assert study(path, "--report") == 0
+    page, record = ((pages / f"small-study.{end}").read_text() for end in ("md", "json"))
+    shutil.rmtree(runs / "small-study-x0.4")  # the shorter runs are still there
+    assert study(path, "--report") == 0
+    assert (pages / "small-study.json").read_text() == record and json.loads(record)["rows"][0]["scale"] == 0.4
+    shutil.rmtree(runs)
+    assert study(path, "--report") == 0
+    assert (pages / "small-study.json").read_text() == record
+    assert (pages / "small-study.md").read_text() == page
+    # Runs of the same length take their place.
+    edited = json.loads(record)
+    edited["rows"][0]["ours"] = edited["runs"][0]["top1"]["ours"] = 0.99
+    (pages / "small-study.json").write_text(json.dumps(edited))
+    assert study(path, "--report") == 0 and (pages / "small-study.md").read_text().count("| 99.0% (") == 2
+    assert study(path, "--scale", 0.4, "--only", "net-1") == 0
+    assert study(path, "--report") == 0
+    assert "99.0%" not in (pages / "small-study.md").read_text()
 
 
 def test_a_page_without_runs_has_no_figures(path: Path, tmp_path: Path) -> None:

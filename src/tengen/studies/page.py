@@ -46,36 +46,46 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class _Contents:
-    """What a page shows of the runs: the rows with their figures, the training runs, the plots.
+    """What a page shows of the runs: the rows with their figures, the training runs as the JSON has them, the plots.
 
-    A figure and a run come with the share of the length of their steps: the key of their folder in `folders`, the
-    first of which is the folder of the page itself.
+    A figure comes with the share of the length of its steps: the key of their folder in `folders`, the first of which
+    is the folder of the page itself. The folders of earlier runs may be gone.
     """
 
     folders: Mapping[float, StudyFolder]
     figures: list[tuple[Row, tuple[float, Estimate] | None]]
-    runs: list[tuple[float, TrainingRun]]
+    runs: list[dict[str, Any]]
     plots: list[Path]
 
 
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
-    """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page."""
+    """Write `out`/NAME.md, its plots and NAME.json from what the folder holds; return the page.
+
+    Figures of runs that are gone stay as NAME.json has them.
+    """
     study = folder.study
     out.mkdir(parents=True, exist_ok=True)
     # What was not run in full is shown from the longest reduced run.
     folders = {scale: folder} if scale != 1 else {scale: folder, **folder.reduced()}
+    kept = _Kept(out / f"{study.name}.json")
     contents = _Contents(
         folders,
         [
-            (row, _longest(folders, partial(find_figure, wanted=row.ours)) if isinstance(row.ours, Figure) else None)
+            (row, kept.figure(row, _longest(folders, partial(find_figure, wanted=row.ours))))
+            if isinstance(row.ours, Figure)
+            else (row, None)
             for row in study.rows
             if isinstance(row.ours, Figure) or scale == 1
         ],
-        [run for step in study.steps if (run := _longest(folders, partial(training_run, step=step)))],
+        [
+            run
+            for step in study.steps
+            if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))
+        ],
         [path for curves in study.plots for path in _plots(folders, curves, out)],
     )
     record = json.dumps(_record(study, contents, scale), indent=1)
-    write_text(out / f"{study.name}.json", record + "\n", durable=False)
+    write_text(kept.path, record + "\n", durable=False)
     parts = _parts(folder, contents, scale)
     return write_text(out / f"{study.name}.md", "\n\n".join(part for part in parts if part) + "\n", durable=False)
 
@@ -107,8 +117,8 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         _table(
             ["step", "network", "parameters", "MMAC", "samples", "hours", "top-1", "top-5", "value MSE, 0 to 1"],
             [
-                _training_row(run, "" if share == scale else f", {share:.3g} of its length")
-                for share, run in contents.runs
+                _training_row(run, "" if run["scale"] == scale else f", {run['scale']:.3g} of its length")
+                for run in contents.runs
             ],
         )
         if contents.runs
@@ -130,8 +140,34 @@ def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
             for row, found in contents.figures
             if isinstance(row.ours, Figure)
         ],
-        "runs": [{"scale": share, **_run_record(run)} for share, run in contents.runs],
+        "runs": contents.runs,
     }
+
+
+class _Kept:
+    """The figures of the page as it is: of runs whose folders may be gone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self._rows = {row["what"]: row for row in found.get("rows", ())}
+        self._runs = {run["step"]: run for run in found.get("runs", ())}
+
+    def figure(self, row: Row, found: tuple[float, Estimate] | None) -> tuple[float, Estimate] | None:
+        """The figure of a row: of the longer runs, the new ones of two of a length."""
+        known = self._rows.get(row.what, {})
+        if not known.get("scale") or (found and found[0] >= known["scale"]):
+            return found
+        mean, ends = known["ours"], known["interval_95"]
+        low, high = ends or (math.nan, math.nan)
+        return known["scale"], Estimate(math.nan if mean is None else mean, low, high, 0)
+
+    def run(self, step: str, found: tuple[float, TrainingRun] | None) -> dict[str, Any] | None:
+        """What is known of a training run, chosen likewise."""
+        known: dict[str, Any] | None = self._runs.get(step)
+        if known and not (found and found[0] >= known["scale"]):
+            return known
+        return {"scale": found[0], **_run_record(found[1])} if found else None
 
 
 def _longest(
@@ -142,17 +178,15 @@ def _longest(
 
 
 def _plots(folders: Mapping[float, StudyFolder], wanted: Curves, out: Path) -> list[Path]:
-    """One SVG for each axis, of the curves of the longest runs that there are."""
+    """One SVG for each axis, of the curves of the longest runs that there are; without any, those drawn earlier."""
+    name = next(iter(folders.values())).study.name
+    paths = {over: out / f"{name}-{wanted.title.lower().replace(' ', '-')}-{over}.svg" for over in wanted.over}
     found = _longest(folders, partial(_lines, wanted=wanted))
     if found is None:
-        return []
+        return [path for path in paths.values() if path.exists()]
     share, lines = found
     title = wanted.title if share == next(iter(folders)) else f"{wanted.title}, {share:.3g} of the length"
-    stem = f"{folders[share].study.name}-{wanted.title.lower().replace(' ', '-')}"
-    return [
-        save_plot(out / f"{stem}-{over}.svg", title, _LABELS[over], _drawing(lines, wanted, over))
-        for over in wanted.over
-    ]
+    return [save_plot(path, title, _LABELS[over], _drawing(lines, wanted, over)) for over, path in paths.items()]
 
 
 def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
@@ -187,23 +221,21 @@ def _drawing(lines: dict[str, Curve], wanted: Curves, over: str) -> Callable[[Ax
     return draw
 
 
-def _training_row(run: TrainingRun, note: str) -> list[str]:
-    card, step = run.card, run.step
-    parameters, macs = network_cost(network_fields(card.config))
-
-    def cell(figure: str) -> str:
-        found = run.estimate(figure)
-        known = found is not None and found.count
-        return shown(Figure(figure=figure, of=[step], form="{:.4f}"), found) if known else "-"
+def _training_row(run: Mapping[str, Any], note: str) -> list[str]:
+    def cell(name: str) -> str:
+        if name not in run:
+            return "-"
+        low, high = run[name]["interval_95"]
+        return shown(Figure(figure=name, of=[run["step"]], form="{:.4f}"), Estimate(run[name]["ours"], low, high, 0))
 
     return [
-        f"{step}{note}",
-        f"{card.family}, `{card.plane_set}`",
-        f"{parameters:,}",
-        f"{macs / 1e6:,.1f}",
-        f"{card.positions:,}",
-        f"{card.hours:.2f}",
-        *(cell(figure) for figure in ("top1", "top5", "value_mse")),
+        f"{run['step']}{note}",
+        f"{run['family']}, `{run['plane_set']}`" if "family" in run else "-",
+        f"{run['parameters']:,}",
+        f"{run['macs'] / 1e6:,.1f}",
+        f"{run['samples']:,}",
+        f"{run['hours']:.2f}",
+        *(cell(name) for name in ("top1", "top5", "value_mse")),
     ]
 
 
@@ -213,6 +245,8 @@ def _run_record(run: TrainingRun) -> dict[str, Any]:
     return {
         "step": run.step,
         "recipe": run.card.name,
+        "family": run.card.family,
+        "plane_set": run.card.plane_set,
         "parameters": parameters,
         "macs": macs,
         "samples": run.card.positions,
@@ -243,7 +277,7 @@ def _differs(row: Row, found: tuple[float, Estimate] | None, folders: Mapping[fl
     notes = [row.differs]
     if found and isinstance(row.ours, Figure):
         share, steps = found[0], [*row.ours.of, *row.ours.minus]
-        known = of_done_steps(folders[share], row.ours)
+        known = of_done_steps(folders[share], row.ours) if share in folders else None
         if known and (missing := set(steps).difference(known.of, known.minus)):
             notes.insert(0, f"**without {', '.join(sorted(missing))}**")
         if share != next(iter(folders)):
