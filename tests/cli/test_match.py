@@ -70,6 +70,14 @@ def test_copies_of_games_are_told_at_the_end(tmp_path: Path, capsys: pytest.Capt
     assert "note: only 1 of 6 games between a and b differ: their interval is too narrow" in capsys.readouterr().out
 
 
+def test_a_network_that_has_not_learnt_the_board_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["match", "policy:zero-7x7", "random", "--games", "2", "--quiet", "--workers", "1", "--out"]
+    for size, told in ((9, "warning: zero-7x7 learnt 7x7, not 9x9"), (7, "")):
+        assert main([*words, str(tmp_path / str(size)), "--size", str(size), "--openings", "random"]) == 0
+        printed = capsys.readouterr().err
+        assert told in printed and ("warning" in printed) == bool(told)
+
+
 def test_a_rerun_with_fewer_games_says_that_there_are_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["a=random", "b=random", "--size", "5", "--set", "conditions.turns=3", "--quiet", "--out", str(tmp_path)]
     assert main(["match", *words, "--games", "4"]) == 0

@@ -107,6 +107,7 @@ def command(
 
 
 def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str, quiet: bool) -> None:
+    from tengen.cli.nets import warn_of_boards
     from tengen.match.display import Display
     from tengen.match.folder import read_folder
     from tengen.match.runner import InBatch, InCluster, InWorkers, games_at_once, play_match
@@ -116,6 +117,9 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     from tengen.ratings.report import write_report
     from tengen.runs.interruption import sigterm_interrupts
 
+    for player in match.players:
+        if player.kind in ("network", "policy", "raw"):
+            warn_of_boards(player.subject, {match.conditions.size})
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers and not cluster:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)
