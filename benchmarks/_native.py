@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tengen.data.importer import ImportOptions, import_games
 from tengen.data.store import Store
+from tengen.errors import TengenError
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "tests" / "data" / "tygem-300.sgf.xz"
@@ -22,8 +23,19 @@ def parser(doc: str | None, store: bool = True) -> argparse.ArgumentParser:
     """The arguments of a benchmark whose docstring is `doc`; its games come from a `store`."""
     made = argparse.ArgumentParser(description=doc and doc.splitlines()[0])
     if store:
-        made.add_argument("store", nargs="?", metavar="STORE", help="a game store; without it 300 games of the tests")
+        made.add_argument(
+            "store", nargs="?", type=_store, metavar="STORE", help="a game store; without it 300 games of the tests"
+        )
     return made
+
+
+def _store(path: str) -> str:
+    """The path of a store that opens."""
+    try:
+        Store.open(Path(path))
+    except TengenError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
 
 
 def run(*args: str, games: str = "") -> None:

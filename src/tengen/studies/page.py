@@ -77,11 +77,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
             for row in study.rows
             if isinstance(row.ours, Figure) or scale == 1
         ],
-        [
-            run
-            for step in study.steps
-            if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))
-        ],
+        [run for step in study.steps if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))],
         [path for curves in study.plots for path in _plots(folders, curves, out)],
     )
     record = json.dumps(_record(study, contents, scale), indent=1)
