@@ -7,7 +7,6 @@ little. Without STORE the 300 games that the tests ship are imported first. With
 are measured (`all` for all of them), one line each. The last line of the full run needs the extra [train].
 """
 
-import argparse
 import json
 import tempfile
 import time
@@ -16,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from _native import parser as arguments
 
 from tengen import _native
 from tengen.data import Rows, Sampler, Store, encode_game, prefetch
@@ -148,8 +148,7 @@ def main(store: Store, names: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="How fast positions of a store become batches.")
-    parser.add_argument("store", nargs="?", metavar="STORE")
+    parser = arguments(__doc__)
     parser.add_argument("--plane-sets", nargs="+", default=[], metavar="NAME")
     args = parser.parse_args()
     chosen = plane_set_names() if "all" in args.plane_sets else args.plane_sets
