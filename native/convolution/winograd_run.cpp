@@ -40,6 +40,15 @@ void store(float* to, V value) {
     __builtin_memcpy(to, &value, sizeof value);
 }
 
+/// Copies 8 or all lanes; one copy of either size would be a call.
+template <class V>
+void copy_lanes(void* to, const void* from, int count) {
+    if (count < kLanes)
+        __builtin_memcpy(to, from, sizeof(V) / 2);
+    else
+        __builtin_memcpy(to, from, sizeof(V));
+}
+
 // Numbers as the products read them: `Element`, of which one read fetches `kTogether` inputs of a tile, or the same
 // input of as many tiles for the gradient of weights.
 #if defined(TENGEN_BF16)
@@ -49,10 +58,7 @@ constexpr int kTogether = 2;
 /// Writes the first `count` lanes, 8 or all of them.
 void store_first(Element* to, Vec value, int count) {
     const auto halves = _mm512_cvtneps_pbh(value);
-    if (count < kLanes)
-        __builtin_memcpy(to, &halves, sizeof halves / 2);
-    else
-        __builtin_memcpy(to, &halves, sizeof halves);
+    copy_lanes<decltype(halves)>(to, &halves, count);
 }
 
 /// `sum` of 16 outputs plus the products of two inputs.
@@ -72,12 +78,7 @@ Vec paired(Vec first, Vec second) {
 using Element = float;
 constexpr int kTogether = 1;
 
-void store_first(Element* to, Vec value, int count) {
-    if (count < kLanes)
-        __builtin_memcpy(to, &value, sizeof value / 2);
-    else
-        __builtin_memcpy(to, &value, sizeof value);
-}
+void store_first(Element* to, Vec value, int count) { copy_lanes<Vec>(to, &value, count); }
 
 void add_product(Wide& sum, const Element* input, Wide weights) { sum += *input * weights; }
 #endif
@@ -215,18 +216,14 @@ struct Word {
 void put(Word* to, int point, int tile, int tiles, int depth, int c, Vec value) {
     const int words = (tiles + 1) / 2;
     Word* at = to + (static_cast<Index>(point) * words + tile / 2) * depth + c;
-    const bool whole = depth - c >= kLanes;
     if (tile % 2) {
         Vec first{};
-        __builtin_memcpy(&first, at, whole ? sizeof first : sizeof first / 2);
+        copy_lanes<Vec>(&first, at, depth - c);
         value = paired(first, value);
     } else if (tile == tiles - 1) {
         value = paired(value, Vec{});
     }
-    if (whole)
-        __builtin_memcpy(at, &value, sizeof value);
-    else
-        __builtin_memcpy(at, &value, sizeof value / 2);
+    copy_lanes<Vec>(at, &value, depth - c);
 }
 #else
 using Word = float;
