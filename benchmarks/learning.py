@@ -30,6 +30,7 @@ from tengen.game import Game
 from tengen.training import trainer
 from tengen.training.batches import BatchStream
 from tengen.training.config import RunConfig
+from tengen.training.convolution import accelerate
 from tengen.training.supervised import make_trainer
 from tengen.training.trainer import Callback, Trainer
 
@@ -98,7 +99,9 @@ def training(
         },
     })  # fmt: skip
     torch.set_num_threads(threads)
+    fitted: list[int] = []
     trainer.pays = lambda precision: winograd
+    trainer.accelerate = lambda *given: fitted.append(accelerate(*given))
     watch = Watch()
     make_trainer(run, sampler.plane_set, [watch]).fit(BatchStream(sampler, 0))
     clock, cpu = (np.diff(times)[SKIPPED - 1 :] for times in (watch.clock, watch.cpu))
@@ -106,7 +109,7 @@ def training(
         "benchmark": "training",
         "network": size,
         "precision": precision,
-        "convolutions": "winograd" if winograd else "pytorch",
+        "convolutions": "winograd" if any(fitted) else "pytorch",
         "threads": threads,
         "positions_per_second": round(sampler.batch_size / float(np.median(clock))),
         "positions_per_second_of_best_tenth": round(sampler.batch_size / float(np.quantile(clock, 0.1))),

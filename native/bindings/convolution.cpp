@@ -86,8 +86,9 @@ void run(const Winograd& self, const Images<const float>& in, const Images<float
     };
     if (overlaps(in) || (residual && overlaps(*residual)))
         throw nb::value_error("the output may not overlap the other arrays");
-    // A thread of a library has no state in Python but during a call, and making one maps memory, which stops the other
-    // threads: its first call keeps the state (measured: 40 of 400 microseconds a call).
+    // Python makes a state for a thread of OpenVINO at every call and deletes it after the call. That maps memory,
+    // which interrupts the other threads (measured: 40 of 400 microseconds). So a thread keeps the state of its first
+    // call. Some 16 KB stay when the thread ends: a compiled model has a thread for each part of a batch.
     static thread_local const auto kept = PyGILState_Ensure();
     static_cast<void>(kept);
     const nb::gil_scoped_release release;
@@ -115,13 +116,14 @@ void weight_gradient(const Images<const float>& in, const Images<const float>& g
 void register_convolution(nb::module_& m) {
     using namespace tengen;
     m.def("processor_flags", &processor_flags,
-          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni, "
-          "avx512_bf16 and amx_int8; empty on other processors than x86-64.");
+          "Instructions that this processor and its system support, of avx2, fma, avx512f, avx512bw, avx_vnni, "
+          "avx512_vnni, avx512_bf16 and amx_int8; empty on other processors than x86-64.");
     nb::class_<Winograd>(m, "Winograd", "A convolution 3x3 or 5x5 with zero padding, by Winograd's algorithm.")
         .def(
             "__init__", &bindings::make, "weights"_a, "bias"_a, "precision"_a = "f32", "instructions"_a = "",
             "Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products "
-            "are rounded to bf16, which changes a result by some 0.9% of the usual one. instructions is one of "
+            "are rounded to bf16: the error has up to 0.9% of the standard deviation of the results. instructions is "
+            "one of "
             "available(precision), the first unless given. Raises ValueError for another kernel, for an unknown "
             "precision and for other instructions.")
         .def_static(

@@ -28,7 +28,7 @@ const std::vector<Compiled>& compiled() {
          true,
          avx512_bf16::run_winograd,
          avx512_bf16::run_winograd_gradient,
-         {"avx512f", "fma", "avx512_bf16"}},
+         {"avx512f", "avx512bw", "fma", "avx512_bf16"}},
         {"avx512", false, avx512::run_winograd, avx512::run_winograd_gradient, {"avx512f", "fma"}},
         {"avx2", false, avx2::run_winograd, avx2::run_winograd_gradient, {"avx2", "fma"}},
 #endif
@@ -89,11 +89,10 @@ WinogradTiles tiles_of(int inputs, int outputs, int kernel, int batch, int rows,
 }
 
 /// Calls `run` with the lines of tiles at once that fit in the cache, where each of the 36 points of a tile takes so
-/// many bytes, in nearly equal parts. `give_space` is
-/// asked for room for so many points of tiles.
+/// many bytes, in nearly equal parts. `give_space` makes room for the points of the tiles of a part.
 template <class Call>
 void run_parts(Call call, int bytes, auto give_space, void (*run)(const Call&)) {
-    const int all = call.end, fitting = std::max(1, kSpace / (kPoints * bytes * call.across));
+    const int all = call.end, fitting = std::max(1, kSpace / std::max(1, kPoints * bytes * call.across));
     const int parts = (all + fitting - 1) / fitting;
     for (int part = 0; part < parts; ++part) {
         call.begin = static_cast<int>(static_cast<std::int64_t>(all) * part / parts);

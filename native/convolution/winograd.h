@@ -12,15 +12,15 @@ namespace tengen {
 class Winograd {
   public:
     /// `weights` [outputs][inputs][kernel][kernel], `bias` [outputs] or null for none. `kernel` is 3 or 5. With `bf16`
-    /// the factors of the products are rounded to bf16, all sums are in float32: a result is off by some 0.9% of the
-    /// usual one. `instructions` is one of `available(bf16)`; the first of them unless given. Throws
-    /// std::invalid_argument for another. Those that fuse multiplication and addition (all but plain, and plain where
-    /// the build has them) give other last bits than those that do not.
+    /// the factors of the products are rounded to bf16, all sums are in float32: the error has up to 0.9% of the
+    /// standard deviation of the results. `instructions` is one of `available(bf16)`; the first of them unless given.
+    /// Throws std::invalid_argument for another. Those that fuse multiplication and addition (all but plain, and plain
+    /// where the build has them) give other last bits than those that do not.
     Winograd(const float* weights, const float* bias, int outputs, int inputs, int kernel, bool bf16 = false,
              std::string_view instructions = {});
 
-    /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns], which becomes what `before` says
-    /// on the way, plus `residual` of the shape of `out` unless that is null; with `relu` no value is below 0. With
+    /// `out` [batch][outputs][rows][columns] of `in` [batch][inputs][rows][columns] after `before` is applied to it,
+    /// plus `residual` of the shape of `out` unless that is null; with `relu` no value is below 0. With
     /// `channels_last` the channels of all three are their last dimension. `out` may not overlap the others. Runs on
     /// the calling thread.
     void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,

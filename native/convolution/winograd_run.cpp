@@ -275,7 +275,7 @@ void read_tiles(const WinogradTiles& tiles, const float* image, int channels, co
     Vec* lines = reinterpret_cast<Vec*>(tiles.strip);  // [6][width]: transformed down
     float* space = tiles.strip + kTile * width * kLanes;
     for (int i = 0; i < kTile * width; ++i) lines[i] = Vec{};
-    const bool any = before.any();
+    const bool any = before.bias || before.relu || before.mask;
     const float* mask = before.mask ? before.mask + segment.image * tiles.rows * tiles.columns : nullptr;
     for (int c = 0; c < depth; c += kLanes) {
         const int here = min(kLanes, channels - c);

@@ -15,14 +15,13 @@ struct alignas(64) WinogradLine {
     };
 };
 
-/// What becomes of the input of a convolution: plus `bias`, no less than 0 with `relu`, times `mask`. Null leaves out.
+/// Applied to the input of a convolution, in this order: `bias` is added, with `relu` no value is below 0, and the
+/// points are multiplied by `mask`. Null: left out.
 struct WinogradInput {
     const float* bias = nullptr;  // [inputs], or [batch][inputs] with `bias_of_image`
     bool bias_of_image = false;
     bool relu = false;
     const float* mask = nullptr;  // [batch][rows][columns]
-
-    bool any() const { return bias || relu || mask; }
 };
 
 /// Images and the tiles that they are cut into, with room for what is computed in between.

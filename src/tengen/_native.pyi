@@ -237,7 +237,7 @@ def rule_aliases() -> list[str]:
 
 def processor_flags() -> list[str]:
     """
-    Instructions that this processor and its system support, of avx2, fma, avx512f, avx_vnni, avx512_vnni, avx512_bf16 and amx_int8; empty on other processors than x86-64.
+    Instructions that this processor and its system support, of avx2, fma, avx512f, avx512bw, avx_vnni, avx512_vnni, avx512_bf16 and amx_int8; empty on other processors than x86-64.
     """
 
 class Winograd:
@@ -245,7 +245,7 @@ class Winograd:
 
     def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], precision: str = 'f32', instructions: str = '') -> None:
         """
-        Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products are rounded to bf16, which changes a result by some 0.9% of the usual one. instructions is one of available(precision), the first unless given. Raises ValueError for another kernel, for an unknown precision and for other instructions.
+        Weights [outputs, inputs, kernel, kernel] and bias [outputs]; with precision bf16 the factors of products are rounded to bf16: the error has up to 0.9% of the standard deviation of the results. instructions is one of available(precision), the first unless given. Raises ValueError for another kernel, for an unknown precision and for other instructions.
         """
 
     @staticmethod

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen import _native
 from tengen.evaluators import Evaluation, load_evaluator
-from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
 from tengen.game import Game
 
 Precision = Literal["f32", "bf16"]
@@ -84,7 +84,8 @@ def test_the_processor_chooses_the_instructions() -> None:
     flags, available = set(_native.processor_flags()), _native.Winograd.available()
     needs = {"avx512": {"avx512f", "fma"}, "avx2": {"avx2", "fma"}, "plain": set()}
     assert available == [name for name, needed in needs.items() if needed <= flags]
-    assert _native.Winograd.available("bf16") == ["avx512_bf16"] * ({"avx512f", "fma", "avx512_bf16"} <= flags)
+    bf16 = {"avx512f", "avx512bw", "fma", "avx512_bf16"} <= flags
+    assert _native.Winograd.available("bf16") == ["avx512_bf16"] * bf16
     weights, bias = np.zeros((8, 8, 3, 3), np.float32), np.zeros(8, np.float32)
     with pytest.raises(ValueError, match="no instructions sse5"):
         _native.Winograd(weights, bias, instructions="sse5")
@@ -108,6 +109,17 @@ def test_arrays_of_other_shapes_are_refused() -> None:
         kernel.run(planes, out, None, False, input_mask=np.zeros((1, 1, 9, 9), np.float32))
     with pytest.raises(ValueError, match="may not overlap"):
         kernel.run(out.reshape(4, 4, 9, 9)[1:3], out, None, False)
+
+
+def test_nothing_comes_of_nothing() -> None:
+    kernel = _native.Winograd(np.zeros((8, 0, 3, 3), np.float32), np.arange(8, dtype=np.float32))
+    out = np.ones((1, 8, 5, 5), np.float32)
+    kernel.run(np.zeros((1, 0, 5, 5), np.float32), out, None, False)
+    assert np.array_equal(out[0, :, 2, 2], np.arange(8))
+    for shape in ((1, 0, 5, 5), (1, 0, 5, 0), (1, 0, 0, 5), (0, 0, 5, 5)):
+        kernel.run(np.zeros(shape, np.float32), np.zeros((shape[0], 8, *shape[2:]), np.float32), None, False)
+    gradient = np.ones((8, 0, 3, 3), np.float32)
+    _native.winograd_weight_gradient(np.zeros((1, 0, 5, 5), np.float32), out, gradient)
 
 
 def test_a_network_gives_the_same_with_it() -> None:
@@ -149,3 +161,13 @@ def test_boards_and_batches_that_gain_nothing_stay_plain(precision: Precision, r
         evaluator.infer(evaluator.encoded([Game(edge)] * count))
     made = [(rows, edge, layout.winograd) for rows, edge, layout in evaluator._requests]
     assert sorted(made) == sorted([(few, 19, False), (many // 8, 19, True), (many, 9, False)])
+
+
+def test_a_layout_of_convolutions_that_the_precision_lacks_is_not_taken() -> None:
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    evaluator = OpenVinoEvaluator(path, precision="int8", layout=Layout(True, 2), winograd=True, remember=False)
+    assert not evaluator.winograd and evaluator.layout is None
+    # Small boards keep to the rule, whatever the layout.
+    plain = OpenVinoEvaluator(path, precision="f32", threads=2, layout=Layout(True, 2), remember=False)
+    plain.infer(plain.encoded([Game(9)] * 8))
+    assert [layout.winograd for _rows, _edge, layout in plain._requests] == [False]

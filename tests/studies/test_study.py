@@ -127,13 +127,23 @@ def test_a_page_keeps_the_figures_of_runs_that_are_gone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     runs, pages = tmp_path / "runs" / "studies", tmp_path / "docs" / "studies"
+    made = yaml.safe_load(path.read_text())
+    made["rows"].append({**made["rows"][2], "what": "accuracy"})  # another figure of the same name
+    path.write_text(yaml.safe_dump(made, sort_keys=False))
     for scale in (0.2, 0.4):
-        assert study(path, "--scale", scale, "--only", "net-1", "--only", "net-2") == 0
+        assert study(path, "--scale", scale, "--only", "net-1") == 0
+    assert study(path, "--scale", 0.2, "--only", "net-2") == 0
     assert study(path, "--report") == 0
     page, record = ((pages / f"small-study.{end}").read_text() for end in ("md", "json"))
+    plots = {plot: plot.read_text() for plot in pages.glob("*.svg")}
+    rows = json.loads(record)["rows"]
+    assert [row["scale"] for row in rows] == [0.4, 0.4, 0.2, None, None, 0.2]
+    assert [row["without"] for row in rows] == [[], ["net-2"], [], [], [], []] and "**without net-2**" in page
+    assert set(json.loads(record)["plots"].values()) == {0.4} and len(plots) == 2
     shutil.rmtree(runs / "small-study-x0.4")  # the shorter runs are still there
     assert study(path, "--report") == 0
-    assert (pages / "small-study.json").read_text() == record and json.loads(record)["rows"][0]["scale"] == 0.4
+    assert (pages / "small-study.json").read_text() == record
+    assert {plot: plot.read_text() for plot in plots} == plots
     shutil.rmtree(runs)
     assert study(path, "--report") == 0
     assert (pages / "small-study.json").read_text() == record

@@ -117,9 +117,8 @@ def _play(match: MatchSettings, folder: Path, workers: int | None, cluster: str,
     from tengen.ratings.report import write_report
     from tengen.runs.interruption import sigterm_interrupts
 
-    for player in match.players:
-        if player.kind in ("network", "policy", "raw"):
-            warn_of_boards(player.subject, {match.conditions.size})
+    for network in match.networks():
+        warn_of_boards(network, {match.conditions.size})
     at_once = games_at_once(match, workers)
     if workers is not None and at_once < workers and not cluster:
         print(f"{at_once} games at once, not {workers}: players under a time limit need a core each", file=sys.stderr)

@@ -19,9 +19,9 @@ from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.network_file import int8_path, read_card
-from tengen.machine import core_count
+from tengen.machine import core_count, winograd_pays
 
-LEAST_CONVOLUTIONS = 4
+MIN_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
 WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 """On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
@@ -114,7 +114,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     nothing goes to the cache folder, as for networks that live for minutes. `winograd` computes convolutions by
     Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, for networks of
     convolutions in f32 (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16
-    (1.6 times, as close to f32 as the plain sum in bf16). A `layout` stands in the place of these rules on boards from
+    without AMX (1.6 times; docs/log.md has the cost). A `layout` stands in the place of these rules on boards from
     13x13 on, in batches of at least half as many rows as its parts. Raises NetworkError for a file that is no network.
     """
 
@@ -178,12 +178,15 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         )
         model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
         self.has_pass = model.output("policy").get_partial_shape()[1].get_length() > self._edge**2
-        fitting = count_fitting(model) if target == "CPU" and _computes_winograd(self.precision) else 0
+        fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
         self.fits_winograd = fitting > 0
-        self.winograd = fitting >= LEAST_CONVOLUTIONS if winograd is None else winograd
-        # On two cores the plain model shares two rows among them at 1.2 times the speed in bf16.
-        self._least_rows = self._parts + (self.precision == "bf16" and self._parts > 1)
-        self._least_edge = WINOGRAD_EDGES.get(self.precision, 0)
+        self.winograd = winograd is not False and fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
+        if layout and layout.winograd and not fitting:
+            self.layout = None
+        # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
+        # cores: 1.3 times for one row in f32 and bf16, in bf16 1.2 times for two rows).
+        self._min_rows = self._parts + (self.precision == "bf16" and self._parts > 1)
+        self._min_edge = WINOGRAD_EDGES.get(self.precision, WINOGRAD_EDGES["f32"])
 
     def _piece(self, rows: int) -> int:
         rows = super()._piece(rows)
@@ -222,8 +225,9 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         Small boards and few rows on many threads take the plain model, which shares one row among the threads.
         """
         layout = self.layout
-        if layout is None or edge < min(self._least_edge, self.only_size or edge) or 2 * rows < layout.parts:
-            winograd = self.winograd and edge >= self._least_edge and rows >= self._least_rows
+        smallest = min(self._min_edge, self.only_size or self._min_edge)
+        if layout is None or edge < smallest or 2 * rows < layout.parts:
+            winograd = self.winograd and edge >= self._min_edge and rows >= self._min_rows
             layout = Layout(winograd, self._parts if winograd else 1, 1 if winograd else self._threads)
         key = bucket(-(-rows // layout.parts)), edge, layout
         with self._lock:
@@ -317,14 +321,6 @@ def _resolve(precision: Precision, path: Path, core: Any) -> str:
 def _half(core: Any) -> str:
     """bf16 where the processor multiplies it, else f32."""
     return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
-
-
-def _computes_winograd(precision: str) -> bool:
-    """Whether convolutions by Winograd's algorithm may be faster in a precision: not where a processor has units for
-    products of bf16 matrices (AMX), which are 16 times as fast as those of f32."""
-    if precision == "bf16" and "amx_int8" in _native.processor_flags():
-        return False
-    return precision in ("f32", "bf16") and bool(_native.Winograd.available(precision))
 
 
 def multiplies_int8() -> bool:

@@ -1,4 +1,4 @@
-"""Convolutions of an OpenVINO model by Winograd's algorithm, for processors without matrix units.
+"""Convolutions of an OpenVINO model by Winograd's algorithm, in f32, and in bf16 on processors without AMX.
 
 OpenVINO 2026.4 has no such convolution: it computes the plain sum, at nearly the peak of the processor.
 """
@@ -14,7 +14,7 @@ from openvino._offline_transformations import apply_moc_transformations
 
 from tengen import _native
 
-LEAST_CHANNELS = 16
+MIN_CHANNELS = 16
 """Of fewer outputs the transforms cost more than they save."""
 _Read = Literal["residual", "input_bias", "input_mask"]
 
@@ -91,7 +91,7 @@ def _fits(node: Any) -> bool:
     given = node.get_attributes()
     padded = all(list(given[side]) == [rows // 2, rows // 2] for side in ("pads_begin", "pads_end"))
     plain = list(given["strides"]) == list(given["dilations"]) == [1, 1] and padded
-    return plain and rows == columns and rows in (3, 5) and outputs >= LEAST_CHANNELS and inputs >= 8
+    return plain and rows == columns and rows in (3, 5) and outputs >= MIN_CHANNELS and inputs >= 8
 
 
 def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> Any:

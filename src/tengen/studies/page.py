@@ -45,17 +45,26 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
+class _Shown:
+    """A figure, the share of the length of its steps, and the steps that it lacks."""
+
+    share: float
+    estimate: Estimate
+    without: list[str]
+
+
+@dataclass(frozen=True)
 class _Contents:
     """What a page shows of the runs: the rows with their figures, the training runs as the JSON has them, the plots.
 
-    A figure comes with the share of the length of its steps: the key of their folder in `folders`, the first of which
-    is the folder of the page itself. The folders of earlier runs may be gone.
+    `folders` are by the share of the length of their steps, that of the page itself first. Those of earlier runs may be
+    gone.
     """
 
     folders: Mapping[float, StudyFolder]
-    figures: list[tuple[Row, tuple[float, Estimate] | None]]
+    figures: list[tuple[Row, _Shown | None]]
     runs: list[dict[str, Any]]
-    plots: list[Path]
+    plots: dict[str, float]
 
 
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
@@ -71,14 +80,12 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
     contents = _Contents(
         folders,
         [
-            (row, kept.figure(row, _longest(folders, partial(find_figure, wanted=row.ours))))
-            if isinstance(row.ours, Figure)
-            else (row, None)
+            (row, kept.figure(row.ours, row.what, folders) if isinstance(row.ours, Figure) else None)
             for row in study.rows
             if isinstance(row.ours, Figure) or scale == 1
         ],
         [run for step in study.steps if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))],
-        [path for curves in study.plots for path in _plots(folders, curves, out)],
+        {name: share for curves in study.plots for name, share in _plots(folders, curves, out, kept.plots)},
     )
     record = json.dumps(_record(study, contents, scale), indent=1)
     write_text(kept.path, record + "\n", durable=False)
@@ -90,9 +97,9 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
     """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
     study, reduced = folder.study, scale != 1
     done = sum(folder.state(step) == "done" for step in study.steps)
-    short = not reduced and any(found and found[0] != scale for _, found in contents.figures)
+    short = not reduced and any(found and found.share != scale for _, found in contents.figures)
     rows = [
-        [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, contents.folders)]
+        [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
         for row, found in contents.figures
     ]
     return [
@@ -106,7 +113,7 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         _SHORT if short else "",
         "## Results",
         _table(["what", "published", "ours, 95% interval", "command", "what differs"], rows),
-        *(f"![{path.stem}]({path.name})" for path in contents.plots),
+        *(f"![{name}]({name}.svg)" for name in contents.plots),
         *([] if reduced or not study.conclusions else ["## Conclusions", _list(study.conclusions)]),
         *(["## Not measured", _list(study.not_done)] if study.not_done else []),
         "## Steps",
@@ -132,11 +139,19 @@ def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
         "study": study.name,
         "scale": scale,
         "rows": [
-            {"what": row.what, "published": row.published, "scale": found and found[0], **_numbers(found and found[1])}
+            {
+                "what": row.what,
+                "figure": row.ours.model_dump(exclude_defaults=True),
+                "published": row.published,
+                "scale": found and found.share,
+                **_numbers(found.estimate if found else None),
+                "without": found.without if found else [],
+            }
             for row, found in contents.figures
             if isinstance(row.ours, Figure)
         ],
         "runs": contents.runs,
+        "plots": contents.plots,
     }
 
 
@@ -146,17 +161,30 @@ class _Kept:
     def __init__(self, path: Path) -> None:
         self.path = path
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        self._rows = {row["what"]: row for row in found.get("rows", ())}
+        # Pages of before have no definition of a figure: there it goes by its text.
+        self._rows = {self._key(row.get("figure"), row["what"]): row for row in found.get("rows", ())}
         self._runs = {run["step"]: run for run in found.get("runs", ())}
+        self.plots: dict[str, float] = found.get("plots", {})
 
-    def figure(self, row: Row, found: tuple[float, Estimate] | None) -> tuple[float, Estimate] | None:
-        """The figure of a row: of the longer runs, the new ones of two of a length."""
-        known = self._rows.get(row.what, {})
-        if not known.get("scale") or (found and found[0] >= known["scale"]):
-            return found
-        mean, ends = known["ours"], known["interval_95"]
-        low, high = ends or (math.nan, math.nan)
-        return known["scale"], Estimate(math.nan if mean is None else mean, low, high, 0)
+    @staticmethod
+    def _key(figure: dict[str, Any] | None, what: str) -> str:
+        return what if figure is None else json.dumps(figure, sort_keys=True)
+
+    def figure(self, wanted: Figure, what: str, folders: Mapping[float, StudyFolder]) -> _Shown | None:
+        """A figure: of the longer runs, the new ones of two of a length."""
+        found = _longest(folders, partial(find_figure, wanted=wanted))
+        definition = self._key(wanted.model_dump(exclude_defaults=True), what)
+        row = self._rows.get(definition) or self._rows.get(what) or {}
+        if row.get("scale") and not (found and found[0] >= row["scale"]):
+            mean, ends = row["ours"], row["interval_95"]
+            low, high = ends or (math.nan, math.nan)
+            estimate = Estimate(math.nan if mean is None else mean, low, high, 0)
+            return _Shown(row["scale"], estimate, row.get("without", []))
+        if found is None:
+            return None
+        known = of_done_steps(folders[found[0]], wanted)
+        missing = {*wanted.of, *wanted.minus}.difference(known.of, known.minus) if known else set[str]()
+        return _Shown(*found, sorted(missing))
 
     def run(self, step: str, found: tuple[float, TrainingRun] | None) -> dict[str, Any] | None:
         """What is known of a training run, chosen likewise."""
@@ -173,16 +201,27 @@ def _longest(
     return next(((share, found) for share, folder in folders.items() if (found := find(folder)) is not None), None)
 
 
-def _plots(folders: Mapping[float, StudyFolder], wanted: Curves, out: Path) -> list[Path]:
-    """One SVG for each axis, of the curves of the longest runs that there are; without any, those drawn earlier."""
-    name = next(iter(folders.values())).study.name
-    paths = {over: out / f"{name}-{wanted.title.lower().replace(' ', '-')}-{over}.svg" for over in wanted.over}
+def _plots(
+    folders: Mapping[float, StudyFolder], wanted: Curves, out: Path, drawn: Mapping[str, float]
+) -> list[tuple[str, float]]:
+    """(name, share of the length) of one SVG for each axis, of the curves of the longest runs that there are.
+
+    Plots that were drawn of longer runs stay.
+    """
+    title = f"{next(iter(folders.values())).study.name}-{wanted.title.lower().replace(' ', '-')}"
     found = _longest(folders, partial(_lines, wanted=wanted))
-    if found is None:
-        return [path for path in paths.values() if path.exists()]
-    share, lines = found
-    title = wanted.title if share == next(iter(folders)) else f"{wanted.title}, {share:.3g} of the length"
-    return [save_plot(path, title, _LABELS[over], _drawing(lines, wanted, over)) for over, path in paths.items()]
+    plots = []
+    for over in wanted.over:
+        name = f"{title}-{over}"
+        path = out / f"{name}.svg"
+        kept = drawn.get(name, 0.0) if path.exists() else 0.0
+        if found and found[0] >= kept:
+            kept, lines = found
+            note = "" if kept == next(iter(folders)) else f", {kept:.3g} of the length"
+            save_plot(path, f"{wanted.title}{note}", _LABELS[over], _drawing(lines, wanted, over))
+        if kept:
+            plots.append((name, kept))
+    return plots
 
 
 def _lines(folder: StudyFolder, wanted: Curves) -> dict[str, Curve] | None:
@@ -258,26 +297,23 @@ def _numbers(found: Estimate | None) -> dict[str, Any]:
     return {"ours": ours, "interval_95": None if low is None else [low, high]}
 
 
-def _ours(
-    study: Study, wanted: Figure | Documented, found: tuple[float, Estimate] | None, scale: float
-) -> tuple[str, str]:
+def _ours(study: Study, wanted: Figure | Documented, found: _Shown | None, scale: float) -> tuple[str, str]:
     """The cells of our figure, and of the command that measures it."""
     if isinstance(wanted, Documented):
         return wanted.text, f"`{wanted.command}`"
-    share, estimate = found or (scale, None)
+    share = found.share if found else scale
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
-    return shown(wanted, estimate), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
+    return shown(
+        wanted, found.estimate if found else None
+    ), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
 
 
-def _differs(row: Row, found: tuple[float, Estimate] | None, folders: Mapping[float, StudyFolder]) -> str:
+def _differs(row: Row, found: _Shown | None, scale: float) -> str:
     notes = [row.differs]
-    if found and isinstance(row.ours, Figure):
-        share, steps = found[0], [*row.ours.of, *row.ours.minus]
-        known = of_done_steps(folders[share], row.ours) if share in folders else None
-        if known and (missing := set(steps).difference(known.of, known.minus)):
-            notes.insert(0, f"**without {', '.join(sorted(missing))}**")
-        if share != next(iter(folders)):
-            notes.insert(0, f"**{share:.3g} of the length**")
+    if found and found.without:
+        notes.insert(0, f"**without {', '.join(found.without)}**")
+    if found and found.share != scale:
+        notes.insert(0, f"**{found.share:.3g} of the length**")
     return "; ".join(note for note in notes if note)
 
 

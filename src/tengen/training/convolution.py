@@ -1,4 +1,4 @@
-"""Convolutions of a training step by Winograd's algorithm, for processors without units for matrices.
+"""Convolutions of a training step by Winograd's algorithm, in f32, and in bf16 on processors without AMX.
 
 PyTorch computes the plain sum there, at nearly the peak of the processor. Winograd's algorithm has a quarter of its
 multiplications (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015), both ways.
@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tengen import _native
+from tengen.machine import winograd_pays
 
-LEAST_CHANNELS = {"f32": 16, "bf16": 64}
+MIN_CHANNELS = {"f32": 16, "bf16": 64}
 """Of fewer inputs or outputs the transforms cost more than they save: in bf16 on 19x19 a network of 32 channels trains
 at 1.0 times the speed of PyTorch's, one of 64 at 1.2, one of 96 at 1.4 times."""
-LEAST_FILLED = {"f32": 0.5, "bf16": 0.7}
-"""The least share of the results of the tiles that lies on the board."""
+MIN_FILLED = {"f32": 0.5, "bf16": 0.7}
+"""The smallest share of the results of the tiles that lies on the board."""
 _LAST = torch.channels_last
 
 
@@ -39,18 +40,15 @@ def accelerate(network: nn.Module, precision: Literal["f32", "bf16"] = "f32") ->
 
 
 def pays(precision: Literal["f32", "bf16"]) -> bool:
-    """Whether the processor has the vectors that the algorithm needs, and no units for matrices that serve PyTorch
-    better."""
-    if precision == "bf16" and "amx_int8" in _native.processor_flags():
-        return False
-    return _native.Winograd.available(precision)[:1] not in ([], ["plain"])
+    """Whether the processor trains faster so: not without vectors of AVX2, and not in bf16 with matrix units (AMX)."""
+    return winograd_pays(precision) and _native.Winograd.available(precision) != ["plain"]
 
 
 def _fits(layer: nn.Conv2d, precision: Literal["f32", "bf16"]) -> bool:
     rows, columns = layer.kernel_size
     plain = layer.stride == layer.dilation == (1, 1) and layer.groups == 1 and layer.padding_mode == "zeros"
     keeps = rows == columns and rows in (3, 5) and layer.padding == (rows // 2, rows // 2)
-    return plain and keeps and min(layer.in_channels, layer.out_channels) >= LEAST_CHANNELS[precision]
+    return plain and keeps and min(layer.in_channels, layer.out_channels) >= MIN_CHANNELS[precision]
 
 
 def _forward(
@@ -59,10 +57,11 @@ def _forward(
     if (
         not torch.is_grad_enabled()
         or torch.onnx.is_in_onnx_export()
-        or (_filled(weight.shape[2], *x.shape[2:]) < LEAST_FILLED[precision])
+        or (_filled(weight.shape[2], *x.shape[2:]) < MIN_FILLED[precision])
     ):
         return plain(x, weight, bias)
-    found: Tensor = _Convolution.apply(x.float(), weight, bias, precision)  # type: ignore[no-untyped-call]
+    floats = (None if each is None else each.float() for each in (x, weight, bias))  # under autocast they may be bf16
+    found: Tensor = _Convolution.apply(*floats, precision)  # type: ignore[no-untyped-call]
     return found
 
 
