@@ -99,6 +99,10 @@ def test_a_study_runs_once_and_its_page_has_the_figures_of_its_runs(
     assert study(path, "--out", runs, "--page", pages) == 0
     assert {file: file.stat().st_mtime_ns for file in runs.glob("*.json")} == before
     assert (pages / "small-study.md").read_text() == page
+    # Nor does it change where the runs are gone.
+    shutil.rmtree(runs)
+    assert study(path, "--report", "--out", runs, "--page", pages) == 0
+    assert (pages / "small-study.md").read_text() == page
 
 
 def test_a_reduced_study_lies_elsewhere_and_says_so(

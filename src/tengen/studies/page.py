@@ -41,6 +41,7 @@ _SHORT = (
     "Rows marked with a share of the length come from reduced runs (`--scale`). They show how fast a network learns at "
     "the start, on few held-out positions. They do not show where it ends."
 )
+_DONE = "done"
 Found = TypeVar("Found")
 
 
@@ -65,6 +66,7 @@ class _Contents:
     figures: list[tuple[Row, _Shown | None]]
     runs: list[dict[str, Any]]
     plots: dict[str, float]
+    states: dict[str, str]
 
 
 def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
@@ -86,6 +88,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
         ],
         [run for step in study.steps if (run := kept.run(step, _longest(folders, partial(training_run, step=step))))],
         {name: share for curves in study.plots for name, share in _plots(folders, curves, out, kept.plots)},
+        {step: kept.state(step, _state(folder, step)) for step in study.steps},
     )
     record = json.dumps(_record(study, contents, scale), indent=1)
     write_text(kept.path, record + "\n", durable=False)
@@ -96,7 +99,7 @@ def write_study(folder: StudyFolder, out: Path, scale: float = 1.0) -> Path:
 def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
     """The paragraphs, tables and pictures of the page in Markdown, in their order; empty ones are left out."""
     study, reduced = folder.study, scale != 1
-    done = sum(folder.state(step) == "done" for step in study.steps)
+    done = sum(state.startswith(_DONE) for state in contents.states.values())
     short = not reduced and any(found and found.share != scale for _, found in contents.figures)
     rows = [
         [row.what, row.published or "-", *_ours(study, row.ours, found, scale), _differs(row, found, scale)]
@@ -128,7 +131,7 @@ def _parts(folder: StudyFolder, contents: _Contents, scale: float) -> list[str]:
         else "",
         _table(
             ["step", "state", "command"],
-            [[step, _state(folder, step), f"`{_words(folder, step)}`"] for step in study.steps],
+            [[step, state, f"`{_words(folder, step)}`"] for step, state in contents.states.items()],
         ),
     ]
 
@@ -152,6 +155,7 @@ def _record(study: Study, contents: _Contents, scale: float) -> dict[str, Any]:
         ],
         "runs": contents.runs,
         "plots": contents.plots,
+        "steps": contents.states,
     }
 
 
@@ -161,10 +165,13 @@ class _Kept:
     def __init__(self, path: Path) -> None:
         self.path = path
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        # Pages of before have no definition of a figure: there it goes by its text.
+        # Older pages have no definitions of figures, which go by their text there, and no shares of plots.
         self._rows = {self._key(row.get("figure"), row["what"]): row for row in found.get("rows", ())}
         self._runs = {run["step"]: run for run in found.get("runs", ())}
-        self.plots: dict[str, float] = found.get("plots", {})
+        plotted = min((run["scale"] for run in found.get("runs", ())), default=0.0)
+        self.plots: dict[str, float] = found.get("plots") or {plot.stem: plotted for plot in path.parent.glob("*.svg")}
+
+        self._states: dict[str, str] = found.get("steps", {})
 
     @staticmethod
     def _key(figure: dict[str, Any] | None, what: str) -> str:
@@ -185,6 +192,11 @@ class _Kept:
         known = of_done_steps(folders[found[0]], wanted)
         missing = {*wanted.of, *wanted.minus}.difference(known.of, known.minus) if known else set[str]()
         return _Shown(*found, sorted(missing))
+
+    def state(self, step: str, now: str) -> str:
+        """The state of a step; that of one that was done stays."""
+        known = self._states.get(step, "")
+        return known if known.startswith(_DONE) and not now.startswith(_DONE) else now
 
     def run(self, step: str, found: tuple[float, TrainingRun] | None) -> dict[str, Any] | None:
         """What is known of a training run, chosen likewise."""
@@ -303,9 +315,8 @@ def _ours(study: Study, wanted: Figure | Documented, found: _Shown | None, scale
         return wanted.text, f"`{wanted.command}`"
     share = found.share if found else scale
     steps = " ".join(f"--only {step}" for step in (*wanted.of, *wanted.minus))
-    return shown(
-        wanted, found.estimate if found else None
-    ), f"`tengen study {study.name}{_scale_option(share)} {steps}`"
+    cell = shown(wanted, found.estimate if found else None)
+    return cell, f"`tengen study {study.name}{_scale_option(share)} {steps}`"
 
 
 def _differs(row: Row, found: _Shown | None, scale: float) -> str:
@@ -324,7 +335,7 @@ def _scale_option(scale: float) -> str:
 def _state(folder: StudyFolder, step: str) -> str:
     result = folder.result(step)
     if result is not None:
-        return f"done in {duration(result['seconds'])}" if result["seconds"] else "done"
+        return f"{_DONE} in {duration(result['seconds'])}" if result["seconds"] else _DONE
     if missing := folder.missing(step):
         return f"not run: {' and '.join(missing)} not installed"
     return folder.state(step)
