@@ -111,7 +111,7 @@ def test_arrays_of_other_shapes_are_refused() -> None:
         kernel.run(out.reshape(4, 4, 9, 9)[1:3], out, None, False)
 
 
-def test_nothing_comes_of_nothing() -> None:
+def test_arrays_without_channels_points_or_images() -> None:
     kernel = _native.Winograd(np.zeros((8, 0, 3, 3), np.float32), np.arange(8, dtype=np.float32))
     out = np.ones((1, 8, 5, 5), np.float32)
     kernel.run(np.zeros((1, 0, 5, 5), np.float32), out, None, False)

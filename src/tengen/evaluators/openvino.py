@@ -115,7 +115,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
     Winograd's algorithm, and the parts of a batch side by side with a thread each; unless given, for networks of
     convolutions in f32 (measured with AVX2: twice the positions of the plain sum; results differ by 1e-5) and in bf16
     without AMX (1.6 times; docs/log.md has the cost). A `layout` stands in the place of these rules on boards from
-    13x13 on, in batches of at least half as many rows as its parts. Raises NetworkError for a file that is no network.
+    13x13 on (bf16: 14x14), in batches of at least half as many rows as its parts. Raises NetworkError for a file that
+    is no network.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         if layout and layout.winograd and not fitting:
             self.layout = None
         # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
-        # cores: 1.3 times for one row in f32 and bf16, in bf16 1.2 times for two rows).
+        # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times).
         self._min_rows = self._parts + (self.precision == "bf16" and self._parts > 1)
         self._min_edge = WINOGRAD_EDGES.get(self.precision, WINOGRAD_EDGES["f32"])
 

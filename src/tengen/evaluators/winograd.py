@@ -127,16 +127,16 @@ def _input(node: Any) -> tuple[Any, bool, dict[_Read, Any]]:
     ReLU, the bias and the mask where they are)."""
     value, relu, found = node.input_value(0), False, dict[_Read, Any]()
     batch, channels, rows, columns = value.get_shape()
-    if mask := _summand(value, "Multiply", ([batch, 1, rows, columns],)):
+    if mask := _operands(value, "Multiply", ([batch, 1, rows, columns],)):
         value, found["input_mask"] = mask
     if value.get_node().get_type_name() == "Relu":
         value, relu = value.get_node().input_value(0), True
-    if bias := _summand(value, "Add", ([1, channels, 1, 1], [batch, channels, 1, 1])):
+    if bias := _operands(value, "Add", ([1, channels, 1, 1], [batch, channels, 1, 1])):
         value, found["input_bias"] = bias
     return value, relu, found
 
 
-def _summand(value: Any, kind: str, shapes: tuple[list[int], ...]) -> tuple[Any, Any] | None:
+def _operands(value: Any, kind: str, shapes: tuple[list[int], ...]) -> tuple[Any, Any] | None:
     """(the other operand, the one of one of these shapes) of the sum or product that makes a value; None for others."""
     node = value.get_node()
     if node.get_type_name() != kind:
