@@ -23,8 +23,6 @@ from typing import IO, Any, Literal
 
 import psutil
 
-from tengen import _native
-
 Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "uniform"]
 """What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
 Runtime on the CPU; uniform: nothing, equal probabilities."""
@@ -260,13 +258,3 @@ class _ThreadReader(PipeReader):
             thread.join(1)
             if not thread.is_alive():  # one that some process holds open can neither be read to its end nor closed
                 pipe.close()
-
-
-def winograd_pays(precision: str) -> bool:
-    """Whether the processor computes convolutions by Winograd's algorithm in a precision.
-
-    Not in bf16 with matrix units (AMX), whose products of bf16 are 16 times as fast as those of f32.
-    """
-    if precision == "bf16" and "amx_int8" in _native.processor_flags():
-        return False
-    return precision in ("f32", "bf16") and bool(_native.Winograd.available(precision))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tengen import _native
-from tengen.machine import winograd_pays
+from tengen.evaluators.openvino import winograd_pays
 
 MIN_CHANNELS = {"f32": 16, "bf16": 64}
 """Of fewer inputs or outputs the transforms cost more than they save: in bf16 on 19x19 a network of 32 channels trains
