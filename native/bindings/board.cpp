@@ -128,6 +128,7 @@ auto allowed_moves(const std::vector<const Game*>& games, const std::string& pas
                    const std::string& dead_stones) {
     const auto policy = to_choice<PassPolicy>(pass_policy);
     const auto dead = to_choice<DeadStones>(dead_stones);
+    if (std::ranges::count(games, nullptr)) throw nb::type_error("a game is None");
     const std::size_t points = games.empty() ? 0 : games[0]->board().points();
     auto array = new_array<bool>(games.size(), points + 1);
     std::fill_n(array.data(), games.size() * (points + 1), false);

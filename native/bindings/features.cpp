@@ -143,6 +143,7 @@ std::vector<Sample> make_samples(const std::vector<const GameColumns*>& shards, 
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (shard(i) < 0 || shard(i) >= static_cast<std::int64_t>(shards.size()))
             throw std::invalid_argument("no shard " + std::to_string(shard(i)));
+        if (!shards[shard(i)]) throw nb::type_error("a shard is None");
         const GameColumns& games = *shards[shard(i)];
         if (row(i) < 0 || row(i) >= static_cast<std::int64_t>(games.rows()))
             throw std::invalid_argument("no row " + std::to_string(row(i)));
