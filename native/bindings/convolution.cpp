@@ -2,13 +2,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "convolution/chain.h"
 #include "convolution/winograd.h"
 #include "processor/processor.h"
 
@@ -49,6 +54,9 @@ struct Shape {
           rows(static_cast<int>(array.shape(channels_last ? 1 : 2))),
           columns(static_cast<int>(array.shape(channels_last ? 2 : 3))) {}
 
+    Shape(int batch, int channels, int rows, int columns)
+        : batch(batch), channels(channels), rows(rows), columns(columns) {}
+
     Shape with(int others) const {
         Shape shape = *this;
         shape.channels = others;
@@ -86,14 +94,60 @@ void run(const Winograd& self, const Images<const float>& in, const Images<float
     };
     if (overlaps(in) || (residual && overlaps(*residual)))
         throw nb::value_error("the output may not overlap the other arrays");
+    const nb::gil_scoped_release release;
+    self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
+             channels_last, before);
+}
+
+void make_chain(ConvolutionChain* self, int given, const std::vector<ConvolutionChain::Step>& steps,
+                const std::vector<int>& results) {
+    try {
+        new (self) ConvolutionChain(given, steps, results);
+    } catch (const std::invalid_argument& error) {
+        throw nb::value_error(error.what());
+    }
+}
+
+void run_chain(const ConvolutionChain& self, const std::vector<Images<const float>>& given,
+               const std::vector<Images<float>>& results) {
+    using Kind = ConvolutionChain::Kind;
+    const auto values = self.given();
+    if (given.size() != values.size() || static_cast<int>(results.size()) != self.results() || results.empty())
+        throw nb::value_error(
+            ("the chain takes " + std::to_string(values.size()) + " arrays and gives " + std::to_string(self.results()))
+                .c_str());
+    const Shape made(results[0], false);
+    std::vector<ConvolutionChain::Given> read;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const Shape shape(given[i], false);
+        const bool is_bias = values[i].kind == Kind::bias, of_image = is_bias && shape.batch == made.batch;
+        const Shape bias(of_image ? made.batch : 1, values[i].channels, 1, 1);
+        if (shape != (is_bias ? bias : made.with(values[i].channels)))
+            throw nb::value_error(("array " + std::to_string(i) +
+                                   " of the chain has another shape than the step that "
+                                   "reads it")
+                                      .c_str());
+        read.push_back({given[i].data(), of_image});
+    }
+    std::vector<float*> to;
+    for (int i = 0; i < self.results(); ++i) {
+        const auto& result = results[i];
+        if (Shape(result, false) != made.with(self.result_channels(i)))
+            throw nb::value_error(("result " + std::to_string(i) + " of the chain has another shape").c_str());
+        const auto overlaps = [&](const auto& other) {
+            return other.data() < result.data() + result.size() && result.data() < other.data() + other.size();
+        };
+        if (std::ranges::any_of(given, overlaps) || std::any_of(results.begin(), results.begin() + i, overlaps))
+            throw nb::value_error("a result may not overlap the other arrays");
+        to.push_back(result.data());
+    }
     // Python makes a state for a thread of OpenVINO at every call and deletes it after the call. That maps memory,
     // which interrupts the other threads (measured: 40 of 400 microseconds). So a thread keeps the state of its first
     // call. Some 16 KB stay when the thread ends: a compiled model has a thread for each part of a batch.
     static thread_local const auto kept = PyGILState_Ensure();
     static_cast<void>(kept);
     const nb::gil_scoped_release release;
-    self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
-             channels_last, before);
+    self.run(read, to, made.batch, made.rows, made.columns);
 }
 
 void weight_gradient(const Images<const float>& in, const Images<const float>& gradient, const Images<float>& weights,
@@ -140,6 +194,26 @@ void register_convolution(nb::module_& m) {
              "input_mask [N, 1, rows, columns]. "
              "Runs on the calling thread, without the GIL. Raises ValueError for arrays of "
              "other shapes and for an output that overlaps another array.");
+    using Step = ConvolutionChain::Step;
+    nb::class_<Step>(m, "ConvolutionStep", "A convolution of a chain, with the numbers of the values that it reads.")
+        .def(
+            "__init__",
+            [](Step* self, std::shared_ptr<Winograd> kernel, int input, bool relu, bool input_relu,
+               std::optional<int> residual, std::optional<int> input_bias, std::optional<int> input_mask) {
+                new (self) Step{std::move(kernel), input, residual, input_bias, input_mask, relu, input_relu};
+            },
+            "kernel"_a, "input"_a, "relu"_a = false, "input_relu"_a = false, "residual"_a = nb::none(),
+            "input_bias"_a = nb::none(), "input_mask"_a = nb::none(), "What is read and computed, as in Winograd.run.");
+    nb::class_<ConvolutionChain>(m, "ConvolutionChain",
+                                 "Convolutions that follow each other, as one call. The values have numbers: first the "
+                                 "given ones, then what each step makes.")
+        .def("__init__", &bindings::make_chain, "given"_a, "steps"_a, "results"_a,
+             "`given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask "
+             "are given values. Raises ValueError for a number of no value that is known before its step, for a value "
+             "that is read in two ways and for a given one that no step reads.")
+        .def("run", &bindings::run_chain, "given"_a, "results"_a,
+             "Write the results [N, outputs, rows, columns]. Runs on the calling thread, without the GIL. Raises "
+             "ValueError for arrays of other shapes and for a result that overlaps another array.");
     m.def("winograd_weight_gradient", &bindings::weight_gradient, "input"_a, "gradient"_a, "weights"_a,
           "channels_last"_a = false, "precision"_a = "f32",
           "Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, "

@@ -263,6 +263,29 @@ class Winograd:
         Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times input_mask [N, 1, rows, columns]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes and for an output that overlaps another array.
         """
 
+class ConvolutionStep:
+    """
+    A convolution of a chain, with the numbers of the values that it reads.
+    """
+
+    def __init__(self, kernel: Winograd, input: int, relu: bool = False, input_relu: bool = False, residual: int | None = None, input_bias: int | None = None, input_mask: int | None = None) -> None:
+        """What is read and computed, as in Winograd.run."""
+
+class ConvolutionChain:
+    """
+    Convolutions that follow each other, as one call. The values have numbers: first the given ones, then what each step makes.
+    """
+
+    def __init__(self, given: int, steps: Sequence[ConvolutionStep], results: Sequence[int]) -> None:
+        """
+        `given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask are given values. Raises ValueError for a number of no value that is known before its step, for a value that is read in two ways and for a given one that no step reads.
+        """
+
+    def run(self, given: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)]], results: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')]]) -> None:
+        """
+        Write the results [N, outputs, rows, columns]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes and for a result that overlaps another array.
+        """
+
 def winograd_weight_gradient(input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], channels_last: bool = False, precision: str = 'f32') -> None:
     """
     Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.

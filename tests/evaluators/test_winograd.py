@@ -122,6 +122,78 @@ def test_arrays_without_channels_points_or_images() -> None:
     _native.winograd_weight_gradient(np.zeros((1, 0, 5, 5), np.float32), out, gradient)
 
 
+def test_a_chain_computes_what_its_steps_do_one_by_one() -> None:
+    """Two residual blocks; the second also reads a bias of each image, and gives what lies between its convolutions."""
+    random = np.random.default_rng(3)
+
+    def kernel(inputs: int, outputs: int) -> _native.Winograd:
+        weights = random.standard_normal((outputs, inputs, 3, 3)).astype(np.float32)
+        return _native.Winograd(weights, random.standard_normal(outputs).astype(np.float32))
+
+    widen, narrow, again, back = kernel(16, 24), kernel(24, 16), kernel(16, 40), kernel(40, 16)
+    step = _native.ConvolutionStep
+    chain = _native.ConvolutionChain(
+        3,  # planes, bias, mask; then what the steps make: 3 to 6
+        [
+            step(widen, 0, relu=True, input_mask=2),
+            step(narrow, 3, residual=0),
+            step(again, 4, input_relu=True),
+            step(back, 5, residual=4, input_bias=1, input_relu=True, input_mask=2),
+        ],
+        [6, 5],
+    )
+    for batch, edge in ((3, 9), (1, 19), (2, 7), (0, 9)):
+        planes = random.standard_normal((batch, 16, edge, edge)).astype(np.float32)
+        bias = random.standard_normal((batch, 40, 1, 1)).astype(np.float32)
+        mask = (random.random((batch, 1, edge, edge)) > 0.1).astype(np.float32)
+
+        def empty(channels: int, batch: int = batch, edge: int = edge) -> NDArray[np.float32]:
+            return np.empty((batch, channels, edge, edge), np.float32)
+
+        first, second, third, last = empty(24), empty(16), empty(40), empty(16)
+        widen.run(planes, first, None, True, input_mask=mask)
+        narrow.run(first, second, planes, False)
+        again.run(second, third, None, False, input_relu=True)
+        back.run(third, last, second, False, input_bias=bias, input_relu=True, input_mask=mask)
+        found = empty(16), empty(40)
+        chain.run([planes, bias, mask], list(found))
+        assert np.array_equal(found[0], last) and np.array_equal(found[1], third)
+
+
+def test_a_chain_that_cannot_be_is_refused() -> None:
+    kernel = _native.Winograd(np.zeros((8, 8, 3, 3), np.float32), np.zeros(8, np.float32))
+    step, planes = _native.ConvolutionStep, np.zeros((2, 8, 9, 9), np.float32)
+    for given, steps, results, said in (
+        (1, [step(kernel, 1)], [1], "value 1 is not known before its step"),
+        (1, [step(kernel, 0, input_bias=1)], [1], "value 1 is not known before its step"),
+        (1, [step(kernel, 0, input_mask=0)], [1], "value 0 is read in two ways"),
+        (2, [step(kernel, 0)], [2], "no step reads value 1"),
+        (1, [step(kernel, 0)], [0], "no step makes value 0"),
+        (-1, [step(kernel, 0)], [1], "cannot read -1 values"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            _native.ConvolutionChain(given, steps, results)
+    chain = _native.ConvolutionChain(2, [step(kernel, 0, input_bias=1)], [2])
+    bias = np.zeros((1, 8, 1, 1), np.float32)
+    for arrays, made, said in (
+        ([planes], [planes.copy()], "takes 2 arrays and gives 1"),
+        ([planes, bias], [], "takes 2 arrays and gives 1"),
+        ([planes[:1], bias], [planes.copy()], "array 0 of the chain has another shape"),
+        ([planes, planes.copy()], [planes.copy()], "array 1 of the chain has another shape"),
+        ([planes, bias], [planes[:, :4].copy()], "result 0 of the chain has another shape"),
+        ([planes, bias], [planes], "may not overlap"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            chain.run(arrays, made)
+
+
+def test_convolutions_that_follow_each_other_are_one_operation() -> None:
+    """Of the 21 of the default network: the first, and what lies between its four global biases."""
+    evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, winograd=True, precision="f32", remember=False)  # type: ignore[attr-defined]
+    evaluator.infer(evaluator.encoded([Game(19)] * 8))
+    assert len(evaluator._operations) == 6
+
+
 def test_a_network_gives_the_same_with_it() -> None:
     """Every convolution of the default network, on a full board and on a smaller one in the same tensor."""
     shipped = Path(load_evaluator("default").on(19).path)  # type: ignore[attr-defined]
