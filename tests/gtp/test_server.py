@@ -113,6 +113,19 @@ def test_it_plays_a_whole_game_against_itself(start: Start) -> None:
     assert program.end() == 0
 
 
+def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tengen", "gtp", "--net", "zero-9x9", "--size", "9"],
+        input="boardsize 13\nclear_board\nboardsize 9\nboardsize 13\nquit\n",
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=60,
+    )
+    warning = "warning: zero-9x9 learnt 9x9, not 13x13: its figures there may mean nothing\n"
+    assert (done.returncode, done.stderr) == (0, warning)
+
+
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
     lines = "1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
     done = subprocess.run(

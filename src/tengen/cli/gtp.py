@@ -66,8 +66,17 @@ def command(
     log: Annotated[Path | None, typer.Option(help="File for the log. Default: standard error.")] = None,
 ) -> None:
     """Run the engine with the Go Text Protocol (GTP). Add this command line to Sabaki, GoGui or Lizzie."""
+    from functools import cache
+
     from tengen import __version__
     from tengen.gtp.server import Settings, run
+
+    @cache
+    def on_size(size: int) -> None:
+        if net not in ("default", "none"):  # these need no import of what follows
+            from tengen.cli.nets import warn_of_boards
+
+            warn_of_boards(net, {size})
 
     run(
         Settings(
@@ -93,5 +102,6 @@ def command(
             batch=batch,
             seed=seed,
             log=log,
+            on_size=on_size,
         )
     )

@@ -49,6 +49,7 @@ class Settings:
     batch: int = 8
     seed: int = 0
     log: Path | None = None
+    on_size: Callable[[int], object] = lambda size: None
 
 
 def run(settings: Settings) -> None:
@@ -77,6 +78,7 @@ def run(settings: Settings) -> None:
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,
         level=settings.level,
+        on_size=settings.on_size,
     )
     human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None
     session = GtpSession(engine, game, lines, options, human=human)

@@ -83,7 +83,8 @@ class Options:
 
     name, version: what the program answers to `name` and `version`. limits: of every move. visits_without_clock: of a
     move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
-    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings.
+    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. on_size:
+    called with the board size of each game.
     """
 
     name: str = "Tengen"
@@ -92,6 +93,7 @@ class Options:
     visits_without_clock: int | None = 400
     ponder: bool = False
     level: int | None = None
+    on_size: Callable[[int], object] = lambda size: None
 
 
 FRONT: dict[str, Any] = {
@@ -126,7 +128,7 @@ class GtpSession:
 
     def __post_init__(self) -> None:
         self.front = {"ponderingEnabled": self.options.ponder, **FRONT, **self.front}
-        self._play_at_level()
+        self._begin()
 
     def set_time(self, control: TimeControl | None) -> None:
         """Start both clocks; None for no time limit."""
@@ -137,10 +139,11 @@ class GtpSession:
         """Replace the game and start the clocks again."""
         self.game = game
         self.set_time(self.control)
-        self._play_at_level()
+        self._begin()
 
-    def _play_at_level(self) -> None:
-        """Take style and visits of the level on this board size, if there is one."""
+    def _begin(self) -> None:
+        """Tell the board size, and take style and visits of the level on it, if there is one."""
+        self.options.on_size(self.game.size)
         if self.options.level is not None:
             found = level(self.game.size, self.options.level)
             self.engine.style = replace(found.style, resign=self.engine.style.resign)
