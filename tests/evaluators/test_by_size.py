@@ -93,3 +93,11 @@ def test_default_asks_the_networks_that_its_file_names(
     assert evaluator.on(7).name == evaluator.on(9).name == read_card(network).name
     assert evaluator.on(7) is not evaluator.on(9)
     assert not isinstance(load_evaluator("broad"), BySizeEvaluator)
+
+
+def test_other_networks_can_be_named_for_some_sizes() -> None:
+    found = load_evaluator("default", on_sizes={13: "zero-7x7", 9: "tygem-b8c64"})
+    assert [found.on(size).name for size in (7, 9)] == ["zero-7x7", "tygem-b8c64"]
+    assert found.on(19).name == read_card(network_file.find_network("default")).name
+    with pytest.raises(NetworkError, match="unknown network 'gone'|no network"):
+        load_evaluator("default", on_sizes={9: "gone"}).on(9)

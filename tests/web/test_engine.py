@@ -10,6 +10,7 @@ import pytest
 from web_engine import FakeEngine
 
 from tengen.engine import Limits, Style
+from tengen.engine.levels import SIZES, levels_on
 from tengen.errors import NetworkError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.game import Game
@@ -32,6 +33,13 @@ def test_small_boards_have_networks_of_their_own() -> None:
     assert (engines.network(7), engines.network(9)) == ("zero-7x7", "zero-9x9")
     for size in (7, 9):
         assert read_card(find_network(engines.network(size))).board_sizes == [size]
+
+
+def test_levels_keep_the_network_that_was_measured() -> None:
+    for size in SIZES:
+        assert Engines("default").ladder_network(size) == levels_on(size)[0].network
+    assert Engines("default").ladder_network(7) == "zero-7x7"  # no level was measured there
+    assert Engines("zero-9x9").ladder_network(19) == "zero-9x9" and Engines("none").ladder_network(9) == ""
 
 
 def test_a_network_by_name_plays_everywhere() -> None:

@@ -47,6 +47,14 @@ def test_ranks_are_those_of_the_network_and_the_board_that_were_measured() -> No
     assert set(Opponents(lambda size: "").choices(9)) == {"visits-16", "visits-100", "visits-400", "visits-1600", "own"}
 
 
+def test_levels_play_with_the_network_that_was_measured_where_the_page_has_a_newer_one() -> None:
+    levels = Opponents(lambda size: "newer", ladder_network=measured).choices(19)
+    assert levels["level-5"].network == levels["auto"].network == measured(19) and "about" in levels["level-5"].title
+    assert levels["visits-400"].network == ""
+    assert player_of(levels["level-5"].state, 19) == levels["level-5"]
+    assert Opponents(measured).choices(19)["level-5"].network == ""
+
+
 def test_the_automatic_level_follows_the_results_of_each_board() -> None:
     opponents = Opponents(measured)
     assert opponents.first_game().size == 9 and opponents.first_game().opponent.key == f"auto-{FIRST_LEVEL}"

@@ -102,6 +102,9 @@ class FakeEngines:
     def network(self, size: int) -> str:
         return self._network
 
+    def ladder_network(self, size: int) -> str:
+        return self._network
+
     def networks(self, size: int) -> dict[str, str]:
         return {"other": "Other"}
 

@@ -327,11 +327,13 @@ def load_engine(
     seed: int = 0,
     params: SearchParams | None = None,
     style: Style | None = None,
+    on_sizes: Mapping[int, str] = MappingProxyType({}),
 ) -> Engine:
     """An engine with a network by name or file; "none" plays without one, by playouts and the rules alone.
 
     `visits` (if neither it nor seconds is given 400, by playouts 10,000) and `seconds` bound a move where `think` is
     given no limits; `threads` (0: all cores) compute the network, under its `symmetry`, or search by playouts.
+    `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for a network that cannot be loaded, RecipeError for a setting that cannot work.
     """
     if not 0 <= seed < 2**63:
@@ -339,7 +341,9 @@ def load_engine(
     if params is None:
         params = playout_params() if network == "none" else SearchParams()
     name = "uniform" if network == "none" else network
-    evaluator = load_evaluator(name, device, batch=batch, threads=threads, symmetry=symmetry, seed=seed)
+    evaluator = load_evaluator(
+        name, device, batch=batch, threads=threads, symmetry=symmetry, seed=seed, on_sizes=on_sizes
+    )
     if visits is None and seconds is None:
         visits = DEFAULT_VISITS if params.asks_network else DEFAULT_PLAYOUTS
     limits = Limits(visits=visits, seconds=seconds)

@@ -70,6 +70,11 @@ def level(size: int, number: int) -> Level:
     return found[number - 1]
 
 
+def ladder_networks() -> dict[int, str]:
+    """The network with which the levels were measured, by board size. A newer one would make them stronger."""
+    return {size: levels_on(size)[0].network for size in SIZES}
+
+
 def rank_estimate(size: int, elo: float, low: float | None, high: float | None) -> dict[str, float]:
     """The fields `rank`, `rank_low` and `rank_high` of a Level, from its Elo and the interval of that.
 

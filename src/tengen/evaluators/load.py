@@ -1,7 +1,9 @@
 """From the name of a network to an evaluator."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, get_args
 
 from tengen.errors import NetworkError, unknown_name
@@ -26,6 +28,7 @@ def load_evaluator(
     cache: int = 0,
     seed: int = 0,
     remember: bool = True,
+    on_sizes: Mapping[int, str] = MappingProxyType({}),
 ) -> Evaluator:
     """The evaluator of an installed network, of a network file, or `uniform`; `default` takes the networks that are
     the strongest on their board sizes.
@@ -35,6 +38,7 @@ def load_evaluator(
     (`devices.fastest_device`); on the CPU it takes the layout that `tengen bench --tune` kept. `threads` compute, 0
     means all cores. `precision` is OpenVINO's; with `remember` off its compiled models do not go to the user's cache
     folder, as for networks that live for minutes. `cache` is the number of positions to keep for each network, 0 none.
+    `on_sizes` names other networks for boards of these sizes.
     Raises NetworkError for an unknown name, a file that is no network, an unknown device or symmetry, and for a device
     that is not there.
     """
@@ -44,7 +48,8 @@ def load_evaluator(
     load = partial(_on_device, device=device, batch=batch, threads=threads, precision=precision, remember=remember)
     network = load(name_or_path)
     evaluator: Evaluator = network
-    if str(name_or_path) == "default" and device != "uniform" and (by_size := default_by_size()):
+    by_size: dict[int, str | Path] = {**(default_by_size() if str(name_or_path) == "default" else {}), **on_sizes}
+    if by_size and device != "uniform":
         evaluator = BySizeEvaluator(network, {size: partial(load, path) for size, path in by_size.items()})
     if symmetry != "none":
         evaluator = evaluator.wrapped(partial(SymmetricEvaluator, mode=symmetry, seed=seed))

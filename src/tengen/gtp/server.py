@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tengen.engine import Limits, Style, load_engine
 from tengen.engine.katago_params import KATAGO_PARAMS
-from tengen.engine.levels import level
+from tengen.engine.levels import ladder_networks, level
 from tengen.engine.params import SearchParams, playout_params, set_params
 from tengen.errors import GtpError, RecipeError, TengenError
 from tengen.evaluators.human import HumanNetwork
@@ -70,6 +70,7 @@ def run(settings: Settings) -> None:
         batch=settings.batch,
         seed=settings.seed,
         style=style,
+        on_sizes={} if settings.level is None else ladder_networks(),
     )
     options = Options(
         name=settings.name,

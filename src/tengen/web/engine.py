@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from tengen.engine import Count, Engine, Limits, SearchQueue, SearchResult, Style
+from tengen.engine.levels import levels_on
 from tengen.engine.params import SearchParams, playout_params
 from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.evaluation import Evaluation
@@ -61,13 +62,15 @@ class PageEngines(Protocol):
     """Makes the engines of pages, and the queues of their reviews, with an installed network or, for an empty name, the
     one that plays by default; names the GTP programs that a page may run.
 
-    `network` is the name of the default network for a board size, empty without one; `networks` are the installed ones
-    by name, with what a person reads.
+    `network` is the name of the default network for a board size, empty without one, `ladder_network` that of the
+    levels there; `networks` are the installed ones by name, with what a person reads.
     """
 
     programs: Mapping[str, ProgramSettings]
 
     def network(self, size: int) -> str: ...
+
+    def ladder_network(self, size: int) -> str: ...
 
     def networks(self, size: int) -> dict[str, str]: ...
 
@@ -184,6 +187,12 @@ class Engines:
     def network(self, size: int) -> str:
         """The name of the default network for this board size; empty without one."""
         return self._by_size[size].stem if size in self._by_size else self._network
+
+    def ladder_network(self, size: int) -> str:
+        """Where the default networks play, that with which the levels were measured on this size; else `network`."""
+        measured = levels_on(size)[0]
+        known = self._source == "default" and measured.size == size and measured.network in self._sizes
+        return measured.network if known else self.network(size)
 
     def networks(self, size: int) -> dict[str, str]:
         """The installed networks by name with a label, first those that were trained on this board size."""

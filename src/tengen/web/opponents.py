@@ -13,10 +13,10 @@ from tengen.web.players import (
     AUTO,
     OWN,
     PERSON,
+    SEARCH_VISITS,
     Player,
     ladder_level,
     level_of_visits,
-    levels_for,
     own_player,
     program_player,
 )
@@ -59,24 +59,32 @@ class AutomaticLevel:
 
 
 class Opponents:
-    """The opponents of one page. `network` names the network of a board size, `programs` are the server's GTP programs;
-    `kept` is what the browser remembers."""
+    """The opponents of one page. `network` names the network of a board size, `ladder_network` that of the levels there
+    (the same unless given), `programs` are the server's GTP programs; `kept` is what the browser remembers."""
 
     _counted: ClassVar[weakref.WeakSet[GameSession]] = weakref.WeakSet()  # of all pages: a reload makes a new page
 
-    def __init__(self, network: Callable[[int], str], programs: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        network: Callable[[int], str],
+        programs: Collection[str] = (),
+        ladder_network: Callable[[int], str] | None = None,
+    ) -> None:
         self._network, self._programs = network, programs
+        self._ladder_network = ladder_network or network
         self.kept: dict[str, Any] = {}
 
     def choices(self, size: int, automatic: bool = True) -> dict[str, Player]:
         """All opponents on this board size by key: the automatic level first where there is a network, other levels,
         programs, and last the engine with settings of its own, which the person still has to choose."""
-        network = self._network(size)
-        first = {AUTO: self.automatic(size)} if network and automatic else {}
+        has_network = bool(self._network(size))
+        first = {AUTO: self.automatic(size)} if has_network and automatic else {}
+        # Without a network there is no policy to draw from, so that only searches are left.
+        ladder = [self._level(size, one.number) for one in levels_on(size)] if has_network else []
         programs = {player.key: player for player in map(program_player, self._programs)}
         return {
             **first,
-            **levels_for(size, network),
+            **{level.key: level for level in (*ladder, *map(level_of_visits, SEARCH_VISITS))},
             **programs,
             OWN: Player(OWN, _("Other network, visits or seconds")),
         }
@@ -84,9 +92,14 @@ class Opponents:
     def automatic(self, size: int) -> Player:
         """The level that the next automatic game on this board size has."""
         number = min(self._state(size).number, len(levels_on(size)))
-        found = ladder_level(size, number, self._network(size))
+        found = self._level(size, number)
         about = " ".join((_("One level up after a win, one down after a loss."), found.about))
         return replace(found, key=f"{AUTO}-{number}", about=about)
+
+    def _level(self, size: int, number: int) -> Player:
+        network = self._ladder_network(size)
+        found = ladder_level(size, number, network)
+        return found if network == self._network(size) else replace(found, network=network)
 
     def first_game(self) -> GameSettings:
         """What a new player is offered."""

@@ -73,7 +73,7 @@ class Page:
         self._editing = False
         self._left: GameNode | None = None  # where the game goes on after the editor
         self._preferences = Preferences()
-        self._opponents = Opponents(engines.network, engines.programs)
+        self._opponents = Opponents(engines.network, engines.programs, engines.ladder_network)
         settings = self._opponents.translated(settings)
         self._notice = ""
         self._thread = EngineThread(engines)

@@ -129,13 +129,5 @@ def player_of(state: Mapping[str, Any], size: int) -> Player:
     word, _, number = key.rpartition("-")
     if word not in ("level", AUTO) or not number.isdecimal() or int(number) not in range(1, len(levels_on(size)) + 1):
         return level_of_visits(int(visits))
-    return replace(ladder_level(size, int(number), level(size, int(number)).network), key=key)
-
-
-def levels_for(size: int, network: str) -> dict[str, Player]:
-    """All levels on a board size by key, weakest first; `network` is the name of the one that plays there.
-
-    Without a network there is no policy to draw from, so that only searches are left.
-    """
-    ladder = [ladder_level(size, one.number, network) for one in levels_on(size)] if network else []
-    return {known.key: known for known in (*ladder, *map(level_of_visits, SEARCH_VISITS))}
+    found = ladder_level(size, int(number), level(size, int(number)).network)
+    return replace(found, key=key, network=str(state["network"]))
