@@ -10,7 +10,7 @@ import ast
 import importlib
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -224,17 +224,21 @@ def cli_page() -> str:
         "# Command line",
         "Every command prints its options with `tengen COMMAND --help`. `tengen --version` prints the version. "
         "`--debug` shows the traceback of an error. Exit status: 0 success, 2 an error that the user can correct "
-        "(one line on standard error), 130 interrupted by Ctrl-C.",
+        "(one line on standard error), 130 interrupted by Ctrl-C, 143 by SIGTERM; `tengen verify` ends with 1 where a "
+        "file is altered or missing.",
         "\n".join(
             ["| command | purpose |", "|---|---|", *(f"| [`tengen {n}`](#{n}) | {v.help} |" for n, v in VERBS.items())]
         ),
     ]
-    sections += [_command_section(name) for name in VERBS]
+    for name, verb in VERBS.items():
+        module = importlib.import_module(verb.module)
+        sections.append(_command_section(name, module.command))
+        further = getattr(module, "SUBCOMMANDS", {})
+        sections += [_command_section(f"{name} {word}", function) for word, function in further.items()]
     return "\n\n".join(sections) + "\n"
 
 
-def _command_section(name: str) -> str:
-    function = importlib.import_module(VERBS[name].module).command
+def _command_section(name: str, function: Callable[..., object]) -> str:
     program = typer.Typer(add_completion=False)
     program.command()(function)
     parameters = [p for p in typer.main.get_command(program).params if p.name != "help"]
@@ -243,7 +247,7 @@ def _command_section(name: str) -> str:
     rows = [_row(p, hints[p.name]) for p in parameters]
     return "\n\n".join(
         [
-            f"## tengen {name} {{#{name}}}",
+            f"## tengen {name} {{#{name.replace(' ', '-')}}}",
             f"```sh\n{' '.join(['tengen', name, '[OPTIONS]', *usage])}\n```",
             inspect.getdoc(function) or "",
             "\n".join(["| parameter | default | description |", "|---|---|---|", *rows]),

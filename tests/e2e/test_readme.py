@@ -58,6 +58,22 @@ def test_links_have_targets(page: Path) -> None:
     assert not [path for path in paths if not path.exists() and path not in GENERATED]
 
 
+def test_links_to_headings_have_headings() -> None:
+    """As MkDocs names them: a heading's words joined by hyphens, or `{#name}` behind it."""
+    missing = []
+    for page in PAGES:
+        for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            target = (page.parent / link).resolve() if link else page
+            if target.suffix == ".md" and target not in GENERATED:
+                headings = re.findall(r"^#+ (.+)$|\{#([\w-]+)\}", target.read_text(encoding="utf-8"), re.MULTILINE)
+                slugs = {
+                    named or re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
+                    for text, named in headings
+                }
+                missing += [] if anchor in slugs else [(str(page.relative_to(ROOT)), link, anchor)]
+    assert not missing
+
+
 def test_the_files_that_pages_name_exist() -> None:
     """A path in backticks is a file of the repository or of `src/tengen`. The log keeps the names of its date."""
     missing = []

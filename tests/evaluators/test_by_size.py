@@ -99,5 +99,5 @@ def test_other_networks_can_be_named_for_some_sizes() -> None:
     found = load_evaluator("default", on_sizes={13: "zero-7x7", 9: "tygem-b8c64"})
     assert [found.on(size).name for size in (7, 9)] == ["zero-7x7", "tygem-b8c64"]
     assert found.on(19).name == read_card(network_file.find_network("default")).name
-    with pytest.raises(NetworkError, match="unknown network 'gone'|no network"):
+    with pytest.raises(NetworkError, match="gone"):
         load_evaluator("default", on_sizes={9: "gone"}).on(9)

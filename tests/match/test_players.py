@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,6 +141,20 @@ def test_a_clock_bounds_the_search() -> None:
     long = choose(player, Game(9), TimeControl.byoyomi(0, 0.9, 1).start()).visits
     player.close()
     assert 0 < 2 * short < long
+
+
+@pytest.mark.parametrize(
+    "fields, spends_all", [({}, False), ({"diversity": True}, True), ({"pass_policy": "free"}, True)]
+)
+def test_a_search_ends_once_its_best_move_is_clear(fields: dict[str, Any], spends_all: bool) -> None:
+    """Not where the visits of the second move count as well."""
+    evaluator = ScriptedEvaluator({12: 50.0})
+    player = evaluator_player(PlayerSpec(player="default", visits=200, **fields), evaluator)
+    game = Game(5)
+    player.start_game(0, game, 1)
+    found = choose(player, game)
+    player.close()
+    assert (found.visits == 200) == spends_all
 
 
 def test_a_network_for_another_size_is_named_before_the_first_move() -> None:

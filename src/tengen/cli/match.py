@@ -44,7 +44,9 @@ def command(
     rules: Annotated[str | None, typer.Option(help=r"rule set by name \[chinese]")] = None,
     openings: Annotated[
         str | None,
-        typer.Option(help=r"policy, policy:NETWORK, random, or a path of SGF files or lines of moves \[policy]"),
+        typer.Option(
+            help=r"policy, players, policy:NETWORK, random, or a path of SGF files or lines of moves \[policy]"
+        ),
     ] = None,
     opening: Annotated[int | None, typer.Option(help="moves of an opening [4, or all moves of a list]")] = None,
     seed: Annotated[int | None, typer.Option(help="random seed of openings and players [1]")] = None,
@@ -75,7 +77,11 @@ def command(
         ),
     ] = None,
     cluster: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="play on a Ray cluster: HOST:PORT, auto (the one of this machine)")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="play on a Ray cluster: HOST:PORT, auto (the one of this machine), local (a new one)",
+        ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(help=r"folder of the match; the same command continues it \[matches/NAME]")

@@ -314,7 +314,7 @@ class EnginePlayer(_EvaluatorPlayer):
     def _limits(self, clock: Clock | None) -> Limits:
         spec = self._spec
         visits = 1 if spec.kind == "policy" else spec.visits
-        return Limits(visits=visits, seconds=spec.seconds, clock=clock)
+        return Limits(visits=visits, seconds=spec.seconds, clock=clock, early_stop=True)
 
 
 class _Draws:

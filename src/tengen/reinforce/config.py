@@ -71,7 +71,7 @@ class EvaluationConfig(Strict):
 
 
 class PolicyGradientConfig(Recipe):
-    """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier selves.
+    """A whole recipe of AlphaGo's second stage (Silver et al. 2016): REINFORCE against a pool of earlier checkpoints.
 
     Each iteration plays `games` games, half of them with each color, and makes one update of them.
     """

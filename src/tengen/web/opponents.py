@@ -93,7 +93,7 @@ class Opponents:
         """The level that the next automatic game on this board size has."""
         number = min(self._state(size).number, len(levels_on(size)))
         found = self._level(size, number)
-        about = " ".join((_("One level up after a win, one down after a loss."), found.about))
+        about = " ".join((_("Up after a win, down after a loss: by two levels at first, then by one."), found.about))
         return replace(found, key=f"{AUTO}-{number}", about=about)
 
     def _level(self, size: int, number: int) -> Player:
