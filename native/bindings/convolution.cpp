@@ -65,6 +65,11 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
+template <class A, class B>
+bool overlap(const A& a, const B& b) {
+    return b.data() < a.data() + a.size() && a.data() < b.data() + b.size();
+}
+
 void run(const Winograd& self, const Images<const float>& in, const Images<float>& out,
          const std::optional<Images<const float>>& residual, bool relu, bool channels_last,
          const std::optional<Images<const float>>& input_bias, bool input_relu,
@@ -89,10 +94,8 @@ void run(const Winograd& self, const Images<const float>& in, const Images<float
             throw nb::value_error("the mask of the input must be [N, 1, rows, columns]");
         before.mask = input_mask->data();
     }
-    const auto overlaps = [&](const auto& other) {
-        return other.data() < out.data() + out.size() && out.data() < other.data() + other.size();
-    };
-    if (overlaps(in) || (residual && overlaps(*residual)))
+    if (overlap(out, in) || (residual && overlap(out, *residual)) || (input_bias && overlap(out, *input_bias)) ||
+        (input_mask && overlap(out, *input_mask)))
         throw nb::value_error("the output may not overlap the other arrays");
     const nb::gil_scoped_release release;
     self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
@@ -134,9 +137,7 @@ void run_chain(const ConvolutionChain& self, const std::vector<Images<const floa
         const auto& result = results[i];
         if (Shape(result, false) != made.with(self.result_channels(i)))
             throw nb::value_error(("result " + std::to_string(i) + " of the chain has another shape").c_str());
-        const auto overlaps = [&](const auto& other) {
-            return other.data() < result.data() + result.size() && result.data() < other.data() + other.size();
-        };
+        const auto overlaps = [&](const auto& other) { return overlap(result, other); };
         if (std::ranges::any_of(given, overlaps) || std::any_of(results.begin(), results.begin() + i, overlaps))
             throw nb::value_error("a result may not overlap the other arrays");
         to.push_back(result.data());
@@ -186,7 +187,7 @@ void register_convolution(nb::module_& m) {
             "Instruction sets that this processor can run for a precision, the fastest first: of avx512, avx2 and "
             "plain, those of the whole build, for f32, avx512_bf16 for bf16.")
         .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
-        .def("run", &bindings::run, "input"_a, "output"_a, "residual"_a.none(), "relu"_a, "channels_last"_a = false,
+        .def("run", &bindings::run, "input"_a, "output"_a.noconvert(), "residual"_a.none(), "relu"_a, "channels_last"_a = false,
              "input_bias"_a = nb::none(), "input_relu"_a = false, "input_mask"_a = nb::none(),
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "
              "residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. "
@@ -211,10 +212,10 @@ void register_convolution(nb::module_& m) {
              "`given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask "
              "are given values. Raises ValueError for a number of no value that is known before its step, for a value "
              "that is read in two ways and for a given one that no step reads.")
-        .def("run", &bindings::run_chain, "given"_a, "results"_a,
+        .def("run", &bindings::run_chain, "given"_a, "results"_a.noconvert(),
              "Write the results [N, outputs, rows, columns]. Runs on the calling thread, without the GIL. Raises "
              "ValueError for arrays of other shapes and for a result that overlaps another array.");
-    m.def("winograd_weight_gradient", &bindings::weight_gradient, "input"_a, "gradient"_a, "weights"_a,
+    m.def("winograd_weight_gradient", &bindings::weight_gradient, "input"_a, "gradient"_a, "weights"_a.noconvert(),
           "channels_last"_a = false, "precision"_a = "f32",
           "Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, "
           "rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, "

@@ -26,6 +26,9 @@ ConvolutionChain::ConvolutionChain(int given, std::vector<Step> steps, std::vect
     for (const int result : results_)
         if (result < given_ || result >= std::ssize(values_))
             throw std::invalid_argument("no step makes value " + std::to_string(result));
+    for (const int result : results_)
+        if (std::ranges::count(results_, result) > 1)
+            throw std::invalid_argument("value " + std::to_string(result) + " is asked for twice");
     assign_places();
 }
 

@@ -16,8 +16,10 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -58,6 +60,15 @@ def _model_name() -> str:
     except (OSError, subprocess.SubprocessError):
         pass
     return ""
+
+
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """The versions of these distributions, of those that are installed."""
+    found = {}
+    for name in names:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 @cache

@@ -39,7 +39,7 @@ def test_nets_add_installs_a_network_of_katago(
     assert main(["nets", "add", str(katago_file), "--name", "other"]) == 0
     assert main(["nets", "add", str(katago_file), "--name", "other"]) == 2
     assert "a network 'other' is installed already: choose another name with --name" in capsys.readouterr().err
-    assert [found.name for found in installed()][-2:] == ["other", "tiny"]
+    assert [card.name for _, card in installed()][-2:] == ["other", "tiny"]
     found = read_card(find_network("tiny"))
     assert (found.family, found.plane_set, found.config["format"]) == ("katago", "katago-v7", 14)
     assert main(["nets", "tiny"]) == 0

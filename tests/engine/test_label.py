@@ -1,15 +1,17 @@
 """Labels of a teacher: what a store keeps of them, and what a sampler makes of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from training.small_run import SIZE, write_store
+from training.small_run import SIZE, random_record, write_store
 
 from tengen.cli.app import main
 from tengen.data import LabelSampler, Store, TargetMix
 from tengen.data.record import GameRecord, pack_shares, unpack_shares
+from tengen.data.writer import StoreWriter
 from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
 from tengen.evaluators import Evaluator, load_evaluator
 
@@ -133,6 +135,17 @@ def test_rules_of_labels_have_no_result_of_others(store: Store, teacher: Evaluat
     assert {each.rules for each in records} <= {"chinese", *RULE_SETS}
     kept = [each for each in records if (each.rules, each.komi) == ("chinese", 0.5)]
     assert all(each.winner == before[each.hash].winner for each in kept)
+
+
+def test_a_game_of_unknown_komi_keeps_its_result_where_nothing_changes(teacher: Evaluator, tmp_path: Path) -> None:
+    """All of them lost it: a komi that nobody knows is not the komi 0."""
+    with StoreWriter(tmp_path / "store") as writer:
+        for seed in range(GAMES):
+            record = random_record(seed)
+            writer.add(replace(record, komi=None))
+    records = Labeller([Store.open(tmp_path / "store")], teacher, LabelPlan(per_game=1)).label(0, GAMES)
+    kept = [each for each in records if each.komi is None]
+    assert 0 < len(kept) < GAMES and all(each.winner is not None for each in kept)
 
 
 def test_shares_survive_packing() -> None:

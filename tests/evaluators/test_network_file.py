@@ -47,12 +47,18 @@ def test_a_card_of_a_later_version_is_read(nets: Path) -> None:
 
 
 def test_networks_by_name_and_path(nets: Path, network: Path) -> None:
-    assert [found.name for found in installed()] == ["alpha", "beta"]
+    assert installed() == [(nets / f"{name}.onnx", card(name)) for name in ("alpha", "beta")]
     assert find_network("alpha") == nets / "alpha.onnx"
     assert find_network("default") == nets / "beta.onnx"
     assert find_network(network) == network
     (nets / "default").unlink()
     assert find_network("default") == nets / "alpha.onnx"
+
+
+def test_a_damaged_network_does_not_hide_the_others(nets: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (nets / "gamma.onnx").write_bytes((nets / "alpha.onnx").read_bytes()[:300])
+    assert [path.stem for path, _ in installed()] == ["alpha", "beta"]
+    assert "gamma.onnx" in caplog.text
 
 
 def test_an_unknown_name_is_told_the_nearest(nets: Path) -> None:

@@ -8,7 +8,7 @@ from tengen.evaluators.network_file import installed
 from tengen.game import Game
 
 AREA = ("chinese", "tromp-taylor", "aga", "new-zealand")
-CARDS = installed()
+CARDS = [card for _, card in installed()]
 
 
 @pytest.mark.parametrize("name", [card.name for card in CARDS])

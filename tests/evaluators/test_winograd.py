@@ -1,16 +1,24 @@
 """Winograd's algorithm against the plain sum of products, and in whole networks."""
 
+import gc
+import subprocess
+import sys
+import weakref
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import Mock
 
 import numpy as np
+import openvino
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from openvino import opset13 as opset
 
 from tengen import _native
 from tengen.evaluators import Evaluation, load_evaluator
 from tengen.evaluators.openvino import Layout, OpenVinoEvaluator
+from tengen.evaluators.winograd import use_winograd
 from tengen.game import Game
 
 Precision = Literal["f32", "bf16"]
@@ -109,6 +117,11 @@ def test_arrays_of_other_shapes_are_refused() -> None:
         kernel.run(planes, out, None, False, input_mask=np.zeros((1, 1, 9, 9), np.float32))
     with pytest.raises(ValueError, match="may not overlap"):
         kernel.run(out.reshape(4, 4, 9, 9)[1:3], out, None, False)
+    with pytest.raises(ValueError, match="may not overlap"):
+        kernel.run(planes, out, None, False, input_mask=out.reshape(16, 1, 9, 9)[:2])
+    for other in (out.astype(float), np.zeros((2, 16, 9, 9), np.float32)[:, ::2]):  # would be written as a copy
+        with pytest.raises(TypeError):
+            kernel.run(planes, other, None, False)  # type: ignore[arg-type]
 
 
 def test_arrays_without_channels_points_or_images() -> None:
@@ -170,6 +183,7 @@ def test_a_chain_that_cannot_be_is_refused() -> None:
         (2, [step(kernel, 0)], [2], "no step reads value 1"),
         (1, [step(kernel, 0)], [0], "no step makes value 0"),
         (-1, [step(kernel, 0)], [1], "cannot read -1 values"),
+        (1, [step(kernel, 0)], [1, 1], "value 1 is asked for twice"),
     ):
         with pytest.raises(ValueError, match=said):
             _native.ConvolutionChain(given, steps, results)
@@ -191,7 +205,78 @@ def test_convolutions_that_follow_each_other_are_one_operation() -> None:
     """Of the 21 of the default network: the first, and what lies between its four global biases."""
     evaluator = OpenVinoEvaluator(load_evaluator("default").on(19).path, winograd=True, precision="f32", remember=False)  # type: ignore[attr-defined]
     evaluator.infer(evaluator.encoded([Game(19)] * 8))
-    assert len(evaluator._operations) == 6
+    (operations,) = evaluator._operations
+    assert len({operation.get_friendly_name() for operation in operations}) == 6
+
+
+def test_a_model_and_its_operations_are_freed() -> None:
+    """OpenVINO kept a reference to each operation, and with it its model and weights, for ever."""
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    freed: list[int] = []
+
+    def use() -> int:
+        evaluator = OpenVinoEvaluator(path, precision="f32", winograd=True, threads=1, remember=False)
+        evaluator.infer(evaluator.encoded([Game(19)] * 2))
+        (operations,) = evaluator._operations
+        for operation in operations:
+            weakref.finalize(operation, freed.append, 1)
+        return len(operations)
+
+    made = use()
+    gc.collect()
+    assert len(freed) == made >= 6
+
+
+def test_a_process_may_end_while_a_thread_evaluates() -> None:
+    """It aborted: an operation in Python began after the interpreter had ended."""
+    script = """
+import sys, threading
+from tengen.evaluators.openvino import OpenVinoEvaluator
+from tengen.game import Game
+evaluator = OpenVinoEvaluator(sys.argv[1], precision="f32", winograd=True, threads=2, remember=False)
+batch = evaluator.encoded([Game(19)] * 8)
+evaluator.infer(batch)
+def work():
+    while True:
+        evaluator.infer(batch)
+threading.Thread(target=work, daemon=True).start()
+"""
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupted_call_leaves_no_request_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = load_evaluator("default").on(19).path  # type: ignore[attr-defined]
+    evaluator = OpenVinoEvaluator(path, precision="f32", winograd=True, threads=2, remember=False)
+    batch = evaluator.encoded([Game(19)] * 8)
+    expected = evaluator.infer(batch).policy.copy()
+    with monkeypatch.context() as patched:
+        patched.setattr("tengen.evaluators.openvino._Request.finish", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.infer(batch)
+    assert np.array_equal(evaluator.infer(batch).policy, expected)
+
+
+def test_a_constant_for_each_point_is_no_bias() -> None:
+    """A 16x16 board has as many points as the network channels."""
+    random = np.random.default_rng(0)
+    shape = openvino.PartialShape([2, 16, 16, 16])
+
+    def model(constant: NDArray[np.float32]) -> Any:
+        weights = (random.standard_normal((256, 16, 3, 3)) / 12).astype(np.float32)
+        given = opset.parameter(shape, np.float32, name="x")
+        sum_ = opset.add(opset.convolution(given, opset.constant(weights), [1, 1], [1, 1], [1, 1], [1, 1]), constant)
+        return openvino.Model([opset.relu(sum_)], [given])
+
+    planes = random.standard_normal((2, 16, 16, 16)).astype(np.float32)
+    for constant in ((1, 256, 1, 1), (1, 1, 16, 16)):
+        made = model(random.standard_normal(constant).astype(np.float32))
+        core = openvino.Core()
+        expected = core.compile_model(made.clone(), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes)[0]
+        kept = use_winograd(made, {}, "f32")
+        found = core.compile_model(made, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes)[0]
+        assert kept and np.abs(found - expected).max() < 1e-4
 
 
 def test_a_network_gives_the_same_with_it() -> None:

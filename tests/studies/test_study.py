@@ -1,6 +1,7 @@
 """A study from its file to its page: steps, resumption, scale, and paired figures."""
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -17,11 +18,11 @@ from tengen.errors import RecipeError
 from tengen.match.spec import PlayerSpec
 from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
-from tengen.studies.figures import find_figure
+from tengen.studies.figures import find_figure, shown
 from tengen.studies.runner import StudyFolder, run_study
 from tengen.studies.study import Figure, load_study, study_names
 from tengen.training.losses import check_losses
-from tengen.training.metrics import PredictionResults
+from tengen.training.metrics import Estimate, PredictionResults
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +229,11 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
         find_figure(folder, Figure(figure="top1", of=["net-2"], minus=["net-1"]))
 
 
+def test_a_speedup_is_a_ratio_and_no_share() -> None:
+    twice = Figure(figure="speedup", of=["a"], minus=["b"], key="top1")
+    assert shown(twice, Estimate(2.0, math.nan, math.nan, 9)) == "2"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -239,6 +245,8 @@ def test_a_difference_is_paired(path: Path, tmp_path: Path) -> None:
             {"steps": {"a": {"run": "match ${b} random"}, "b": {"run": "train tiny"}}, "rows": [], "plots": []},
             "step a needs",
         ),
+        ({"steps": {"a": {"run": "train tiny", "each": [1, 2]}}, "rows": [], "plots": []}, "each of step a"),
+        ({"steps": {"a": {"run": "train tiny", "each": {"seed": 3}}}, "rows": [], "plots": []}, "each of step a"),
     ],
 )
 def test_a_step_that_does_not_exist_is_named(

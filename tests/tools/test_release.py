@@ -115,7 +115,7 @@ def test_every_file_of_the_package_has_a_licence(release: ModuleType, tmp_path: 
 
     source = ROOT / "src"
     found = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    cards = [{"name": card.name, "licence": card.licence, "data": card.data} for card in installed()]
+    cards = [{"name": card.name, "licence": card.licence, "data": card.data} for _, card in installed()]
     cards += [{"name": card.name, "licence": card.licence, "data": card.data} for card in installed_playouts()]
     assert release.licences([wheel(tmp_path, *(path.relative_to(source).as_posix() for path in found))], cards)
 

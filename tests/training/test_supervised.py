@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ from tengen.networks.export import export  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training import supervised  # noqa: E402
-from tengen.training.callbacks import CALLBACKS, checkpoints, newest_checkpoint  # noqa: E402
+from tengen.training.callbacks import CALLBACKS, Checkpoints, checkpoints, newest_checkpoint  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.metrics import measure  # noqa: E402
 from tengen.training.supervised import make_trainer, open_samplers, train  # noqa: E402
@@ -336,6 +337,15 @@ def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunC
     torch.save({"state_dict": {}, "global_step": 30, "run": {}}, path)  # the form of Lightning's Trainer
     with pytest.raises(RecipeError, match="another version of Tengen; give another folder with --out"):
         train(run, tmp_path / "run", show_progress=False)
+
+
+def test_a_damaged_later_checkpoint_does_not_push_out_a_good_one(tmp_path: Path) -> None:
+    """With one to keep, a run that went on from step 8 wrote step 9 and removed it for the damaged step 10."""
+    for step in (8, 10):
+        (tmp_path / f"step-{step:08d}.ckpt").write_bytes(b"")
+    trainer = Mock(step=9, save=lambda path: path.write_bytes(b"good"))
+    Checkpoints(tmp_path, 1, 1, {}).save(trainer)
+    assert [step for step, _ in checkpoints(tmp_path)] == [9]
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "one bit"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from tengen.benchmark.suite import Figures, Machine, measure_all, measure_networ
 from tengen.disk import json_text
 from tengen.errors import RecipeError
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import find_network, installed, read_card
+from tengen.evaluators.network_file import find_network, installed
 from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 
@@ -72,7 +73,7 @@ def command(
         elif net is not None:
             figures = measure_networks([load_evaluator(net)], seconds, say, tune)
         else:
-            networks = [load_evaluator(name) for name in _installed()]
+            networks = [load_evaluator(path) for path in _installed()]
             recipes = [name for name in recipe_names() if recipe_kind(name) == _KIND]
             own = [run for run in map(load_recipe, recipes) if run.paper is None]  # published ones take too long
             figures = measure_all(networks, own, seconds, say)
@@ -83,13 +84,13 @@ def command(
         _print(figures, console)
 
 
-def _installed() -> list[str]:
-    """The names of all networks, the default first."""
-    names = [card.name for card in installed()]
-    if not names:
+def _installed() -> list[Path]:
+    """The files of all networks, the default first."""
+    found = installed()
+    if not found:
         return []
-    default = read_card(find_network("default")).name
-    return sorted(names, key=lambda name: (name != default, name))
+    default = find_network("default")
+    return [path for path, card in sorted(found, key=lambda one: (one[0] != default, one[1].name))]
 
 
 def _print(figures: Figures, console: Console) -> None:

@@ -74,7 +74,7 @@ def command(
         card = read_playout_card(path) if is_playout(name) else _read_card(path)
         print(card.model_dump_json(indent=2)) if as_json else _print_card(card)
         return
-    cards = [_read_card(find_network(card.name)) for card in installed()]
+    cards = [_with_int8(path, card) for path, card in installed()]
     if as_json:
         print("[" + ", ".join(card.model_dump_json() for card in [*cards, *installed_playouts()]) + "]")
         return
@@ -236,7 +236,11 @@ def _print_list(cards: list[Card], default: str) -> None:
 
 def _read_card(path: Path) -> Card:
     """The card of a network; `int8` among its metrics is what its int8 file costs, if it has one."""
-    card, found = read_card(path), int8_path(path)
+    return _with_int8(path, read_card(path))
+
+
+def _with_int8(path: Path, card: Card) -> Card:
+    found = int8_path(path)
     return card.model_copy(update={"metrics": read_card(found).metrics}) if found.is_file() else card
 
 

@@ -35,6 +35,10 @@ class Rows:
         """Positions under the rules and komi of their games."""
         return cls(game, ply, symmetry, np.zeros(len(game), np.bool_), np.zeros(len(game), np.float32))
 
+    def first(self, count: int) -> Rows:
+        """The first `count` positions, or all where there are fewer."""
+        return Rows(*(getattr(self, field.name)[:count] for field in fields(self)))
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:

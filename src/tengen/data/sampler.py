@@ -285,7 +285,7 @@ class Sampler:
     def _passes(self) -> tuple[Ints, Ints]:
         """(game, number of the move within `plies`) of all passes, in order."""
         first, last = self.plies
-        games, plies = [], []
+        games, plies = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # a store may be empty
         for shard, start in zip(self.store.shards, self.store.starts[:-1], strict=True):
             area = np.repeat(shard.size.astype(np.int64) ** 2, np.diff(shard.offsets))
             there = np.flatnonzero((shard.moves & np.uint16(WHITE_BIT - 1)) == area)

@@ -126,9 +126,10 @@ def _varied(record: GameRecord, random: np.random.Generator) -> GameRecord:
     rules, komi = record.rules, record.komi or 0.0
     if random.random() < 0.5:
         rules = RULE_SETS[int(random.integers(len(RULE_SETS)))]
-    komi += float(komi_shift(random.random(1))[0])
-    if (rules, komi) == (record.rules, record.komi):
+    shift = float(komi_shift(random.random(1))[0])
+    if rules == record.rules and not shift:
         return record
+    komi += shift
     return replace(record, rules=rules, komi=komi, winner=None, score=None, ending="unknown", ownership=None)
 
 

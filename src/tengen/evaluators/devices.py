@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +19,7 @@ from tengen.disk import write_text
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import int8_path, read_card
-from tengen.machine import Device, core_count, processor_name
+from tengen.machine import Device, core_count, library_versions, processor_name
 
 if TYPE_CHECKING:
     from tengen.evaluators.openvino import Layout
@@ -236,16 +235,13 @@ class _Kept:
 
 def _machine() -> dict[str, Any]:
     """What decides the speeds: the processor, graphics cards and libraries."""
-    versions = {}
-    for name in ("openvino", *(f"onnxruntime{kind}" for kind in ("", "-gpu", "-rocm", "-directml", "-coreml"))):
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
+    runtimes = (f"onnxruntime{kind}" for kind in ("", "-gpu", "-rocm", "-directml", "-coreml"))
     return {
         "processor": processor_name(),
         "cores": core_count(),
         "graphics": _graphics(),
-        "versions": versions,
-        "convolutions": 2,  # raised when ours become faster
+        "versions": library_versions(["openvino", *runtimes]),
+        "convolutions": 3,  # raised when ours become faster
     }
 
 

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, suggestion
 from tengen.formats import DEFAULT_PROFILE, is_katago_file
+
+logger = logging.getLogger(__name__)
 
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
@@ -301,9 +304,18 @@ def embedded_files(suffix: str) -> list[Path]:
     return [path for path in found if not path.name.endswith(INT8_SUFFIX)]
 
 
-def installed() -> list[Card]:
-    """The cards of the embedded networks, by name, then those that the user added."""
-    return [read_card(path) for path in embedded_files(SUFFIX)]
+def installed() -> list[tuple[Path, Card]]:
+    """The files and cards of the embedded networks, by name, then of those that the user added.
+
+    Files that cannot be read are left out with a warning in the log.
+    """
+    found = []
+    for path in embedded_files(SUFFIX):
+        try:
+            found.append((path, read_card(path)))
+        except NetworkError as error:
+            logger.warning("%s", error)
+    return found
 
 
 def load_onnx(path: Path) -> Any:

@@ -1,5 +1,6 @@
 """Evaluation of a network file with OpenVINO, on the CPU or on a GPU of Intel."""
 
+import atexit
 import os
 import sys
 import threading
@@ -8,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import platformdirs
@@ -16,20 +17,24 @@ from filelock import FileLock, Timeout
 
 from tengen import _native
 from tengen.errors import NetworkError
+from tengen.evaluators.devices import Precision
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.network_file import int8_path, read_card
 from tengen.machine import core_count
+
+if TYPE_CHECKING:
+    from tengen.evaluators.winograd import Operations
 
 MIN_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
 WINOGRAD_EDGES = {"f32": 13, "bf16": 14}
 """On smaller boards, too much of the tiles of 4x4 points lies beside the board (measured: 0.65 times the positions on
 9x9 in f32, 0.97 times on 13x13 in bf16)."""
-Precision = Literal["auto", "bf16", "f32", "int8"]
 # Held while a model is compiled: two compilations of one model disturb each other in the cache folder.
 _COMPILING = threading.Lock()
 _LONGEST_COMPILATION = 300.0  # seconds that other processes wait for one
+_LONGEST_CALL = 60.0  # seconds that the end of the process waits for one
 
 
 def cache_folder() -> Path:
@@ -91,11 +96,48 @@ class _Requests(list[_Request]):
     def run(self, arrays: tuple[Floats, Floats, Floats]) -> dict[str, Floats]:
         rows = len(arrays[0])
         a_part = -(-rows // len(self))
-        starts = range(0, rows, a_part)
-        for start, request in zip(starts, self, strict=False):
-            request.start(*(array[start : start + a_part] for array in arrays))
-        found = [request.finish(min(a_part, rows - start)) for start, request in zip(starts, self, strict=False)]
+        parts = list(zip(range(0, rows, a_part), self, strict=False))
+        with _CALLS:
+            try:
+                for start, request in parts:
+                    request.start(*(array[start : start + a_part] for array in arrays))
+                found = [request.finish(min(a_part, rows - start)) for start, request in parts]
+            except BaseException:
+                # A request that still runs must not be used again.
+                for _start, request in parts:
+                    with suppress(Exception):
+                        request.request.wait()
+                raise
         return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+
+
+class _Calls:
+    """The calls of OpenVINO under way, as a context. At the end of the interpreter those are awaited and no more begin:
+    operations in Python that outlive it abort the process."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+        self._closed = False
+        atexit.register(self._close)
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._closed)  # for ever, in a daemon thread: the process ends
+            self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def _close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._count, timeout=_LONGEST_CALL)
+
+
+_CALLS = _Calls()
 
 
 class OpenVinoEvaluator(NetworkFileEvaluator):
@@ -168,7 +210,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._streams = streams
         self._parts = max(1, (threads or core_count()) // streams)
         self._kernels: dict[str, _native.Winograd] = {}
-        self._operations: list[Any] = []  # of all models, which need them
+        self._operations: list[Operations] = []  # of each model that has some
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         model = self._read()
@@ -270,7 +312,7 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
             "CACHE_DIR": "",
         }
         with _COMPILING:
-            self._operations += use_winograd(model, self._kernels, self.precision)  # type: ignore[arg-type]
+            self._operations.append(use_winograd(model, self._kernels, self.precision))  # type: ignore[arg-type]
             return self._core.compile_model(model, "CPU", {**self._options, **options})
 
     def _compile(self, model: Any, layout: Layout) -> Any:

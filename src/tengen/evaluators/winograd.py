@@ -5,6 +5,7 @@ OpenVINO 2026.4 has no such convolution: it computes the plain sum, at nearly th
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,13 +36,29 @@ class _Step:
         return _native.ConvolutionStep(self.kernel, relu=self.relu, input_relu=self.input_relu, **numbers)
 
 
+class Operations(list[Any]):
+    """The operations of a model, with the copies that OpenVINO makes of them. They must live as long as the model."""
+
+
+class WinogradConvolutions:
+    """The name of the operations, which OpenVINO takes from the class of an object. It keeps a reference to that
+    object: of the operation itself, neither that nor its model would ever be freed."""
+
+
+# One for all, and never freed: OpenVINO counts its references down without the interpreter's lock.
+_NAMES = [WinogradConvolutions()] * 1000
+
+
 class _Convolutions(Op):  # type: ignore[misc]
     """Convolutions with bias, with the residual sum and the ReLU behind each and the sum, ReLU and mask before it: one
-    call of native code. `channels` are those of the results."""
+    call of native code. `channels` are those of the results; copies are added to `kept`."""
 
-    def __init__(self, inputs: list[Any], chain: _native.ConvolutionChain, channels: list[int]) -> None:
-        super().__init__(self)
+    def __init__(
+        self, inputs: list[Any], chain: _native.ConvolutionChain, channels: list[int], kept: Operations
+    ) -> None:
+        super().__init__(_NAMES[0])
         self._chain, self._channels = chain, channels
+        self._kept = weakref.ref(kept)  # Python's collector does not look into operations: a cycle would stay
         self.set_arguments(inputs)
         self.constructor_validate_and_infer_types()
 
@@ -52,7 +69,10 @@ class _Convolutions(Op):  # type: ignore[misc]
             self.set_output_type(i, self.get_input_element_type(0), PartialShape([batch, channels, rows, columns]))
 
     def clone_with_new_inputs(self, inputs: list[Any]) -> _Convolutions:
-        return _Convolutions(inputs, self._chain, self._channels)
+        kept = self._kept()
+        assert kept is not None, "the operations live as long as their model"
+        kept.append(_Convolutions(inputs, self._chain, self._channels, kept))
+        return kept[-1]  # type: ignore[no-any-return]
 
     def visit_attributes(self, visitor: Any) -> bool:
         # Operations of equal inputs and attributes would be merged.
@@ -67,22 +87,24 @@ class _Convolutions(Op):  # type: ignore[misc]
         return True
 
 
-def use_winograd(model: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> list[Any]:
+def use_winograd(model: Any, kernels: dict[str, _native.Winograd], precision: Literal["f32", "bf16"]) -> Operations:
     """Replace the convolutions 3x3 and 5x5 of a model with static shapes; returns the new operations.
 
-    They multiply in `precision`, and must live as long as the model. `kernels` keeps the transformed weights by the
-    name of the convolution, so that models of several shapes share them. Convolutions that follow each other become one
-    operation: each call of Python costs 40 microseconds, a tenth of the time of 8 blocks of 64 channels.
+    They multiply in `precision`. `kernels` keeps the transformed weights by the name of the convolution, so that models
+    of several shapes share them. Convolutions that follow each other become one operation: each call of Python costs 40
+    microseconds, a tenth of the time of 8 blocks of 64 channels.
     """
     apply_moc_transformations(model, cf=False)  # folds batch norms
     steps: dict[str, _Step] = {}
-    alone = {}
+    alone: dict[str, Any] = {}
+    kept = Operations()
     for node in model.get_ordered_ops():
         if _fits(node):
             made, step = _replace(node, kernels, precision)
             steps[made.get_friendly_name()], alone[made.get_friendly_name()] = step, made
-    chains = _chains(model, steps)
-    return [_join([alone[name] for name in names], [steps[name] for name in names]) for names in chains]
+    for names in _chains(model, steps):
+        kept.append(_join([alone[name] for name in names], [steps[name] for name in names], kept))
+    return kept
 
 
 def _chains(model: Any, steps: Mapping[str, _Step]) -> list[list[str]]:
@@ -118,7 +140,7 @@ def _chains(model: Any, steps: Mapping[str, _Step]) -> list[list[str]]:
     return members
 
 
-def _join(made: Sequence[Any], steps: Sequence[_Step]) -> Any:
+def _join(made: Sequence[Any], steps: Sequence[_Step], kept: Operations) -> Any:
     """Put one operation in the place of those of a chain."""
     names = [node.get_friendly_name() for node in made]
 
@@ -137,7 +159,7 @@ def _join(made: Sequence[Any], steps: Sequence[_Step]) -> Any:
         for node, step in zip(made, steps, strict=True)
     ]
     chain = _native.ConvolutionChain(len(given), native, [len(given) + i for i in left])
-    joined = _Convolutions(list(given.values()), chain, [steps[i].kernel.outputs for i in left])
+    joined = _Convolutions(list(given.values()), chain, [steps[i].kernel.outputs for i in left], kept)
     for port, i in enumerate(left):
         tensor_names = made[i].output(0).get_names()
         made[i].output(0).replace(joined.output(port))
@@ -169,7 +191,7 @@ def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal
     bias, relu, end = np.zeros(len(weights), np.float32), False, node
     if (sum_ := _reader(end, "Add")) and (constant := _other(sum_, end)).get_node().get_type_name() == "Constant":
         values = constant.get_node().get_data()
-        if values.size == len(weights):
+        if list(values.shape) == [1, len(weights), 1, 1]:
             bias, end = values.astype(np.float32).reshape(-1), sum_
     if (sum_ := _reader(end, "Add")) and _other(sum_, end).get_shape() == end.output(0).get_shape():
         inputs.append(_other(sum_, end))
@@ -183,7 +205,7 @@ def _replace(node: Any, kernels: dict[str, _native.Winograd], precision: Literal
         )
     step = _Step(kernels[name], relu, input_relu, tuple(reads))
     chain = _native.ConvolutionChain(len(inputs), [step.native(range(len(inputs)))], [len(inputs)])
-    made = _Convolutions(inputs, chain, [len(weights)])
+    made = _Convolutions(inputs, chain, [len(weights)], Operations())  # joined before anything copies it
     names = end.output(0).get_names()
     end.output(0).replace(made.output(0))
     made.output(0).set_names(names)

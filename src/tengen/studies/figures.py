@@ -146,7 +146,7 @@ def _card(folder: StudyFolder, wanted: Figure) -> Estimate | None:
         return None
     path = folder.network(step)
     metrics = (read_playout_card(path) if is_playout(str(path)) else read_card(path)).metrics
-    low, high = metrics[f"{wanted.key}_interval"]
+    low, high = (math.nan if end is None else end for end in metrics[f"{wanted.key}_interval"])
     return Estimate(metrics[wanted.key], low, high, metrics["judged_positions"])
 
 
@@ -170,7 +170,8 @@ def _speedup(folder: StudyFolder, wanted: Figure) -> Estimate | None:
     if None in (*ours, *theirs):
         return None
     fast, slow = (mean_curve([each for each in curves if each]) for curves in (ours, theirs))
-    reached = np.flatnonzero(fast.mean >= slow.mean[-1])
+    better = np.greater_equal if figure in SHARES else np.less_equal  # the others are losses
+    reached = np.flatnonzero(better(fast.mean, slow.mean[-1]))
     ratio = float(slow.samples[-1] / fast.samples[reached[0]]) if len(reached) else math.nan
     return Estimate(ratio, math.nan, math.nan, len(fast.samples))
 
@@ -231,7 +232,7 @@ def shown(wanted: Figure, found: Estimate | None) -> str:
         return "not run"
     if math.isnan(found.mean):
         return "not reached"
-    if wanted.figure in SHARES or wanted.key in SHARES:
+    if wanted.figure != "speedup" and (wanted.figure in SHARES or wanted.key in SHARES):
         sign, unit = ("+", " points") if wanted.minus else ("", "%")
         text = f"{100 * found.mean:{sign}.1f}{unit}"
         ends = [f"{100 * end:{sign}.1f}" for end in (found.low, found.high)]

@@ -216,6 +216,8 @@ def _expand(steps: Mapping[str, Any]) -> dict[str, Any]:
             continue
         fields = dict(fields)
         loops = fields.pop("each")
+        if not isinstance(loops, dict) or not all(isinstance(values, list) for values in loops.values()):
+            raise ValueError(f"each of step {name} must name lists, such as {{seed: [1, 2]}}, not {loops}")
         for values in product(*loops.values()):
             filled = dict(zip(loops, values, strict=True))
             expanded[_fill(name, filled)] = _fill(fields, filled)

@@ -175,11 +175,11 @@ class LaterMoves:
         self._hook.remove()
 
     def see(self, rows: Rows) -> None:
-        """Compare the maps of the last batch, of these positions, with the moves played."""
+        """Compare the maps of the last batch, of which these are the first positions, with the moves played."""
         for name, logits in self._maps.items():
             if name in TARGETS:
                 move = TARGETS[name](self._sampler.store, rows, self._sampler.edge)
-                chances = torch.softmax(logits.float(), dim=1).cpu().numpy()
+                chances = torch.softmax(logits[: len(rows.game)].float(), dim=1).cpu().numpy()
                 known = np.where(move < chances.shape[1], move, -1)  # of a pass a map may know nothing
                 self._found.setdefault(name, []).append(judge_moves(chances, known))
 
@@ -212,7 +212,11 @@ class Checkpoints(Callback):
         self.save(trainer)
 
     def save(self, trainer: Trainer[Any]) -> None:
-        """Write the checkpoint of the current step. What a killed process left half written is removed."""
+        """Write the checkpoint of the current step. What a killed process left half written is removed, and later
+        checkpoints, which were damaged: the run went on from an earlier one."""
+        for step, later in checkpoints(self.folder):
+            if step > trainer.step:
+                later.unlink()
         trainer.save(self.folder / f"step-{trainer.step:08d}.ckpt", **self._extra)
         for left in self.folder.glob(f"*{PARTIAL}"):
             left.unlink()

@@ -6,7 +6,6 @@ import platform
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from tengen.data.batch import Ints
 from tengen.data.format import games_digest, read_manifest
 from tengen.data.store import Store
 from tengen.evaluators.network_file import Card
-from tengen.machine import processor_name, source_commit
+from tengen.machine import library_versions, processor_name, source_commit
 from tengen.training.config import CardFacts
 from tengen.training.metrics import Estimate, PredictionResults
 
@@ -80,7 +79,7 @@ def provenance(
         "seed": seed,
         "version": tengen.__version__,
         "commit": source_commit(),
-        "libraries": {name: metadata.version(name) for name in _LIBRARIES if util.find_spec(name)},
+        "libraries": library_versions(_LIBRARIES),
         "python": platform.python_version(),
         "processor": processor_name(),
         **({"games": dict(games)} if games else {}),

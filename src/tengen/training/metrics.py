@@ -134,7 +134,7 @@ def measure(
 ) -> PredictionResults:
     """Evaluate the first positions of a sampler, one epoch at most, and compare with the records.
 
-    `seen` is called after each batch with its positions.
+    `seen` is called after each batch with those of its positions that count, its first ones.
     """
     wanted = sampler.positions if positions is None else min(positions, sampler.positions)
     parts = []
@@ -145,7 +145,7 @@ def measure(
         network = evaluator.on(sampler.edge)
         evaluation = network.infer(inputs)
         parts.append(judge(evaluation, batch, rows.ply, network.has_value))
-        seen(rows)
+        seen(rows.first(wanted - step * sampler.batch_size))
     joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(PredictionResults))
     return PredictionResults(*(column[:wanted] for column in joined))
 

@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
@@ -18,7 +17,7 @@ from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.evaluation import Evaluation
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import SUFFIX, default_by_size, embedded_files, find_network, read_card
+from tengen.evaluators.network_file import default_by_size, find_network, installed, read_card
 from tengen.game import Game
 from tengen.gtp.program import ProgramSettings
 from tengen.machine import Device, core_count
@@ -177,10 +176,7 @@ class Engines:
         self._source = "uniform" if network in NO_NETWORK else network
         alone = network == "none"
         self._params = playout_params().model_copy(update={"playouts": PLAYOUTS_PER_VISIT}) if alone else SearchParams()
-        self._sizes: dict[str, list[int]] = {}
-        for path in embedded_files(SUFFIX):
-            with suppress(NetworkError):  # a damaged file is not offered
-                self._sizes[path.stem] = read_card(path).board_sizes
+        self._sizes: dict[str, list[int]] = {path.stem: card.board_sizes for path, card in installed()}
         self._evaluators: dict[str, Evaluator] = {}
         self._loading = threading.Lock()
 
