@@ -13,7 +13,10 @@ CARDS = [card for _, card in installed()]
 
 @pytest.mark.parametrize("name", [card.name for card in CARDS])
 def test_ko_and_suicide_rules_make_no_difference(name: str) -> None:
-    """A network of Tromp-Taylor games alone gave Black 39% on the empty 7x7 board under Chinese rules, not 95%."""
+    """A network of Tromp-Taylor games alone gave Black 39% on the empty 7x7 board under Chinese rules, not 95%.
+
+    One that a teacher taught has learnt them, and may find a little difference.
+    """
     card = next(card for card in CARDS if card.name == name)
     network = load_evaluator(name, precision="f32")
     size = card.board_sizes[-1]
@@ -26,4 +29,5 @@ def test_ko_and_suicide_rules_make_no_difference(name: str) -> None:
                 game.play(move)
             told = network.on(size).infer(network.on(size).encoded([game]))
             found.append(np.concatenate([told.policy[0], told.value, told.score / 100]).copy())
-        np.testing.assert_allclose(found, found[:1] * len(found), atol=1e-4)
+        few = 0.12 if "targets of" in card.data else 1e-4
+        np.testing.assert_allclose(found, found[:1] * len(found), atol=few)
