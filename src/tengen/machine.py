@@ -28,6 +28,8 @@ import psutil
 Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml", "directml", "onnxruntime", "uniform"]
 """What evaluates a network; see tengen.evaluators.devices. auto: the fastest that the machine has; onnxruntime: ONNX
 Runtime on the CPU; uniform: nothing, equal probabilities."""
+Precision = Literal["auto", "bf16", "f32", "int8"]
+"""In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
 
 
 def core_count() -> int:

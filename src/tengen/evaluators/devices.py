@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
@@ -19,14 +19,13 @@ from tengen.disk import write_text
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import int8_path, read_card
-from tengen.machine import Device, core_count, library_versions, processor_name
+from tengen.machine import Device, Precision, core_count, library_versions, processor_name
 
 if TYPE_CHECKING:
     from tengen.evaluators.openvino import Layout
 
 logger = logging.getLogger(__name__)
 
-Precision = Literal["auto", "bf16", "f32", "int8"]
 PROVIDERS: dict[str, str] = {
     "cuda": "CUDAExecutionProvider",
     "rocm": "ROCMExecutionProvider",

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 from tengen.errors import NetworkError, unknown_name
 from tengen.evaluators.cached import CachedEvaluator
-from tengen.evaluators.devices import Precision, fastest_device, kept_layout, open_device
+from tengen.evaluators.devices import fastest_device, kept_layout, open_device
 from tengen.evaluators.evaluator import BatchEvaluator, BySizeEvaluator, Evaluator, UniformEvaluator
 from tengen.evaluators.network_file import default_by_size, find_network
 from tengen.evaluators.symmetric import SymmetricEvaluator
-from tengen.machine import Device
+from tengen.machine import Device, Precision
 
 Symmetry = Literal["none", "random", "average"]
 

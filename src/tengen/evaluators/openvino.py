@@ -17,11 +17,10 @@ from filelock import FileLock, Timeout
 
 from tengen import _native
 from tengen.errors import NetworkError
-from tengen.evaluators.devices import Precision
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.network_file import int8_path, read_card
-from tengen.machine import core_count
+from tengen.machine import Precision, core_count
 
 if TYPE_CHECKING:
     from tengen.evaluators.winograd import Operations
