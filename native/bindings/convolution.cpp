@@ -187,8 +187,9 @@ void register_convolution(nb::module_& m) {
             "Instruction sets that this processor can run for a precision, the fastest first: of avx512, avx2 and "
             "plain, those of the whole build, for f32, avx512_bf16 for bf16.")
         .def_prop_ro("outputs", &Winograd::outputs, "Number of output channels.")
-        .def("run", &bindings::run, "input"_a, "output"_a.noconvert(), "residual"_a.none(), "relu"_a, "channels_last"_a = false,
-             "input_bias"_a = nb::none(), "input_relu"_a = false, "input_mask"_a = nb::none(),
+        .def("run", &bindings::run, "input"_a, "output"_a.noconvert(), "residual"_a.none(), "relu"_a,
+             "channels_last"_a = false, "input_bias"_a = nb::none(), "input_relu"_a = false,
+             "input_mask"_a = nb::none(),
              "Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus "
              "residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. "
              "The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times "
