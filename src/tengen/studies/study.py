@@ -35,6 +35,17 @@ class Step(Strict):
     set: dict[str, Any] = key({}, "settings of its recipe")
     needs: list[str] = key([], "programs")
 
+    @field_validator("run")
+    @classmethod
+    def _check_run(cls, run: str) -> str:
+        try:
+            words = shlex.split(run)
+        except ValueError as error:
+            raise ValueError(f"run {run!r}: {error}") from None
+        if not words or (words[0] in ("train", "zero") and len(words) < 2):
+            raise ValueError(f"run must be a command with what it needs, such as train betago, not {run!r}")
+        return run
+
     @property
     def words(self) -> list[str]:
         return shlex.split(self.run)
