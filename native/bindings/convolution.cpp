@@ -126,10 +126,7 @@ void run_chain(const ConvolutionChain& self, const std::vector<Images<const floa
         const bool is_bias = values[i].kind == Kind::bias, of_image = is_bias && shape.batch == made.batch;
         const Shape bias(of_image ? made.batch : 1, values[i].channels, 1, 1);
         if (shape != (is_bias ? bias : made.with(values[i].channels)))
-            throw nb::value_error(("array " + std::to_string(i) +
-                                   " of the chain has another shape than the step that "
-                                   "reads it")
-                                      .c_str());
+            throw nb::value_error(("array " + std::to_string(i) + " of the chain has another shape").c_str());
         read.push_back({given[i].data(), of_image});
     }
     std::vector<float*> to;
@@ -212,7 +209,7 @@ void register_convolution(nb::module_& m) {
         .def("__init__", &bindings::make_chain, "given"_a, "steps"_a, "results"_a,
              "`given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask "
              "are given values. Raises ValueError for a number of no value that is known before its step, for a value "
-             "that is read in two ways and for a given one that no step reads.")
+             "that is read in two ways, for a given one that no step reads and for a result that is named twice.")
         .def("run", &bindings::run_chain, "given"_a, "results"_a.noconvert(),
              "Write the results [N, outputs, rows, columns]. Runs on the calling thread, without the GIL. Raises "
              "ValueError for arrays of other shapes and for a result that overlaps another array.");

@@ -35,8 +35,8 @@ class ConvolutionChain {
     };
 
     /// `results` are the numbers of the values that a call gives. Throws std::invalid_argument for a number of no value
-    /// that is known before its step, for one that is read as two kinds or with two numbers of channels, and for a
-    /// given value that no step reads.
+    /// that is known before its step, for one that is read as two kinds or with two numbers of channels, for a
+    /// given value that no step reads, and for a result that is named twice.
     ConvolutionChain(int given, std::vector<Step> steps, std::vector<int> results);
 
     /// The given values, and the channels of the results.

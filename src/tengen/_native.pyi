@@ -278,7 +278,7 @@ class ConvolutionChain:
 
     def __init__(self, given: int, steps: Sequence[ConvolutionStep], results: Sequence[int]) -> None:
         """
-        `given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask are given values. Raises ValueError for a number of no value that is known before its step, for a value that is read in two ways and for a given one that no step reads.
+        `given` values, the steps in their order, and the numbers of the values that a call gives. Bias and mask are given values. Raises ValueError for a number of no value that is known before its step, for a value that is read in two ways, for a given one that no step reads and for a result that is named twice.
         """
 
     def run(self, given: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)]], results: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')]]) -> None:
