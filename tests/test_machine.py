@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pytest
 
 from tengen import _native, machine
@@ -177,3 +178,8 @@ def test_a_flood_blocks_the_child(child_of: Start) -> None:
         reader.wait(10)
         said += reader.take(stderr)
     assert 0 < int(said) < 1 << 18  # what the pipe and one piece hold
+
+
+def test_libraries_that_are_not_installed_have_no_version() -> None:
+    """A finished training could not write its card where a library came under another name."""
+    assert machine.library_versions(["numpy", "no-such-library"]) == {"numpy": np.__version__}
