@@ -115,6 +115,31 @@ def test_the_same_command_goes_on(store: Store, tmp_path: Path, capsys: pytest.C
     assert len(Store.open(store.path)) == GAMES
 
 
+def test_labels_of_several_commands_in_one_store(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "labels"
+    first, second = ("--games", "5"), ("--per-game", "3", "--add")
+    assert label(store.path, out, *first) == 0
+    assert label(store.path, out, *second, "--games", "4") == 0
+    assert label(store.path, out, *second) == 0  # more of them
+    assert label(store.path, tmp_path / "apart", "--per-game", "3") == 0
+    together, apart = list(Store.open(out)), list(Store.open(tmp_path / "apart"))
+    assert [len(list(labelled(record))) for record in together] == [8] * 5 + [3] * GAMES
+    for one, other in zip(together[5:], apart, strict=True):
+        np.testing.assert_array_equal(one.root_values, other.root_values)
+    assert len(LabelSampler(Store.open(out), batch_size=8).game_rows) == 5 + GAMES
+    # The first command is done; more of its games would come after the others.
+    assert label(store.path, out, *first) == 0
+    capsys.readouterr()
+    assert label(store.path, out, "--games", "6") == 2
+    assert "has 5 of these 6 games, and other labels after them" in capsys.readouterr().err
+    # Another teacher is refused, with --add too.
+    assert main(["label", str(store.path), "--teacher", "zero-9x9", "--out", str(out), "--quiet", "--add"]) == 2
+    assert "teacher: name zero-7x7, not zero-9x9" in capsys.readouterr().err
+    assert len(Store.open(out)) == 5 + GAMES
+
+
 def test_a_search_labels_with_its_visits(store: Store, teacher: Evaluator) -> None:
     records = Labeller([store], teacher, LabelPlan(per_game=1, visits=24, vary_rules=False), batch=4).label(0, 3)
     for record in records:

@@ -36,6 +36,9 @@ def command(
     ] = LabelPlan.vary_rules,
     licence: Annotated[str, typer.Option(help="licence of the teacher; that on its card unless given")] = "",
     seed: Annotated[int, typer.Option(help="decides games, positions and rules")] = 0,
+    add: Annotated[
+        bool, typer.Option("--add", help="add to the labels of other games or options in OUT, by the same teacher")
+    ] = False,
     device: Annotated[Device, typer.Option(help="device that runs the teacher; auto: the fastest")] = "auto",
     batch: Annotated[int, typer.Option(min=1, help="positions evaluated at once")] = 64,
     quiet: Annotated[bool, typer.Option("--quiet", help="no progress bar")] = False,
@@ -43,13 +46,14 @@ def command(
     """Write a store of the same games with what a teacher says of some of their positions.
 
     `tengen train` learns from the labels with `data.teacher` in its recipe. The same command goes on after an
-    interruption, and labels more games where `--games` is larger.
+    interruption, and labels more games where `--games` is larger. With `--add` the labels of several commands, with
+    other stores or options, come into one store.
     """
     path = find_file(teacher)
     card = read_card(path)
     plan = LabelPlan(per_game, visits, vary_rules, seed)
     opened = [Store.open(store) for store in stores]
-    facts = _facts(opened, card, licence, plan)
+    teacher_facts, labels = _facts(opened, card, licence, plan)
     # Load the teacher, and check that it knows the boards, before the store is made.
     evaluator = load_evaluator(teacher, device)
     sizes = {int(size) for store in opened for size in store.column("size")}
@@ -58,32 +62,55 @@ def command(
     warn_of_boards(teacher, sizes)
     labeller = Labeller(opened, evaluator, plan, batch=batch)
     wanted = min(games or len(labeller), len(labeller))
-    with report_interruption(out), StoreAppender(out, facts) as appender, ShutdownFlag() as stop:
-        _check_same(out, dict(appender.facts), facts)
+    new = {"teacher": teacher_facts, "labels": [{**labels, "first": 0}]}
+    with report_interruption(out), StoreAppender(out, new) as appender, ShutdownFlag() as stop:
+        first, end = _rows(appender, out, teacher_facts, labels, add)
+        done = (end or appender.rows) - first
+        if end is not None and done < wanted:
+            raise StoreError(f"{out} has {done:,} of these {wanted:,} games, and other labels after them")
         with new_bar(not quiet and sys.stderr.isatty()) as bar:
-            task = bar.add_task("labelling", total=wanted, completed=appender.rows)
-            while appender.rows < wanted:
+            task = bar.add_task("labelling", total=wanted, completed=done)
+            while done < wanted:
                 stop.check()
-                appender.append(labeller.label(appender.rows, min(_GAMES_AT_ONCE, wanted - appender.rows)))
-                bar.update(task, completed=appender.rows)
-        done = appender.rows
-    print(f"{out}: {done:,} games, {plan.per_game} positions a game, labelled by {card.name}")
+                appender.append(labeller.label(done, min(_GAMES_AT_ONCE, wanted - done)))
+                done = appender.rows - first
+                bar.update(task, completed=done)
+        others = f", {rows:,} with those before" if (rows := appender.rows) > done else ""
+    print(f"{out}: {done:,} games{others}, {plan.per_game} positions a game, labelled by {card.name}")
 
 
-def _facts(stores: list[Store], card: Card, licence: str, plan: LabelPlan) -> dict[str, Any]:
-    """What decides the labels, for the manifest."""
+def _facts(stores: list[Store], card: Card, licence: str, plan: LabelPlan) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The teacher, and what else decides the labels, for the manifest."""
     teacher = {"name": card.name, "licence": licence or card.licence, "created": card.created, "version": card.version}
     sources = [{"store": str(store.path), "games": len(store)} for store in stores]
-    return {"teacher": teacher, "labels": {**asdict(plan), "stores": sources}}
+    return teacher, {**asdict(plan), "stores": sources}
 
 
-def _check_same(out: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Raise StoreError for a store with labels of another teacher, plan or stores."""
-    for name in ("teacher", "labels"):
-        if found.get(name) != wanted[name]:
-            has = found.get(name)
-            if not has:
-                raise StoreError(f"{out} is a store without labels; choose another folder")
-            other = [key for key, value in wanted[name].items() if has.get(key) != value]
-            told = ", ".join(f"{key.replace('_', ' ')} {has.get(key)}, not {wanted[name][key]}" for key in other)
-            raise StoreError(f"{out} has other labels ({name}: {told}); choose another folder")
+def _rows(
+    appender: StoreAppender, out: Path, teacher: dict[str, Any], labels: dict[str, Any], add: bool
+) -> tuple[int, int | None]:
+    """The first row of these labels, and the row after them where labels of another command follow.
+
+    Enters labels that the store does not have yet into its manifest. Raises StoreError for another teacher, and for
+    other labels unless they may be added to.
+    """
+    found = appender.facts
+    if not found.get("teacher"):
+        raise StoreError(f"{out} is a store without labels; choose another folder")
+    _check_same(out, "teacher", found["teacher"], teacher, "choose another folder")
+    parts: list[dict[str, Any]] = found["labels"]
+    starts: list[int] = [part["first"] for part in parts]
+    for part, first, end in zip(parts, starts, [*starts[1:], None], strict=True):
+        if {**labels, "first": first} == part:
+            return first, end
+    if not add:
+        _check_same(out, "labels", parts[-1], labels, "choose another folder, or --add to them")
+    appender.set_facts({"labels": [*parts, {**labels, "first": appender.rows}]})
+    return appender.rows, None
+
+
+def _check_same(out: Path, name: str, found: dict[str, Any], wanted: dict[str, Any], advice: str) -> None:
+    """Raise StoreError that says what is not as `wanted`."""
+    if other := [key for key, value in wanted.items() if found.get(key) != value]:
+        told = ", ".join(f"{key.replace('_', ' ')} {found.get(key)}, not {wanted[key]}" for key in other)
+        raise StoreError(f"{out} has other labels ({name}: {told}); {advice}")

@@ -256,6 +256,14 @@ class StoreAppender:
             # An error or Ctrl-C may come after the manifest was renamed. The file on disk is right.
             self._shards = read_manifest(self.path)["shards"]
 
+    def set_facts(self, facts: Mapping[str, Any]) -> None:
+        """Write other facts beside the shards into the manifest."""
+        try:
+            write_manifest(self.path, self._shards, {**self._facts, **facts})
+        except OSError as error:
+            raise self._error(error) from error
+        self._facts = {**self._facts, **facts}
+
     def close(self) -> None:
         """Release the store for other writers."""
         self._lock.release()
