@@ -132,9 +132,11 @@ def main() -> None:
         print(json.dumps(drawing(sampler, 4 * chosen.steps)))
         for precision in chosen.precision:
             for threads in chosen.threads:
-                for winograd in (False, True)[: 1 + bool(_native.Winograd.available(precision))]:
+                for winograd in (True, False)[not _native.Winograd.available(precision) :]:
                     found = training(sampler, chosen.size, precision, threads, chosen.steps, winograd)
                     print(json.dumps(found), flush=True)
+                    if found["convolutions"] == "pytorch":  # no layer fits: the next run would be the same
+                        break
 
 
 if __name__ == "__main__":

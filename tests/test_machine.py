@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import types
@@ -178,6 +179,27 @@ def test_a_flood_blocks_the_child(child_of: Start) -> None:
         reader.wait(10)
         said += reader.take(stderr)
     assert 0 < int(said) < 1 << 18  # what the pipe and one piece hold
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc alone can be told")
+def test_freed_memory_is_kept() -> None:
+    """A large block that is taken again and again costs page faults without, and none with."""
+    program = """
+import ctypes, resource
+from tengen.machine import keep_freed_memory
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+def faults(size=100_000_000):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    block = libc.malloc(size)
+    ctypes.memset(block, 1, size)
+    libc.free(block)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+print(faults(), faults(), keep_freed_memory(), faults(), faults())
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert found[2] == "True"
+    assert min(int(found[0]), int(found[1]), int(found[3])) > 40 > int(found[4])
 
 
 def test_libraries_that_are_not_installed_have_no_version() -> None:

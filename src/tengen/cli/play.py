@@ -111,6 +111,8 @@ def _record(path: Path) -> bytes:
 
     try:
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise SgfError(f"{path}: there is no such file") from error
     except OSError as error:
         raise SgfError(f"{path}: {error.strerror or error}") from error
     try:

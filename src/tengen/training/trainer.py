@@ -29,7 +29,7 @@ from tengen.checksums import ALTERED, Integrity, sealed
 from tengen.data.split import derive
 from tengen.disk import write_whole
 from tengen.errors import RecipeError, TrainingDiverged
-from tengen.machine import core_count
+from tengen.machine import core_count, keep_freed_memory
 from tengen.networks import NetOutput
 from tengen.networks.constant_inputs import ScalarRange, without_constants
 from tengen.training.config import Precision, TrainerConfig
@@ -128,8 +128,10 @@ class Trainer(Generic[BatchT]):
         self.network: nn.Module = network.to(self.fabric.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: nn.Module = copy.deepcopy(self.network).requires_grad_(False) if ema else self.network
         precision: Literal["f32", "bf16"] = "bf16" if in_bf16(config.precision, config.device) else "f32"
-        if self.device.type == "cpu" and not config.compile and pays(precision):
-            accelerate(self.network, precision)
+        if self.device.type == "cpu":
+            keep_freed_memory()
+            if not config.compile and pays(precision):
+                accelerate(self.network, precision)
         self.scalars = ScalarRange(scalars).to(self.fabric.device)
         self.optimizer = make_optimizer(self.network, config.optimizer)
         self.schedule = Schedule(config.schedule)
