@@ -16,7 +16,7 @@ from tengen.recipes import load_recipe, recipe_kind, recipe_names
 from tengen.recipes.loader import network_fields
 from tengen.reinforce.config import PolicyGradientConfig
 from tengen.selfplay.check import check
-from tengen.selfplay.config import SelfPlayConfig
+from tengen.selfplay.config import SelfPlayConfig, StageConfig
 from tengen.training.config import LinearRun, RunConfig
 
 MODELS: dict[str, Any] = {
@@ -112,6 +112,24 @@ def test_a_mapping_may_be_given_without_spaces(path: Path) -> None:
     assert config.game.sizes == {5: 1, 9: 2}
 
 
+def test_an_item_of_a_list_may_have_a_colon() -> None:
+    settings = ["rating.anchors=[random, gtp:gnugo --mode gtp]", "game={sizes:{5:1,9:2},komi:{start:5}}"]
+    config = load_recipe("tiny-5x5", settings, model=SelfPlayConfig)
+    assert config.rating.anchors == ("random", "gtp:gnugo --mode gtp")
+    assert (config.game.sizes, config.game.komi.start) == ({5: 1, 9: 2}, 5)
+
+
+def test_a_setting_of_a_stage_leaves_the_rest_of_the_stage() -> None:
+    """YAML reads the number of a stage as a number, the command line has text."""
+    before = load_recipe("zero-7x7", model=SelfPlayConfig).stages
+    stages = load_recipe("zero-7x7", ["stages.14.search.visits=48"], model=SelfPlayConfig).stages
+    assert before[14].search["visits"] != 48 and len(before[14].search) > 1
+    changed = before[14].model_copy(update={"search": {**before[14].search, "visits": 48}})
+    assert stages == {**before, 14: changed}
+    whole = load_recipe("zero-7x7", ["stages.14={opening: {moves_mean: 3}}"], model=SelfPlayConfig).stages
+    assert whole == {**before, 14: StageConfig(opening={"moves_mean": 3})}
+
+
 def test_what_is_saved_loads_again(path: Path, tmp_path: Path) -> None:
     run = load_recipe(str(path), ["training.seed=5"])
     saved = tmp_path / "recipe.yaml"
@@ -162,6 +180,12 @@ def test_a_card_that_is_none_is_an_error_in_words(path: Path, card: str) -> None
 def test_wrong_settings_are_named(path: Path, setting: str, message: str) -> None:
     with pytest.raises(RecipeError, match=message):
         load_recipe(str(path), [setting])
+
+
+@pytest.mark.parametrize("setting", ["stages.20.serch.visits=64", "stages={20: {serch: {visits: 64}}}"])
+def test_a_wrong_key_of_a_stage_is_told_the_nearest(setting: str) -> None:
+    with pytest.raises(RecipeError, match=r"unknown key 'stages\.20\.serch'; did you mean search\?"):
+        load_recipe("tiny-5x5", [setting], model=SelfPlayConfig)
 
 
 def test_a_missing_key_is_named(tmp_path: Path) -> None:

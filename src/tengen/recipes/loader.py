@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 KINDS = ("supervised", "linear-playout", "selfplay", "policy-gradient")
-_KEY = re.compile(r"([{,]\s*\w+):(?=\S)")
-"""A key of a mapping that is written without a space, as in {9:1}, which YAML would read as a time of day."""
+_FLOW = re.compile(r"([\[\]{},])(\s*\w+:(?=\S))?")
+"""A sign of YAML's flow style, and what may be a key without a space behind it, as in {9:1}."""
 
 Config = TypeVar("Config", bound=BaseModel)
 
@@ -183,14 +183,37 @@ def _apply(data: dict[str, Any], setting: str) -> None:
     *outer, last = key.split(".")
     place = data
     for part in outer:
-        inner = place.setdefault(part, {})
+        inner = place.setdefault(_key(place, part), {})
         if not isinstance(inner, dict):
             raise RecipeError(f"--set {setting}: {part} is a value, not a group of settings")
         place = inner
     try:
-        place[last] = yaml.safe_load(_KEY.sub(r"\1: ", text))
+        place[_key(place, last)] = yaml.safe_load(_spaced(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a number of 5,000 digits, 10,000 brackets
         raise RecipeError(f"--set {setting}: the value is no YAML") from error
+
+
+def _key(group: Mapping[Any, Any], part: str) -> Any:
+    """The key that a part of `a.b=value` means: one that is there, such as the number 14, or the text itself."""
+    return next((key for key in group if str(key) == part), part)
+
+
+def _spaced(text: str) -> str:
+    """YAML with a space behind each key of its flow mappings: {9:1} would be read as a time of day.
+
+    An item of a list, such as gtp:gnugo, is no key.
+    """
+    groups: list[str] = []
+
+    def spaced(found: re.Match[str]) -> str:
+        sign, key = found.groups()
+        if sign in "[{":
+            groups.append(sign)
+        elif sign in "]}" and groups:
+            groups.pop()
+        return f"{found[0]} " if key and groups and groups[-1] == "{" else found[0]
+
+    return _FLOW.sub(spaced, text)
 
 
 def _explain(error: ErrorDetails, prefix: str = "", model: type[BaseModel] = RunConfig) -> str:
@@ -210,13 +233,20 @@ def _siblings(location: tuple[int | str, ...], model: type[BaseModel]) -> list[s
     """The known keys of the model that has an unknown one."""
     models = [model]
     for part in location[:-1]:
-        if len(models) > 1:  # of a union the location has the `kind`
-            models = [kind for kind in models if kind.model_fields["kind"].default == part]
-        else:
-            models = _models(models[0].model_fields[str(part)].annotation)
+        if len(models) > 1:  # of a union the location has the `kind` or, without one, the name of the class
+            models = [kind for kind in models if part == _tag(kind)] or models
+        elif field := models[0].model_fields.get(str(part)):
+            models = _models(field.annotation)
+        # Any other part is a key of a mapping or an index of a list, whose values the models are.
         if not models:
             return []
     return list(models[0].model_fields)
+
+
+def _tag(model: type[BaseModel]) -> Any:
+    """What the location of an error calls a member of a union."""
+    kind = model.model_fields.get("kind")
+    return kind.default if kind else model.__name__
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
