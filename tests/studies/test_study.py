@@ -20,7 +20,7 @@ from tengen.recipes import load_recipe, recipe_kind
 from tengen.recipes.loader import network_fields
 from tengen.studies.figures import find_figure, shown
 from tengen.studies.runner import StudyFolder, run_study
-from tengen.studies.study import Figure, load_study, study_names
+from tengen.studies.study import Figure, Step, load_study, study_names
 from tengen.training.losses import check_losses
 from tengen.training.metrics import Estimate, PredictionResults
 
@@ -250,6 +250,21 @@ def test_a_speedup_is_a_ratio_and_no_share() -> None:
         ({"steps": {"a": {"run": "train 'tiny"}}, "rows": [], "plots": []}, "No closing quotation"),
         ({"steps": {"a": {"run": "train tiny", "each": [1, 2]}}, "rows": [], "plots": []}, "each of step a"),
         ({"steps": {"a": {"run": "train tiny", "each": {"seed": 3}}}, "rows": [], "plots": []}, "each of step a"),
+        ({"steps": {"a": {"run": "train tiny", "each": {"seed": [1, 2]}}}, "rows": [], "plots": []}, "two steps a"),
+        (
+            {
+                "steps": {"a-{n}": {"run": "bench", "each": {"n": [1]}}, "a-1": {"run": "bench"}},
+                "rows": [],
+                "plots": [],
+            },
+            "two steps a-1",
+        ),
+        ({"steps": {"a": {"run": "bench", "sets": {}}}}, r"unknown key 'steps\.a\.sets'; did you mean set\?"),
+        ({"rows": [{"what": "x", "diffs": ""}]}, r"unknown key 'rows\.0\.diffs'; did you mean differs\?"),
+        (
+            {"rows": [{"what": "x", "ours": {"figure": "top1", "of": "net-1", "keys": "a"}}]},
+            r"unknown key 'rows\.0\.ours\.Figure\.keys'; did you mean key\?",
+        ),
     ],
 )
 def test_a_step_that_does_not_exist_is_named(
@@ -259,6 +274,11 @@ def test_a_step_that_does_not_exist_is_named(
     path.write_text(yaml.safe_dump({**description(recipe), **change}, sort_keys=False))
     with pytest.raises(RecipeError, match=message):
         load_study(str(path))
+
+
+def test_an_option_that_is_off_is_left_out() -> None:
+    options = {"quiet": False, "games": 4, "force": True}
+    assert Step(run="match a b", options=options).command({}) == ["match", "a", "b", "--games", "4", "--force"]
 
 
 @pytest.mark.parametrize("name", study_names())

@@ -26,8 +26,8 @@ class Step(Strict):
     """A command with its settings.
 
     `run` are the words of a command of `tengen`, such as `train betago`, or `python SCRIPT`. `${STEP}` in it stands for
-    the network of another step. `options` become `--games 400`, `set` becomes `--set training.seed=1`. `needs` are
-    programs without which the step is left out.
+    the network of another step. `options` become `--games 400`; `quiet: true` becomes `--quiet`, and false nothing.
+    `set` becomes `--set training.seed=1`. `needs` are programs without which the step is left out.
     """
 
     run: str
@@ -68,7 +68,8 @@ class Step(Strict):
         """The words of the command with `networks` in the place of `${STEP}`."""
         words = list(self.words)
         for name, value in self.options.items():
-            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+            if value is not False:
+                words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         words += [word for setting in self.settings for word in ("--set", setting)]
         for step, path in networks.items():
             words = [word.replace(f"${{{step}}}", str(path)) for word in words]
@@ -221,9 +222,15 @@ def inputs(step: Step) -> list[str]:
 def _expand(steps: Mapping[str, Any]) -> dict[str, Any]:
     """Steps with `each: {net: [...], seed: [...]}` once for each combination; `{net}` and `{seed}` are filled in."""
     expanded: dict[str, Any] = {}
+
+    def add(name: str, fields: Any) -> None:
+        if name in expanded:
+            raise ValueError(f"there are two steps {name}: the name of a step with each needs {{KEY}} for all its keys")
+        expanded[name] = fields
+
     for name, fields in steps.items():
         if not isinstance(fields, dict) or "each" not in fields:
-            expanded[name] = fields
+            add(name, fields)
             continue
         fields = dict(fields)
         loops = fields.pop("each")
@@ -231,7 +238,7 @@ def _expand(steps: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"each of step {name} must name lists, such as {{seed: [1, 2]}}, not {loops}")
         for values in product(*loops.values()):
             filled = dict(zip(loops, values, strict=True))
-            expanded[_fill(name, filled)] = _fill(fields, filled)
+            add(_fill(name, filled), _fill(fields, filled))
     return expanded
 
 
