@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from talk import Talk
+from talk import PLAIN, Talk
 
+from tengen.analysis.config import AnalysisSettings
+from tengen.analysis.query import read_query
+from tengen.analysis.server import AnalysisServer
 from tengen.coords import MAX_SIZE
 from tengen.evaluators import UniformEvaluator
 
@@ -29,6 +32,17 @@ def test_a_line_that_is_no_query_gets_an_error_without_a_field(line: str, text: 
         assert [set(answer) for answer in talk.answers] == [{"error"}]
         assert text in talk.answers[0]["error"]
         assert talk.ask()[0]["rootInfo"]["visits"] == 20, "the server goes on"
+
+
+@pytest.mark.parametrize("head", ['"action": "query_version", "x": ', '"moves": [], "komi": '])
+def test_fields_of_any_depth_get_one_answer(head: str) -> None:
+    """Near the limit a line can be read, but its fields are too deep to be written again."""
+    lines: list[str] = []
+    server = AnalysisServer(UniformEvaluator(), AnalysisSettings.default(), lines.append)
+    for depth in range(850, 1000):
+        server.handle(f'{{"id": "a", {head}{"[" * depth}{"]" * depth}}}')
+    server.close()
+    assert len(lines) == 150
 
 
 @pytest.mark.parametrize(
@@ -159,6 +173,13 @@ def test_allowed_and_avoided_moves_hold_to_their_depth() -> None:
         (first,) = talk.ask(avoidMoves=[{**both[0], "untilDepth": 1}], maxVisits=200)
         assert not {"C3", "B2", "D4"} & {info["move"] for info in first["moveInfos"]}
         assert {"C3", "B2", "D4"} & {move for info in first["moveInfos"] for move in info["pv"]}
+
+
+def test_the_length_of_lines_is_that_of_the_query() -> None:
+    settings, _ = AnalysisSettings.default().changed({"analysisPVLen": 15})
+    fields = {**PLAIN, "analysisPVLen": 3, "rootPolicyTemperature": 1.5, "rootFpuReductionMax": 0.1}
+    query, _ = read_query(fields, settings, UniformEvaluator())
+    assert query.settings.pv_length == 3
 
 
 def test_where_no_move_is_left_the_position_alone_is_evaluated() -> None:

@@ -12,6 +12,8 @@ import pytest
 from checksum import Checksum
 from talk import PLAIN, Talk
 
+from tengen.analysis.server import Options, _settings
+from tengen.engine.params import SearchParams
 from tengen.evaluators import Evaluation, InputBatch
 from tengen.evaluators.human import HumanNetwork
 from tengen.game import Game
@@ -154,6 +156,14 @@ def test_the_limits_of_a_configuration_hold_where_a_query_has_none() -> None:
         assert answer["moveInfos"] and time.monotonic() - began < 10
     with Talk() as talk:
         assert talk.ask(maxVisits=None)[0]["rootInfo"]["visits"] == 500
+
+
+def test_settings_change_those_of_a_preset() -> None:
+    preset = _settings(Options(preset="alphazero")).params
+    assert preset == SearchParams.preset("alphazero")
+    given = "cpuctExploration=3.3,wideRootNoise=0.2"
+    params = _settings(Options(preset="alphazero", overrides=(given,), params=("wide_root_noise=0.3",))).params
+    assert params == preset.model_copy(update={"c_puct": 3.3, "wide_root_noise": 0.3})
 
 
 @pytest.mark.parametrize("waiting", [True, False])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.engine.positions import from_stones, resumed, without_history
+from tengen import _native
+from tengen.engine.positions import from_stones, resumed, root_symmetries, without_history
+from tengen.engine.search import MoveRestriction
 from tengen.game import BLACK, Game
 
 
@@ -80,3 +82,13 @@ def test_a_long_cycle_goes_on_from_its_stones() -> None:
 def test_after_passes_out_of_turn_the_same_side_is_to_play() -> None:
     game = played("chinese", "A2 A1").play("pass", BLACK).play("pass", BLACK)
     assert (resumed(game).to_play, resumed(game).is_over) == (game.to_play, False)
+
+
+def test_restrictions_leave_the_symmetries_that_keep_each_of_them() -> None:
+    game = Game(5)
+    assert root_symmetries(game, []) == list(range(1, 8))
+    center, corners = MoveRestriction(BLACK, [12, 12], 1), [MoveRestriction(BLACK, [p], p + 1) for p in (0, 4)]
+    assert root_symmetries(game, 100 * [center]) == list(range(1, 8))
+    kept = [s for s in range(1, 8) if all(_native.transform(p, 5, s) == p for p in (0, 4))]
+    assert root_symmetries(game, [*(100 * [center]), *corners]) == kept
+    assert root_symmetries(game, [MoveRestriction(1 - BLACK, [0], 1)]) == list(range(1, 8)), "the opponent's moves"

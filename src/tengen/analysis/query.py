@@ -263,11 +263,11 @@ def _settings(fields: Fields, settings: AnalysisSettings) -> tuple[AnalysisSetti
     if "maxVisits" in fields:
         visits = _integer(fields, "maxVisits", 1, 2**50)
         settings = replace(settings, limits=replace(settings.limits, visits=visits))
-    if "analysisPVLen" in fields:
-        settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
     for name, low, high in (("rootFpuReductionMax", 0.0, 2.0), ("rootPolicyTemperature", 0.01, 100.0)):
         if name in fields:
             settings, _ = settings.changed({name: _number(fields, name, low, high)})
+    if "analysisPVLen" in fields:  # after `changed`, which sets it to that of the configuration
+        settings = replace(settings, pv_length=_integer(fields, "analysisPVLen", 1, 1000))
     return settings, unknown
 
 

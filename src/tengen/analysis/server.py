@@ -107,16 +107,18 @@ def _model(options: Options, name: str) -> Fields:
 
 
 def _settings(options: Options) -> AnalysisSettings:
-    """The settings of the configuration files, then of the overrides, then of --set."""
+    """The settings of the preset, then of the configuration files, then of the overrides, then of --set."""
     given: dict[str, str] = {}
     for path in options.configs:
         given |= read_config(path)
-    settings, unknown = AnalysisSettings.default().changed(given | read_overrides(list(options.overrides)))
+    settings = AnalysisSettings.default()
+    if options.preset is not None:
+        settings = replace(settings, params=SearchParams.preset(options.preset))
+    settings, unknown = settings.changed(given | read_overrides(list(options.overrides)))
     if unknown:
         print(f"warning: settings without a meaning are ignored: {', '.join(unknown)}", file=sys.stderr)
     at_once = settings.at_once if options.at_once is None else options.at_once
-    start = settings.params if options.preset is None else SearchParams.preset(options.preset)
-    return replace(settings, at_once=at_once, params=read_params(start, options.params))
+    return replace(settings, at_once=at_once, params=read_params(settings.params, options.params))
 
 
 @dataclass(eq=False)
@@ -189,10 +191,11 @@ class AnalysisServer:
             self._send({"error": f"a JSON object expected, not {line}"})
         elif not isinstance(fields.get("id"), str):
             self._send({"error": 'Request must have a string "id" field'})
-        elif isinstance(fields.get("action"), str):
-            self._act(fields)
         else:
-            self._search(fields)
+            try:
+                (self._act if isinstance(fields.get("action"), str) else self._search)(fields)
+            except RecursionError:  # what could just be read may be nested too deeply to be written
+                self._send({"id": fields["id"], "error": "the fields are nested too deeply"})
 
     def finish(self) -> None:
         """Wait until all queries are answered, or until the reader of the answers has gone."""

@@ -60,9 +60,12 @@ def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list
     legal = np.zeros(size * size + 1, np.int64)
     legal[game.legal_points()] = 1
     kind = kind + 4 * legal[:-1].reshape(size, size)
-    for number, restriction in enumerate(restrictions, 1):
+    restricted: list[list[int]] = [[] for _ in range(size * size + 1)]  # by which restrictions
+    for number, restriction in enumerate(restrictions):
         if restriction.color == game.to_play:
-            marked = np.zeros(size * size + 1, np.int64)
-            marked[list(restriction.points)] = 8 << number
-            kind = kind + marked[:-1].reshape(size, size)
+            for point in set(restriction.points):
+                restricted[point].append(number)
+    labels: dict[tuple[int, ...], int] = {}
+    marked = [labels.setdefault(tuple(numbers), len(labels)) for numbers in restricted]
+    kind = kind + 8 * np.array(marked[:-1]).reshape(size, size)
     return [s for s in range(1, SYMMETRIES) if np.array_equal(transform(kind, s), kind)]
