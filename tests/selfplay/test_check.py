@@ -59,6 +59,7 @@ def test_a_sound_recipe_passes() -> None:
             "from cycle 3 on, search.params and search.full give full and cheap searches that cannot play",
         ),
         ({"game": {"rules": "nonsense"}}, "nonsense"),
+        ({"network": {"family": "plain", "convs": ["3x3x8"]}}, "network.value is null: self-play needs a value head"),
     ],
 )
 def test_clashes_are_named(change: dict[str, Any], words: str) -> None:

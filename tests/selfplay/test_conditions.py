@@ -54,6 +54,12 @@ def test_it_moves_by_a_step_from_what_was_believed_last() -> None:
     assert fair_komi([game(8, 7)] * 90, config) == 8.0
 
 
+def test_a_median_between_two_komis_keeps_games() -> None:
+    """Half of the games at one komi, half at another, and no deviation: no game is at the mean of the two."""
+    games = [game(9, 7)] * 60 + [game(9, 9)] * 60
+    assert fair_komi(games, KomiConfig(deviation=0, tail=0, step=2)) == 9.0
+
+
 def test_learning_may_be_off() -> None:
     assert fair_komi([game(9, 7.5)] * 500, KOMI.model_copy(update={"learn": False})) == 3.0
 

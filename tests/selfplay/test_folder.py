@@ -56,6 +56,36 @@ def test_stages_to_come_may_change(tmp_path: Path) -> None:
         folder.prepare(CONFIG.model_copy(update={"stages": {3: StageConfig(search={"visits": 64})}}))
 
 
+@pytest.mark.parametrize("state", ["played", "stored"])
+def test_a_cycle_whose_games_are_there_has_begun(tmp_path: Path, state: str) -> None:
+    """Network 3 is the newest, and games of cycles 3 and, with overlap, 4 are there: other stages would mix them."""
+    folder = SelfPlayFolder(tmp_path / "run")
+    stages = {cycle: StageConfig(search={"visits": 60 + cycle}) for cycle in (3, 4, 5)}
+    folder.prepare(CONFIG.model_copy(update={"stages": stages}))
+    mark_learnt(folder, 3)
+    for cycle in range(5):
+        there = folder.pending(cycle) if state == "played" and cycle > 2 else folder.games / f"shard-{cycle:05d}.arrow"
+        there.parent.mkdir(exist_ok=True)
+        there.touch()
+    folder.prepare(CONFIG.model_copy(update={"stages": {**stages, 5: StageConfig(search={"visits": 99})}}))
+    for cycle in (3, 4):
+        with pytest.raises(RecipeError, match=rf"stages\.{cycle}\.search\.visits = {60 + cycle}, not 99"):
+            folder.prepare(CONFIG.model_copy(update={"stages": {**stages, cycle: StageConfig(search={"visits": 99})}}))
+
+
+def test_the_files_say_how_many_cycles_are_finished(tmp_path: Path) -> None:
+    """At each moment at which a run may be killed: never more than the log says, and one less at most."""
+    folder = SelfPlayFolder(tmp_path)
+    mark_learnt(folder, 0)
+    folder.checkpoints.mkdir()
+    for cycle in range(5):
+        for file in (folder.checkpoint(cycle + 1), folder.network(cycle + 1)):
+            assert max(0, cycle - 1) <= folder.min_cycles(cycle + 1) <= cycle
+            file.touch()
+        assert folder.min_cycles(cycle + 1) == cycle, "the network is there, but not rated yet"
+        folder.tidy(cycle + 1, 2, set())
+
+
 def test_what_an_older_version_wrote_and_left_empty_says_nothing(tmp_path: Path) -> None:
     folder = SelfPlayFolder(tmp_path / "run")
     folder.prepare(CONFIG)

@@ -421,13 +421,13 @@ def test_a_network_that_the_gate_refused_has_learnt_nothing(recipe: Path, tmp_pa
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04"])
 def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Path, damage: bytes) -> None:
-    """In its second cycle the log of the first one is no JSON any more, and the newest checkpoint is damaged."""
+    """In its second cycle, which is learnt but not over, the log of the first one is no JSON any more, and the
+    checkpoint between the two is damaged."""
     out, folder = tmp_path / "run", SelfPlayFolder(tmp_path / "run")
     shutil.copytree(small, out)
     lines = (out / "log.jsonl").read_text().splitlines()
     kept = [line[: len(line) // 2] if '"cycle": 0' in line else line for line in lines if '"cycle": 1' not in line]
     (out / "log.jsonl").write_text("\n".join(kept) + "\n")
-    folder.checkpoint(2).unlink()
     folder.network(2).unlink()
     folder.checkpoint(1).write_bytes(damage)
     path = run(recipe, out, *SMALL)
@@ -435,6 +435,24 @@ def test_damaged_files_do_not_end_a_run(recipe: Path, small: Path, tmp_path: Pat
     assert_same({**found, "cycles": found["cycles"][1:]}, {**expected, "cycles": expected["cycles"][1:]})
     assert [event.get("lost", False) for event in events_of(out)] == [True, False]
     assert read_card(path).name == "micro" and (out / "log.jsonl.damaged").exists()
+
+
+def test_a_run_that_is_stopped_in_its_first_rating_goes_on_with_it(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network of the cycle is there, its event is not."""
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    settings = (*SMALL, "cycles=1")
+    with monkeypatch.context() as moment, pytest.raises(KeyboardInterrupt):
+        moment.setattr(loop, "rate_network", stopped)
+        run(recipe, tmp_path / "run", *settings)
+    assert SelfPlayFolder(tmp_path / "run").network(1).exists()
+    run(recipe, tmp_path / "run", *settings)
+    assert [event.get("lost", False) for event in events_of(tmp_path / "run")] == [False]
+    assert [event["step"] for event in read_events(tmp_path / "run", "rating")] == [1]
 
 
 def test_the_last_network_is_the_mean_of_the_last_ones(recipe: Path, small: Path, tmp_path: Path) -> None:

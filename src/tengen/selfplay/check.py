@@ -83,6 +83,8 @@ def _check_network(config: SelfPlayConfig) -> None:
     from tengen.training.optimizers import OPTIMIZERS
 
     network = parse_config(config.network)
+    if network.heads.value is None:
+        raise RecipeError("network.value is null: self-play needs a value head, such as network.value: {kind: pool}")
     check_losses(network, config.learn.losses)
     targets_named(needed_targets(config.learn.losses)[1])
     _ = OPTIMIZERS[config.learn.optimizer.name]

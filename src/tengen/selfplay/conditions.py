@@ -68,7 +68,8 @@ def fair_komi(games: Iterable[GameRecord], config: KomiConfig) -> float:
         return config.start
     margins, komis = np.array(known).T
     margins = np.where(np.isposinf(margins), komis.max() + 1, np.where(np.isneginf(margins), komis.min() - 1, margins))
-    even = np.abs(komis - np.median(komis)) <= 3 * config.deviation + 0.5
+    away = np.abs(komis - np.median(komis))
+    even = away <= max(3 * config.deviation + 0.5, away.min())  # the median may lie between two komis
     ordered = np.sort(margins[even])
     n = len(ordered)
     middle = ordered[int(0.4 * n) : max(int(np.ceil(0.6 * n)), int(0.4 * n) + 1)]

@@ -63,8 +63,9 @@ class SelfPlayFolder(RunFolder):
 
         While the log is whole it is at most one below the number of the log.
         """
-        oldest = min((number for number, _ in self.saved_checkpoints()), default=0)
-        return oldest if oldest <= stored and self.network(oldest).exists() else 0
+        # The newest checkpoint may be of a cycle whose network is not rated yet.
+        finished = max((number - 1 for number, _ in self.saved_checkpoints()), default=0)
+        return finished if finished <= stored and self.network(finished).exists() else 0
 
     def tidy(self, cycle: int, newest: int, kept: Container[int]) -> None:
         """Remove the states and networks that a run with `cycle` finished cycles no longer needs.
@@ -82,13 +83,17 @@ class SelfPlayFolder(RunFolder):
     def check_config(self, config: SelfPlayConfig) -> None:
         """Raise RecipeError, with the first setting that differs, when the folder holds another run.
 
-        Stages that begin after the newest network may be added, removed and changed.
+        Stages of cycles that have not begun may be added, removed and changed.
         """
         done = max((number for number, _ in self.networks()), default=0)
+        stored = {cycle for cycle, _ in numbered(self.games, "shard-*.arrow")}  # one shard a cycle
+
+        def has_begun(cycle: int) -> bool:
+            return cycle < done or cycle in stored or self.pending(cycle).exists()
 
         def begun(recipe: dict[str, Any]) -> dict[str, Any]:
             stages = recipe.get("stages") or {}
-            return {**recipe, "stages": {cycle: stage for cycle, stage in stages.items() if int(cycle) < done}}
+            return {**recipe, "stages": {cycle: stage for cycle, stage in stages.items() if has_begun(int(cycle))}}
 
         self.check_same(config.model_dump(mode="json"), _MAY_CHANGE, compared=begun)
 
