@@ -152,6 +152,17 @@ def test_a_small_file_that_unpacks_to_much_is_refused_at_its_first_chunk(filling
     assert peak < 6 << 20
 
 
+def test_one_long_number_among_many_is_refused_before_it_takes_memory(model: KataGoModel, tmp_path: Path) -> None:
+    text = twin.text(model, binary=False)
+    number = text.split(b"\n5\n5\n22\n6\n1\n1\n")[1].split(b" ")[0]
+    tracemalloc.start()
+    with pytest.raises(NetworkError, match="where a weight was expected"):
+        read(tmp_path, text.replace(number, b"0" * 10_000 + b"1", 1), ".txt")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 6 << 20
+
+
 def test_other_names(tmp_path: Path) -> None:
     for name, message in (
         ("net.onnx", r"no KataGo network by its name: it must end with .bin.gz, .txt.gz, .bin, .txt"),

@@ -54,7 +54,7 @@ T = TypeVar("T")
 # Limits of what is plausible. They keep a damaged file from claiming any amount of memory.
 _MAX_CHANNELS, _MAX_KERNEL, _MAX_BLOCKS, _MAX_DEPTH = 1 << 15, 31, 1000, 8
 _MAX_WEIGHTS = 500_000_000
-_MAX_TOKEN, _MAX_FILLER, _CHUNK = 1000, 100, 1 << 20
+_MAX_TOKEN, _MAX_NUMBER, _MAX_FILLER, _CHUNK = 1000, 64, 100, 1 << 20
 
 
 def read_katago(path: str | Path) -> KataGoModel:
@@ -201,6 +201,9 @@ class _Reader:
         missing = count
         while missing:
             tokens = self._buffer[self._at :].split(None, missing)
+            # An array of texts takes the memory of the longest for each.
+            if max(map(len, tokens[:missing]), default=0) > _MAX_NUMBER:
+                raise _no_weight(what, tokens)
             if len(tokens) > missing:
                 self._buffer, self._at = tokens.pop(), 0
             elif not self._ended:
@@ -216,8 +219,7 @@ class _Reader:
             try:
                 parts.append(np.array(tokens, "S").astype(np.float32) if tokens else np.empty(0, np.float32))
             except ValueError:
-                wrong = next((token for token in tokens if not _FLOAT.fullmatch(token)), tokens[0])
-                raise _Malformed(f"{what} has {wrong[:40]!r} where a weight was expected") from None
+                raise _no_weight(what, tokens) from None
             missing -= len(tokens)
         return np.concatenate(parts)
 
@@ -225,6 +227,12 @@ class _Reader:
 _TOKEN = re.compile(rb"\s*(\S+)")
 _INTEGER = re.compile(r"-?\d{1,12}")
 _FLOAT = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def _no_weight(what: str, tokens: list[bytes]) -> _Malformed:
+    """The error about the first token that is no number, or too long for one."""
+    wrong = next((token for token in tokens if len(token) > _MAX_NUMBER or not _FLOAT.fullmatch(token)), tokens[0])
+    return _Malformed(f"{what} has {wrong[:40]!r} where a weight was expected")
 
 
 def _read_model(reader: _Reader) -> KataGoModel:
