@@ -245,6 +245,8 @@ def test_write_game_says_all() -> None:
         ("B+.5", False, Result(0, 0.5, "count")),
         ("W+1/2", False, Result(1)),
         ("B+2 3/4", False, Result(0)),
+        ("B+2又3/4", False, Result(0)),
+        (f"B+{'9' * 1000}", False, Result(0)),
         (f"黑胜1/{'9' * 5000}子", False, Result(0)),
         (f"黑胜{'9' * 400}/{'9' * 400}子", False, Result(0)),
     ],
@@ -275,6 +277,8 @@ def test_ranks_have_an_order() -> None:
         *[("6.5", (6.5, False)), ("650", (6.5, False)), ("375", (7.5, True)), ("3.75", (7.5, True))],
         *[("325", (6.5, True)), ("0", (0.0, False)), ("-3", (-3.0, False)), ("7,5", (7.5, False))],
         *[("", (None, False)), ("x", (None, False)), ("6.1", (None, False)), ("99999", (None, False))],
+        *[("3 3/4", (None, False)), ("黑贴3又3/4", (None, False)), ("黑贴3又3/4子", (7.5, True))],
+        *[("贴3.75子", (7.5, True)), ("7.5子", (None, False)), ("0子", (0.0, True)), ("6.5 (3/4)", (6.5, False))],
         *[(".5", (0.5, False)), ("6目半", (6.5, False)), ("6집반", (6.5, False)), ("半目", (0.5, False))],
     ],
 )

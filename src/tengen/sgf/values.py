@@ -143,17 +143,24 @@ def unknown_rules(text: str) -> str:
     return "" if plain.lower() in _NOTHING or rules(plain) else plain
 
 
+_LONGEST = 100  # characters of a komi or a result that are read
 _ZI_KOMI = (2.75, 3.25, 3.75)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _AND_A_HALF = re.compile(r"([+-]?\d{1,3})\s*[目집]?\s*[半반]")
 _HALF = re.compile(r"(?<![目집])[半반]\s*[目집]")
+_STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
+_FRACTION = re.compile(r"\D*(?:\d+(?:\s+|\s*又\s*))?\d+\s*/\s*\d")
 
 
 def komi(text: str) -> tuple[float | None, bool]:
     """The komi in points, and whether the record counts in Chinese stones (zi, two points each).
 
-    `6.5` is 6.5; `650` is 6.5 in hundredths; `375` and `3.75` are stones: 7.5 points. None for an impossible komi.
+    `6.5` is 6.5; `650` is 6.5 in hundredths; `375`, `3.75` and `3又3/4子` are stones: 7.5 points. None for an
+    impossible komi.
     """
+    text = text[:_LONGEST]
+    if (stones := _stones(text)) is not None:
+        return (2 * stones, True) if stones in (0, *_ZI_KOMI) else (None, False)
     value = _points(text)
     if value is None:
         return None, False
@@ -165,8 +172,22 @@ def komi(text: str) -> tuple[float | None, bool]:
     return (value, False) if whole else (None, False)
 
 
+def _stones(text: str) -> float | None:
+    """A number of Chinese stones, such as `3又3/4子`; None where a text names none."""
+    found = _STONES.search(text)
+    if not found or not (found[1] or found[2]):
+        return None
+    part = float(found[2]) / float(found[3]) if found[2] and float(found[3]) else 0  # floats have no size limit
+    return float((found[1] or "0").replace(",", ".")) + part
+
+
 def _points(text: str) -> float | None:
-    """The first number of a text; also reads `6目半` (6.5) and `半目` (0.5)."""
+    """The first number of a text; also reads `6目半` (6.5) and `半目` (0.5).
+
+    None for a fraction such as `3 3/4`: whether it counts points or stones is unknown.
+    """
+    if _FRACTION.match(text):
+        return None
     if found := _AND_A_HALF.search(text):
         return float(found[1]) + (-0.5 if found[1].startswith("-") else 0.5)
     if found := _NUMBER.search(text):
@@ -184,8 +205,6 @@ _ENDINGS = (
     ("forfeit", ("f", "forfeit")),
     ("resign", ("r", "resign", "res", "resignation", "中盘", "中盤", "认输", "불계", "中押")),
 )
-_STONES = re.compile(r"(\d+(?:[.,]\d+)?)?又?(?:(\d+)/(\d+))?子")
-_FRACTION = re.compile(r"(?:\d+\s+)?\d+\s*/\s*\d")
 _NOTHING = ("", "?", "unknown", "unfinished", "未知")
 
 
@@ -195,7 +214,7 @@ def result(text: str, zi: bool = False) -> Result:
     With `zi` a plain number counts Chinese stones of two points. A number that no count can give (`W+0.0` or `B+0.02`
     of the Fox server) gives a winner without a score.
     """
-    plain = text.strip()
+    plain = text.strip()[:_LONGEST]
     lower = plain.lower()
     if lower in _NOTHING:
         return Result()
@@ -225,12 +244,10 @@ def _won(winner: int, how: str, zi: bool) -> Result:
 
 def _margin(words: str, zi: bool) -> float | None:
     """The points of a margin; None where it is not positive or not a multiple of half a point."""
-    stones = _STONES.search(words)
-    if stones and (stones[1] or stones[2]):
-        part = float(stones[2]) / float(stones[3]) if stones[2] and float(stones[3]) else 0  # floats have no size limit
-        points = 2 * (float((stones[1] or "0").replace(",", ".")) + part)
-    elif _FRACTION.match(words) or (number := _points(words)) is None:
-        return None  # points or stones: unknown
-    else:
+    if (stones := _stones(words)) is not None:
+        points = 2 * stones
+    elif (number := _points(words)) is not None:
         points = number * (2 if zi else 1)
+    else:
+        return None
     return points if 0 < points <= 450 and (2 * points).is_integer() else None
