@@ -61,6 +61,7 @@ def is_let_in(answer: Message) -> bool:
         ("127.0.0.1:8765", "http://evil.example", False),
         ("127.0.0.1:8765", "http://127.0.0.1:80", False),
         ("127.0.0.1:8765", "null", False),
+        ("127.0.0.1:8765", "http://[", False),
     ],
 )
 def test_foreign_hosts_and_origins_are_refused(kind: str, host: str, origin: str | None, let_in: bool) -> None:

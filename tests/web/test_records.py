@@ -148,11 +148,13 @@ def test_a_fox_record_with_stones_in_its_second_node_opens_with_them() -> None:
     assert read_tree(session.to_sgf()).info.handicap == 2
 
 
-@pytest.mark.parametrize(("fixed", "stones", "told"), [(True, 5, 0), (False, 0, 1)])
-def test_handicap_stones_without_points_are_placed_or_left_out(fixed: bool, stones: int, told: int) -> None:
-    session, problems = open_record(b"(;SZ[19]HA[5]KM[0];W[cc];B[jc])", fixed)
-    assert session.view().stones.count("X") == stones and len(problems) == told
-    assert (b"AB[" in session.to_sgf()) == fixed
+@pytest.mark.parametrize("handicap", [3, 5])
+@pytest.mark.parametrize("fixed", [True, False])
+def test_handicap_stones_without_points_are_placed_or_left_out(fixed: bool, handicap: int) -> None:
+    session, problems = open_record(b"(;SZ[19]HA[%d]KM[0];W[cc];B[jc])" % handicap, fixed)
+    assert session.view().stones.count("X") == fixed * handicap and len(problems) == (not fixed)
+    for record in (session.to_sgf(), annotated(session)):
+        assert (b"AB[" in record) == fixed
 
 
 def test_a_collection_is_saved_whole() -> None:

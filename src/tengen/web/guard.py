@@ -108,7 +108,7 @@ class Guard:
         if not _is_here(host):
             return f"the host {host[:80]!r} is no address of this computer"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _host_of(origin) != host:
             return f"a page of {origin[:80]!r} may not use this one"
         return ""
 
@@ -172,6 +172,14 @@ def _cookie(headers: Headers, name: str) -> str:
     except CookieError:
         return ""
     return found.value if found else ""
+
+
+def _host_of(origin: str) -> str | None:
+    """The host and port of an Origin, empty for `null`; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _is_here(host: str) -> bool:

@@ -91,6 +91,7 @@ def annotated(session: GameSession) -> bytes:
     searched = tuple(node for node in session.tree.walk() if node.analysis is not None)
     review = session.review or GameReview(session.tree, "", 0, searched, ())
     copy, number = read_tree(session.to_sgf()), session.tree.numbered()
+    copy.root.setup = session.tree.root.setup  # reading adds the handicap stones that were left out
 
     def copied(node: GameNode) -> GameNode:
         twin = copy.get(number[node.id])
