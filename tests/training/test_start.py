@@ -15,11 +15,14 @@ from tengen.data.sampler import Sampler  # noqa: E402
 from tengen.data.store import Store  # noqa: E402
 from tengen.errors import RecipeError  # noqa: E402
 from tengen.evaluators.network_file import read_card  # noqa: E402
+from tengen.evaluators.openvino import OpenVinoEvaluator  # noqa: E402
+from tengen.game import Game  # noqa: E402
+from tengen.networks.blocks import ScalarLinear  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
-from tengen.training.start import start_from, with_network  # noqa: E402
+from tengen.training.start import start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
 
 RESIDUAL = {"family": "residual", "size": "b1c8"}
@@ -77,12 +80,47 @@ def test_a_start_takes_all_that_its_source_has(trained: Path, store: Path, sourc
         assert begun.source == "small"
     else:
         saved = torch.load(trained / "checkpoints" / "step-00000004.ckpt", weights_only=True)["average"]
-        floats = [key for key, value in saved.items() if value.is_floating_point()]
+        # Rules that no game had are folded into the bias, as in a file.
+        folded = [f"{name}." for name, part in network.named_modules() if isinstance(part, ScalarLinear)]
+        floats = [
+            key for key, value in saved.items() if value.is_floating_point() and not key.startswith(tuple(folded))
+        ]
         assert all(torch.equal(network.state_dict()[key], saved[key]) for key in floats)
         assert begun.parameters == begun.total and "step 4" in begun.source
     start_from(other, str(path))
     torch.testing.assert_close(outputs(network, store), outputs(other, store), rtol=1e-3, atol=1e-3)
     assert (outputs(network, store) - outputs(fresh(card.config), store)).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("source", ["file", "folder"])
+def test_rules_that_neither_run_had_make_no_difference(
+    trained: Path, settings: dict[str, Any], tmp_path: Path, source: str
+) -> None:
+    """Their weights are as random after the second run as at the start of the first."""
+    start = trained / "nets" / "small.onnx" if source == "file" else trained
+    settings["training"] |= {"steps": 2, "validate_every": 2}
+    path = train(
+        RunConfig.model_validate({**settings, "network": {}, "start": str(start)}),
+        tmp_path / "run",
+        show_progress=False,
+    )
+    network = OpenVinoEvaluator(path, precision="f32", remember=False)
+    found = [network.evaluate([Game(7, rules, 0.5)]).policy.tobytes() for rules in ("chinese", "tromp-taylor", "aga")]
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_whole_start_is_without_the_maps_that_served_training() -> None:
+    """The run of zero-7x7 had `reply` and `soft`, of which its file has nothing."""
+    zero = {"family": "residual", "size": "b4c32", "stem": 3}
+    alone, both = fresh(zero), fresh({**zero, "reply": True})
+    before = {key: value.clone() for key, value in both.state_dict().items() if ".maps." in key}
+    for network in (alone, both):
+        start_whole(network, "zero-7x7")
+    after = both.state_dict()
+    assert before and all(torch.equal(value, after[key]) for key, value in before.items())
+    assert all(torch.equal(value, after[key]) for key, value in alone.state_dict().items())
+    with pytest.raises(RecipeError, match="which the recipe's network lacks"):
+        start_whole(fresh({**zero, "size": "b2c32"}), "zero-7x7")
 
 
 def test_layers_that_differ_stay_fresh(trained: Path) -> None:

@@ -10,7 +10,7 @@ elsewhere as it does under the conditions of its training.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import torch
@@ -55,13 +55,18 @@ class ScalarRange(nn.Module):
 def without_constants(network: Net, constant: Mapping[int, float]) -> Net:
     """A copy that computes the same where the scalars have these values, and on which they have no effect."""
     result = copy.deepcopy(network)
-    with torch.no_grad():
-        for layer in _scalar_layers(result):
-            for scalar, value in constant.items():
-                column = layer.weight[:, layer.first + scalar]
-                layer.bias.add_(column, alpha=value)
-                column.zero_()
+    fold_scalars(_scalar_layers(result), constant)
     return result
+
+
+@torch.no_grad()
+def fold_scalars(layers: Iterable[ScalarLinear], constant: Mapping[int, float]) -> None:
+    """Move, in place, what the scalars of these values give into the bias: any other values change nothing then."""
+    for layer in layers:
+        for scalar, value in constant.items():
+            column = layer.weight[:, layer.first + scalar]
+            layer.bias.add_(column, alpha=value)
+            column.zero_()
 
 
 def used_scalars(network: nn.Module) -> list[int]:

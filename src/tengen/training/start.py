@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tengen.errors import RecipeError
 from tengen.evaluators.network_file import find_network, read_card
 from tengen.networks.blocks import ScalarLinear
+from tengen.networks.constant_inputs import ScalarRange, fold_scalars
 from tengen.networks.load import load_module
 from tengen.runs.folder import RunFolder
 from tengen.training.callbacks import newest_checkpoint
@@ -70,10 +71,11 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
     """Give a network every layer of another one that has the same name and shapes.
 
     The other one is the name of an installed network, a network file, or the folder of a supervised run, whose newest
-    checkpoint (its moving average, if it has one) is taken. Raises NetworkError for a file that is none of ours,
-    RecipeError for a folder without checkpoints and where no layer matches.
+    checkpoint (its moving average, if it has one) is taken; scalars that were constant in that run have no effect, as
+    in its file. Raises NetworkError for a file that is none of ours, RecipeError for a folder without checkpoints and
+    where no layer matches.
     """
-    source, found = _weights(name_or_path)
+    source, found, constant = _weights(name_or_path)
     state = network.state_dict()
     wanted, there = _layers(state), _layers(found)
     matching = {layer for layer, shapes in wanted.items() if there.get(layer) == shapes}
@@ -86,7 +88,8 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
         {key: found[key] for key in state if key in found and _layer(key) in matching}, strict=False
     )
     sizes = {name: parameter.numel() for name, parameter in network.named_parameters()}
-    scalars = {name for name, part in network.named_modules() if isinstance(part, ScalarLinear)}
+    scalars = [part for name, part in network.named_modules() if isinstance(part, ScalarLinear) and name in matching]
+    fold_scalars(scalars, constant)
     return Start(
         source=source,
         layers=tuple(layer for layer in wanted if layer in matching),
@@ -94,7 +97,7 @@ def start_from(network: nn.Module, name_or_path: str) -> Start:
         unused=tuple(layer for layer in there if layer not in matching),
         parameters=sum(size for name, size in sizes.items() if _layer(name) in matching),
         total=sum(sizes.values()),
-        has_scalars=bool(scalars & matching),
+        has_scalars=bool(scalars),
     )
 
 
@@ -104,7 +107,7 @@ def start_whole(network: nn.Module, name_or_path: str) -> None:
     Raises NetworkError for a file that is none of ours, RecipeError where the file holds another network.
     """
     path = find_network(name_or_path)
-    start = load_module(path).state_dict()
+    start = _file_weights(path)
     wanted = network.state_dict()
     for key, value in wanted.items():
         if key in start and start[key].shape != value.shape:
@@ -117,20 +120,25 @@ def start_whole(network: nn.Module, name_or_path: str) -> None:
     network.load_state_dict(start, strict=False)
 
 
-def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor]]:
-    """(description of the source, its weights by name)."""
+def _weights(name_or_path: str) -> tuple[str, dict[str, Tensor], dict[int, float]]:
+    """(description of the source, its weights by name, the scalars that are still to be folded with their values)."""
     folder = Path(name_or_path)
     if not folder.is_dir():
         path = find_network(name_or_path)
-        # A file has no maps that serve training alone: those of the module are fresh.
-        state = load_module(path).state_dict()
-        return path.stem, {key: value for key, value in state.items() if ".maps." not in f".{key}"}
+        return path.stem, _file_weights(path), {}
     _recipe(folder)
     found = newest_checkpoint(folder / "checkpoints")
     if found is None:
         raise RecipeError(f"start: {folder} holds no checkpoint of a supervised run; give a network file instead")
     saved = found[1]
-    return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"]
+    seen = ScalarRange(len(saved["scalars"]["lowest"]))
+    seen.load_state_dict(saved["scalars"])
+    return f"{folder}, step {saved['step']:,}", saved["average"] or saved["network"], seen.constant
+
+
+def _file_weights(path: Path) -> dict[str, Tensor]:
+    """The weights of a network file, without maps that serve training alone: a file has none, they are fresh."""
+    return {key: value for key, value in load_module(path).state_dict().items() if ".maps." not in f".{key}"}
 
 
 def _recipe(folder: Path) -> dict[str, Any]:
