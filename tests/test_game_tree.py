@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import lzma
+import random
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -234,6 +237,23 @@ def test_stones_that_are_set_up_in_the_middle_start_a_new_history() -> None:
     assert "captures" in tree.check_moves()[0]
 
 
+@pytest.mark.parametrize("edit", [b"PL[B]", b"AE[ee]", b"AE[ee];AW[aa]", b"AB[aa]AW[bb]PL[W]"])
+@pytest.mark.parametrize(("rules", "bonus"), [(b"chinese", 4), (b"aga", 3), (b"japanese", 0)])
+def test_a_handicap_counts_as_before_when_stones_are_set_up_in_the_middle(
+    edit: bytes, rules: bytes, bonus: int
+) -> None:
+    """Set up in several nodes before the first move, stones are the handicap; after it they are none."""
+    record = b"(;SZ[9]KM[0.5]RU[" + rules + b"];AB[cc][gc];AB[cg][gg]PL[W];W[ee];B[ef];" + edit + b";B[])"
+    tree = read_tree(record)
+    line = tree.line(tree.root)
+    assert [tree.position(node).handicap for node in line[:5]] == [0, 2, 4, 4, 4]
+    game = tree.position(line[-1])
+    owners = game.owners()
+    area = int((owners == BLACK).sum() - (owners == WHITE).sum())
+    stones = 0 if game.rules.scoring == "area" else int((game.board == BLACK).sum() - (game.board == WHITE).sum())
+    assert game.score() == area - stones - 0.5 - bonus
+
+
 def test_an_illegal_move_ends_its_variation() -> None:
     tree = read_tree(b"(;SZ[9];B[cc](;W[cc];B[dd])(;W[ee];B[ff]))")
     assert tree.problems == []
@@ -241,6 +261,61 @@ def test_an_illegal_move_ends_its_variation() -> None:
     assert "occupied" in problem
     assert [node.move for node in tree.walk()] == [None, (0, 20), (1, 40), (0, 50)]
     assert tree.check_moves() == []
+
+
+def random_tree(drawn: random.Random, nodes: int) -> GameTree:
+    """Moves on 5x5 anywhere, many of them illegal, with stones set up here and there."""
+    tree = GameTree.of_game(Game(5, "japanese"))
+    for _ in range(nodes):
+        parent = drawn.choice(list(tree.walk())[-8:])
+        place = "".join(drawn.choices("abcde", k=2)).encode()
+        name = drawn.choices(["B", "W", "AB", "AE"], [10, 10, 1, 1])[0]
+        tree.add_node(parent, {name: [place]})
+    return tree
+
+
+def test_all_variations_are_checked_as_each_alone() -> None:
+    drawn = random.Random(3)
+    legal = illegal = 0
+    for _ in range(30):
+        tree = random_tree(drawn, 60)
+        alone = {node.id: is_legal(tree, node) for node in tree.walk()}
+        told = tree.check_moves()
+        kept = {node.id for node in tree.walk()}
+        assert kept == {node for node, fine in alone.items() if fine}
+        problems = [node.problem for node in all_nodes(tree) if node.problem]
+        assert [text for text in told if "set up after" not in text] == problems, "in the order of the record"
+        legal, illegal = legal + len(kept), illegal + len(problems)
+    assert legal > 500 and illegal > 100
+
+
+def is_legal(tree: GameTree, node: GameNode) -> bool:
+    try:
+        tree.position(node)
+    except SgfError:
+        return False
+    return True
+
+
+MEASURED = """
+import resource, sys
+from tengen.sgf import read_tree
+n = 4000
+sides = {"comb": b"(;B[]" * n + b"(;C[x]))" * n, "fan": b";B[]" * n + b"(;C[x])" * n}
+tree = read_tree(b"(;SZ[19]" + sides[sys.argv[1]] + b")")
+unit = 1 if sys.platform == "darwin" else 1024
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+tree.check_moves()
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 20)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no resource module")
+@pytest.mark.parametrize("shape", ["comb", "fan"])
+def test_checking_takes_little_memory_whatever_the_shape(shape: str) -> None:
+    """A history for every variation took 190 MB here, and over 1 GB at the limit of the page."""
+    done = subprocess.run([sys.executable, "-c", MEASURED, shape], check=True, capture_output=True, text=True)
+    assert int(done.stdout) < 40
 
 
 def test_stones_that_cannot_stand_are_an_error() -> None:

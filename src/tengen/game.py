@@ -6,6 +6,7 @@ GTP vertex such as "D4" or "pass", and None for pass. Colors are BLACK (0) and W
 
 import operator
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -279,6 +280,15 @@ class Game:
         points = free_handicap(self.size, stones)
         self.setup(black=points, to_play=WHITE)
         return points
+
+    def restarted(self, black: Iterable[Vertex], white: Iterable[Vertex], to_play: int) -> "Game":
+        """A new game under these rules that begins with other stones: no history, no ko, no prisoners.
+
+        White's bonus and a button that was taken are kept in the komi, and the rules give no bonus for the stones that
+        Black has now. Raises IllegalMove as `setup` does.
+        """
+        rules = replace(self.rules, bonus="none", button=self._native.button_left)
+        return Game(self.size, rules, self.komi + self._native.white_bonus).setup(black, white, to_play)
 
     def copy(self) -> "Game":
         """An independent game with the same history."""

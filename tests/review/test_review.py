@@ -1,8 +1,10 @@
 """The review of a game: losses against searches made one by one, and what is written."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +80,17 @@ def test_the_record_keeps_what_it_had(found: GameReview) -> None:
     assert lead is not None and lead.score_lead is not None and line[5].text("V") == f"{lead.score_lead:.1f}"
 
 
+@pytest.mark.parametrize(("loss", "marks"), [(1.4, []), (1.5, [b"DO[]"]), (2.9, [b"DO[]"]), (3.0, [b"BM[1]"])])
+def test_a_mistake_is_marked_by_its_grade(loss: float, marks: list[bytes]) -> None:
+    tree = read_tree(b"(;SZ[7];B[dd];W[de])")
+    node = tree.root.children[0]
+    move = ReviewedMove(node, 1, 0, 24, "opening", loss, 0.0, None, None)
+    annotate(GameReview(tree, "made", 1, (), (move,)))
+    assert re.findall(rb"(?:DO|BM)\[.*?\]", write_tree(tree)) == marks
+    annotate(GameReview(tree, "made", 1, (), (move,)))
+    assert len(re.findall(rb"DO|BM", write_tree(tree))) == len(marks), "a record keeps its mark"
+
+
 def test_figures_of_the_players(found: GameReview) -> None:
     figures = as_dict(found)
     for letter, color in (("B", 0), ("W", 1)):
@@ -125,6 +138,24 @@ def test_a_score_may_be_unknown(found: GameReview) -> None:
     summary = Summary.of([plain])
     assert summary is not None and summary.loss_text == "8.1% of winrate"
     assert (plain.grade, summary.good, summary.bad) == (2, 0, 0)  # from 5% on, below 10%
+
+
+def test_the_positions_of_a_line_are_those_of_its_nodes_with_each_move_played_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tree = read_tree(b"(;SZ[9]RU[japanese];B[ab];W[aa];B[ba];AW[cc]PL[W];W[dd];B[];W[])")
+    alone = [tree.position(node) for node in tree.line(tree.root)]
+    assert alone.pop().is_over
+    played, play = [], Game.play
+
+    def counted(game: Game, *move: Any, **more: Any) -> Game:
+        played.append(move)
+        return play(game, *move, **more)
+
+    monkeypatch.setattr(Game, "play", counted)
+    found = positions_of(tree)
+    assert [node for node, _ in found] == tree.line(tree.root)[:-1] and len(played) == 6
+    assert [(str(game), game.moves) for _, game in found] == [(str(game), game.moves) for game in alone]
 
 
 def test_a_tree_of_a_played_game(queue: SearchQueue) -> None:

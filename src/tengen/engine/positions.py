@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -45,12 +44,13 @@ def from_stones(game: Game, to_play: int) -> Game:
     White's bonus, a button that was taken and the prisoners under territory rules are kept in the komi, and the rules
     give no bonus for the stones that Black has now.
     """
-    rules = replace(game.rules, bonus="none", button=game._native.button_left)
-    by_black, by_white = game.captures if rules.scoring == "territory" else (0, 0)
-    fresh = Game(game.size, rules, game.komi + game._native.white_bonus + by_white - by_black)
     board = game.board.ravel()
     black, white = ([int(p) for p in np.flatnonzero(board == color)] for color in (BLACK, WHITE))
-    return fresh.setup(black=black, white=white, to_play=to_play)
+    fresh = game.restarted(black, white, to_play)
+    if game.rules.scoring == "territory":
+        by_black, by_white = game.captures
+        fresh.komi += by_white - by_black
+    return fresh
 
 
 def root_symmetries(game: Game, restrictions: Sequence[MoveRestriction]) -> list[int]:

@@ -12,9 +12,9 @@ _NAMES = ("Black", "White")
 def annotate(review: GameReview) -> None:
     """Add the review to its game tree.
 
-    Every searched node gets a line in its comment, below what is there. A move of the grade
-    `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), and the better line becomes a variation beside
-    it. Nothing else is changed.
+    Every searched node gets a line in its comment, below what is there, and Black's lead as its value (V) where it has
+    none. A move of the grade `DOUBTFUL` is marked as such (DO), one of `BAD` or above as bad (BM), unless the record
+    has a mark of this kind; the better line becomes a variation beside it. Nothing else is changed.
     """
     losses = {move.node.id: move for move in review.moves}
     for node in review.nodes:
@@ -27,8 +27,10 @@ def annotate(review: GameReview) -> None:
     for move in review.moves:
         if move.grade >= DOUBTFUL and not move.is_best:
             if not any(name in move.node.properties for name in ("BM", "DO", "IT", "TE")):
-                bad = move.grade >= BAD
-                move.node.set_text("BM" if bad else "DO", "1" if bad else "")
+                if move.grade >= BAD:
+                    move.node.set_text("BM", "1")
+                else:
+                    move.node.set_flag("DO")
             _add_line(review, move)
 
 

@@ -133,8 +133,8 @@ def positions_of(tree: GameTree, line: Sequence[GameNode] | None = None) -> list
 
     Raises SgfError where a move is illegal.
     """
-    games = ((node, tree.position(node)) for node in (tree.line(tree.root) if line is None else line))
-    return [(node, game) for node, game in games if not game.is_over]
+    nodes = tree.line(tree.root) if line is None else line
+    return [(node, game.copy()) for node, game in zip(nodes, tree.positions(nodes), strict=True) if not game.is_over]
 
 
 def keep_analysis(node: GameNode, result: SearchResult) -> None:

@@ -189,6 +189,11 @@ class GameNode:
             self.tree._prepare_for(text)
             self._set(name, [raw_text(text)] if text else [])
 
+    def set_flag(self, name: str) -> None:
+        """Give the node a property without a value, such as DO; one that it has stays as it is."""
+        if name not in self.properties:
+            self._set(name, [b""])
+
     def _pairs(self, name: str) -> list[tuple[int, int]]:
         pairs = []
         for value in self.properties.get(name, ()):
@@ -377,11 +382,20 @@ class GameTree:
     def position(self, node: GameNode) -> Game:
         """The game at `node`, with its history.
 
-        Setup after a move starts a new history: earlier captures and positions do not count. Raises SgfError where a
+        Setup after a move starts a new history: earlier captures and positions do not count, a bonus for the handicap
+        does. Raises SgfError where a
         move on the way is illegal.
         """
+        *_, game = self.positions(node.path)
+        return game
+
+    def positions(self, line: Sequence[GameNode]) -> Iterator[Game]:
+        """The game at each node of a line from the root: one object that goes on, so copy what is kept.
+
+        Raises SgfError where a move is illegal.
+        """
         game = self._root_position()
-        for step in node.path:
+        for step in line:
             if step.problem:
                 raise SgfError(step.problem)
             if step is not self.root:
@@ -389,7 +403,7 @@ class GameTree:
                     game = _advance(game, step)
                 except IllegalMove as error:
                     raise SgfError(str(error)) from error
-        return game
+            yield game
 
     def check_moves(self) -> list[str]:
         """Check all variations by the rules; returns what is wrong, in words.
@@ -397,21 +411,30 @@ class GameTree:
         A node with an illegal move gets a `problem`, so that its variation ends before it. Raises SgfError where the
         position at the root is illegal.
         """
-        found = []
-        pending = [(self.root, self._root_position())]
+        found: dict[int, str] = {}
+        nodes = list(self.walk())
+        size = dict.fromkeys((node.id for node in nodes), 1)
+        for node in reversed(nodes):
+            if node.parent is not None:
+                size[node.parent.id] += size[node.id]
+        # The largest branch comes last and takes the game of its parent, the others copy it: no more than log2(nodes)
+        # games exist at a time, each with its history, whatever the shape of the tree.
+        pending = [(self.root, self._root_position(), True)]
         while pending:
-            node, before = pending.pop()
-            for child in reversed(node.variations):
+            node, game, last = pending.pop()
+            if node.parent is not None:
+                game, moves = game if last else game.copy(), game._native.move_count
                 try:
-                    after = _advance(before.copy(), child)
+                    game = _advance(game, node)
                 except IllegalMove as error:
-                    child.problem = str(error)
-                    found.append(str(error))
+                    node.problem = str(error)
+                    found[node.id] = node.problem
                     continue
-                if child.setup and before.moves:
-                    found.append(f"stones are set up after move {len(before.moves)}: earlier captures are not counted")
-                pending.append((child, after))
-        return found
+                if node.setup and moves:
+                    found[node.id] = f"stones are set up after move {moves}: earlier captures are not counted"
+            branches = sorted(node.variations, key=lambda child: -size[child.id])
+            pending.extend((child, game, place == 0) for place, child in enumerate(branches))
+        return [found[node.id] for node in nodes if node.id in found]
 
     def _prepare_for(self, text: str) -> None:
         """Convert the tree to UTF-8 unless its encoding can surely hold a text."""
@@ -535,7 +558,10 @@ def _advance(game: Game, node: GameNode) -> Game:
         for point, color in stones.items():
             board[point] = color
         black, white = (np.flatnonzero(board == color).tolist() for color in (BLACK, WHITE))
-        game = Game(game.size, game.rules, game.komi).setup(black, white, to_play)
+        if game._native.move_count:
+            game = game.restarted(black, white, to_play)
+        else:  # these stones may be the handicap
+            game = Game(game.size, game.rules, game.komi).setup(black, white, to_play)
     if node.move is not None:
         color, point = node.move
         game.play(point, color=color)
