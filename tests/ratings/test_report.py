@@ -17,7 +17,7 @@ from tengen.ratings.pool import Pool, matches_in
 from tengen.ratings.report import write_pool_report, write_report
 from tengen.ratings.standings import standings
 
-EVIL = '<b onload=x>&"Pachi"\'</b> $x_1$'
+EVIL = '<b onload=x>&"Pachi"\'</b> $_$'
 
 
 class Page(HTMLParser):

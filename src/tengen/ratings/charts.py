@@ -224,7 +224,7 @@ def _by_player(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 def _players(axes: Axes, names: Sequence[str]) -> None:
     """Names at the left, the first on top."""
-    axes.set_yticks(range(len(names)), [shortened(name).replace("$", r"\$") for name in names])
+    axes.set_yticks(range(len(names)), [shortened(name) for name in names])
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")

@@ -32,6 +32,7 @@ _COLORED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "y
 _SETTINGS: dict[Any, Any] = {
     **dict.fromkeys(_COLORED, INK),
     "grid.color": FAINT,
+    "text.parse_math": False,  # names of players may contain dollars
     "svg.fonttype": "none",
     "svg.hashsalt": "tengen",
 }
