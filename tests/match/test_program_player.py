@@ -146,12 +146,17 @@ def test_komi_0_needs_no_komi_command() -> None:
     player.close()
 
 
-def test_a_program_that_failed_is_started_afresh_for_the_next_game() -> None:
-    player = ProgramPlayer(hostile("dies", 1))
-    for index in (0, 1):
-        players: dict[str, Player] = {"A": Scripted(["C3"]), "B": player}
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("dies", "crash"), ("nonsense-move", "invalid answer"), ("refuses-to-move", "refused")],
+)
+def test_a_program_that_failed_is_started_afresh_for_the_next_game(kind: str, reason: str) -> None:
+    """It fails at its second move: a process that went on would do so at the first move of the next game."""
+    player = ProgramPlayer(hostile(kind, 2))
+    for index, moves in ((0, 3), (1, 2)):  # first as White, then as Black
+        players: dict[str, Player] = {"A": Scripted(["C3", "D4"]), "B": player}
         outcome = MatchGame(SMALL, fixture([("A", "B")], index), players).play()
-        assert (outcome.winner, outcome.reason) == ("A", "crash")
+        assert (outcome.winner, outcome.reason, outcome.moves) == ("A", reason, moves)
     player.close()
 
 

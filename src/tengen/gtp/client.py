@@ -7,7 +7,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NoReturn
 
 from tengen.errors import TengenError
 from tengen.gtp.process import Child, ProcessOutput
@@ -121,6 +121,11 @@ class GtpClient:
     def kill(self) -> None:
         """End the program at once, from any thread: a command under way fails. `close` is still needed."""
         self._child.kill()
+
+    def reject(self, detail: str) -> NoReturn:
+        """Raise ProgramError about an answer that means nothing: the program is `broken`."""
+        self.broken = self.error("invalid answer", detail)
+        raise self.broken
 
     def error(self, reason: Reason, detail: str) -> ProgramError:
         """What to raise about this program."""

@@ -112,7 +112,7 @@ class GtpProgram:
         words = self._count(game, "final_status_list dead").split()
         points = frozenset(self._point(word, game.size) for word in words)
         if empty := [word for word in words if not _is_stone(game, self._point(word, game.size))]:
-            raise self._client.error("invalid answer", f"'{' '.join(empty)}' cannot be dead: there are no stones")
+            self._client.reject(f"'{' '.join(empty)}' cannot be dead: there are no stones")
         return points
 
     def score(self, game: Game) -> float | None:
@@ -124,7 +124,7 @@ class GtpProgram:
             return 0.0
         found = _SCORE.fullmatch(answer)
         if found is None:
-            raise self._client.error("invalid answer", f"'{answer}' is not a score")
+            self._client.reject(f"'{answer}' is not a score")
         return float(found[2]) if found[1].upper() == "B" else -float(found[2])
 
     def close(self) -> None:
@@ -188,8 +188,8 @@ class GtpProgram:
     def _point(self, word: str, size: int) -> int:
         try:
             return coords.from_gtp(word, size)
-        except TengenError as error:
-            raise self._client.error("invalid answer", f"'{word}' is not a move") from error
+        except TengenError:
+            self._client.reject(f"'{word}' is not a move")
 
 
 def _is_stone(game: Game, point: int) -> bool:

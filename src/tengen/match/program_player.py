@@ -29,12 +29,17 @@ class ProgramPlayer(Player):
         self._settings = program_settings(spec)
         self._free = [GtpProgram(self._settings)]
         self._playing: dict[int, GtpProgram] = {}
+        self._failed: set[int] = set()  # games that a copy lost by a failure, a refused command too
         self._threads = ThreadPoolExecutor(max(1, thinking), "programs") if copies > 1 else None
 
     def start_game(self, id: int, game: Game, seed: int) -> None:
         copy = self._free.pop() if self._free else GtpProgram(self._settings)
         self._playing[id] = copy
-        copy.start_game(game, seed)
+        try:
+            copy.start_game(game, seed)
+        except ProgramError:
+            self._failed.add(id)
+            raise
 
     def choose(self, turns: Sequence[Turn]) -> list[Reply]:
         if self._threads is None or len(turns) == 1:
@@ -51,10 +56,11 @@ class ProgramPlayer(Player):
         copy = self._playing.pop(id, None)
         if copy is None:
             return
-        if copy.is_broken:
+        if copy.is_broken or id in self._failed:
             copy.close()
         else:
             self._free.append(copy)
+        self._failed.discard(id)
 
     def close(self) -> None:
         for copy in (*self._free, *self._playing.values()):
@@ -69,6 +75,7 @@ class ProgramPlayer(Player):
         try:
             move = self._playing[turn.id].choose(turn.game, turn.clock)
         except ProgramError as error:
+            self._failed.add(turn.id)
             return error
         info, seconds = move.info, time.perf_counter() - started
         comment = "" if info.winrate is None else comment_of(turn.game.to_play, info.winrate, info.score, info.visits)

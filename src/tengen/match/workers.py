@@ -55,7 +55,9 @@ class WorkerPool:
         waiting = iter(indices)
         busy = {connection for connection in self._processes if self._send(connection, waiting)}
         while busy:
-            for connection in [c for c in wait(list(busy)) if isinstance(c, Connection)]:
+            ready = set(wait(list(busy)))
+            # Not by its class: on Windows a pipe has another one than Connection.
+            for connection in [c for c in self._processes if c in ready]:
                 played: tuple[Outcome, bytes] = self._receive(connection)
                 yield [played]
                 if not self._send(connection, waiting):
