@@ -44,6 +44,19 @@ def test_a_rectangular_board_is_refused_with_the_reason() -> None:
     )
 
 
+def test_a_size_that_the_network_cannot_play_is_refused(tmp_path: Path) -> None:
+    session, record = session_of(size=19), tmp_path / "game.sgf"
+    record.write_bytes(b"(;SZ[9];B[ee])")
+    session.engine.evaluator.only_size = 19  # type: ignore[attr-defined]
+    assert ask(session, "boardsize 9").startswith("? unacceptable size: network uniform takes 19x19 boards alone")
+    assert "19x19 boards alone" in ask(session, f"loadsgf {record}") and session.game.size == 19
+    assert ask(session, "boardsize 19") == ""
+    session = session_of(size=9)  # as `--size 9` starts
+    session.engine.evaluator.only_size = 19  # type: ignore[attr-defined]
+    for command in ("lz-analyze", "kata-genmove_analyze b"):
+        assert ask(session, command).startswith("? network"), "an error alone, not within an answer"
+
+
 def test_a_position_is_set_up_without_history() -> None:
     session = played("D4", "E5")
     ask(session, "komi 6.5")

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tengen.gtp import streams
+from tengen.gtp.parse import parse_line
 from tengen.gtp.streams import InputQueue, read_lines
 
 
@@ -58,6 +60,18 @@ def test_stop_counts_in_a_script_too() -> None:
     lines.put("stop", "quit")
     lines.search_begins()
     assert lines.stop_requested()
+
+
+def test_a_stop_counts_while_it_waits_and_waiting_lines_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(streams, "parse_line", lambda line: read.append(line) or parse_line(line))  # type: ignore[func-returns-value]
+    lines = InputQueue()
+    lines.search_begins()
+    lines.put("name", "# interrupt", *1000 * ["play b D4"])
+    for waiting in (True, True, False):
+        assert [lines.stop_requested() for _ in range(50)] == 50 * [waiting]
+        lines.get()
+    assert len(read) == 1002
 
 
 def test_a_descriptor_is_read_by_lines_whatever_its_pieces() -> None:

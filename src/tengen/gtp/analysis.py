@@ -213,8 +213,7 @@ def analyze(form: Format, point: bool = False) -> Callable[[GtpSession, Argument
     """[COLOR] [CENTISECONDS] KEY VALUE ...: search until the next input line, with an output line each interval."""
 
     def command(session: GtpSession, args: Arguments) -> Stream:
-        color, options = read_options(args, session.game)
-        game = with_turn(session.game, color)
+        color, options, game = _asked(session, args)
         if session.front["analysisIgnorePreRootHistory"]:
             game = without_history(game)
 
@@ -243,8 +242,7 @@ def genmove_analyze(
     """
 
     def command(session: GtpSession, args: Arguments) -> Stream:
-        color, options = read_options(args, session.game)
-        game = with_turn(session.game, color)
+        color, options, game = _asked(session, args)
 
         def run(emit: Emit) -> str:
             show = _printer(form, options, _view(session, game, options, point), emit)
@@ -264,6 +262,13 @@ def genmove_analyze(
         return Stream(run)
 
     return command
+
+
+def _asked(session: GtpSession, args: Arguments) -> tuple[int, AnalyzeOptions, Game]:
+    """The color to search for, the options and the position. What cannot be searched is an error before the answer."""
+    color, options = read_options(args, session.game)
+    session.engine.evaluator.on(session.game.size)
+    return color, options, with_turn(session.game, color)
 
 
 def _view(session: GtpSession, game: Game, options: AnalyzeOptions, point: bool) -> View:

@@ -11,6 +11,7 @@ from tengen.errors import GtpError, TengenError
 from tengen.game import BLACK, WHITE
 
 _COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab
 _ID = re.compile(r"[0-9]+")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,12}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]*)?|\.[0-9]+)")
@@ -28,16 +29,12 @@ class Command:
 
 def parse_line(line: str) -> Command | None:
     """The command of one line; None for an empty line or a comment."""
-    words = "".join(" " if c == "\t" else c for c in line if c == "\t" or not _is_control(c)).split("#", 1)[0].split()
+    words = _CONTROL.sub("", line).split("#", 1)[0].split()
     if not words:
         return None
     identifier = words.pop(0) if _ID.fullmatch(words[0]) else None
     name = words.pop(0) if words else ""
     return Command(identifier, name, Arguments(tuple(words)))
-
-
-def _is_control(character: str) -> bool:
-    return ord(character) < 32 or ord(character) == 127
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tengen import coords
-from tengen.errors import GtpError, IllegalMove, SgfError, TengenError
+from tengen.errors import GtpError, IllegalMove, NetworkError, SgfError, TengenError
 from tengen.game import BLACK, EMPTY, WHITE, Game
 from tengen.gtp.parse import Arguments
 from tengen.gtp.session import GtpSession
@@ -24,8 +24,17 @@ def boardsize(session: GtpSession, args: Arguments) -> str:
     size = _square(args)
     if not coords.MIN_SIZE <= size <= coords.MAX_SIZE:
         raise GtpError("unacceptable size")
+    _check_network(session, size)
     session.new_game(Game(size, session.game.rules, session.game.komi))
     return ""
+
+
+def _check_network(session: GtpSession, size: int) -> None:
+    """Raise GtpError where the network cannot play on boards of this size."""
+    try:
+        session.engine.evaluator.on(size)
+    except NetworkError as error:
+        raise GtpError(f"unacceptable size: {error}") from error
 
 
 def rectangular_boardsize(session: GtpSession, args: Arguments) -> str:
@@ -226,6 +235,7 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
         game = _read(Path(name), session.game)
     except (OSError, TengenError) as error:
         raise GtpError(f"cannot load file: {_reason(error)}") from error
+    _check_network(session, game.size)
     while number is not None and len(game.moves) >= max(number, 1):
         game.undo()
     session.new_game(game)

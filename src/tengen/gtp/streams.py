@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
+from typing import Literal
 
 from tengen.gtp.parse import parse_line
 
 _CHUNK = 65536
+Order = Literal["stop", "quit"] | None
 INTERRUPT = "# interrupt"  # GoGui's comment to a program that knows gogui-interrupt
 
 
@@ -18,14 +20,17 @@ class InputQueue:
     """Input lines that a thread reads: `put` and `close` are called there, the rest by the server."""
 
     def __init__(self) -> None:
-        self._waiting: deque[str] = deque()
+        self._waiting: deque[tuple[str, Order]] = deque()
+        self._orders: Counter[Order] = Counter()  # of the lines that wait
         self._closed = False
         self._scripted = False
         self._changed = threading.Condition()
 
     def put(self, *lines: str) -> None:
+        known = [(line, _order(line)) for line in lines]
         with self._changed:
-            self._waiting.extend(lines)
+            self._waiting.extend(known)
+            self._orders.update(order for _, order in known)
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -39,7 +44,11 @@ class InputQueue:
         with self._changed:
             while not self._waiting and not self._closed:
                 self._changed.wait()
-            return self._waiting.popleft() if self._waiting else None
+            if not self._waiting:
+                return None
+            line, order = self._waiting.popleft()
+            self._orders[order] -= 1
+            return line
 
     def pending(self) -> bool:
         """Whether `get` would return at once. This ends an analysis."""
@@ -59,9 +68,16 @@ class InputQueue:
         gets its full answer.
         """
         with self._changed:
-            names = {command.name for line in self._waiting if (command := parse_line(line)) is not None}
-            asked = "stop" in names or any(line.strip() == INTERRUPT for line in self._waiting)
-            return asked or (not self._scripted and (self._closed or "quit" in names))
+            ends = self._closed or self._orders["quit"] > 0
+            return self._orders["stop"] > 0 or (ends and not self._scripted)
+
+
+def _order(line: str) -> Order:
+    """What a line asks of the search that runs."""
+    command = parse_line(line)
+    if line.strip() == INTERRUPT or (command is not None and command.name == "stop"):
+        return "stop"
+    return "quit" if command is not None and command.name == "quit" else None
 
 
 def read_lines(descriptor: int, lines: InputQueue) -> threading.Thread:
