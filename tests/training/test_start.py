@@ -21,9 +21,11 @@ from tengen.networks.blocks import ScalarLinear  # noqa: E402
 from tengen.runs.events import read_events  # noqa: E402
 from tengen.runs.folder import RunFolder  # noqa: E402
 from tengen.training.batches import TensorBatch  # noqa: E402
+from tengen.training.callbacks import CALLBACKS  # noqa: E402
 from tengen.training.config import RunConfig  # noqa: E402
 from tengen.training.start import start_from, start_whole, with_network  # noqa: E402
 from tengen.training.supervised import make_network, train  # noqa: E402
+from tengen.training.trainer import Callback, Trainer  # noqa: E402
 
 RESIDUAL = {"family": "residual", "size": "b1c8"}
 PREACT = {"family": "preact", "plane_set": "tengen", "units": 1, "filters": 8, "board_size": 7}
@@ -182,6 +184,25 @@ def test_the_network_is_that_of_the_start_unless_given(trained: Path, settings: 
         run = with_network(RunConfig.model_validate({**settings, "network": {}, "start": str(start)}))
         expected = fresh(read_card(trained / "nets" / "small.onnx").config).state_dict().keys()
         assert fresh(run.network).state_dict().keys() == expected
+
+
+class Killed(Callback):
+    def on_step(self, trainer: Trainer[Any]) -> None:
+        raise RuntimeError("killed")
+
+
+def test_a_run_that_is_killed_before_its_first_checkpoint_says_nothing_twice(
+    trained: Path, settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CALLBACKS._parts, "killed", Killed)
+    settings |= {"start": str(trained), "network": {}}
+    settings["training"] |= {"steps": 2, "callbacks": {"killed": {}}}
+    with pytest.raises(RuntimeError, match="killed"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"]["callbacks"] = {}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    events = [(event["event"], event["step"]) for event in read_events(tmp_path / "run")]
+    assert events.count(("start", 0)) == events.count(("validation", 0)) == 1
 
 
 def test_the_shipped_network_is_fine_tuned_by_one_command(store: Path, tmp_path: Path) -> None:

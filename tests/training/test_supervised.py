@@ -331,6 +331,36 @@ def test_a_graphics_card_that_is_not_there_is_an_error_in_words(
         make_fabric(run.training.model_copy(update={"device": "cuda"}))
 
 
+def test_a_mac_trains_on_its_processor(run: RunConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Losses are added up in f64, which Apple's GPUs have not, and precision and threads are those of a processor."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr("lightning_fabric.accelerators.MPSAccelerator.is_available", lambda: True)
+    config = run.training.model_copy(update={"device": "auto"})
+    assert make_fabric(config).device.type == "cpu"
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.9, 0.0), (0.0, 0.9)])
+def test_the_moving_average_of_a_run_stays(
+    settings: dict[str, Any], tmp_path: Path, before: float, after: float
+) -> None:
+    """A checkpoint from before this was compared has an average, or none."""
+    settings["training"] |= {"steps": 2, "ema": before}
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"] |= {"steps": 4, "ema": after}
+    with pytest.raises(RecipeError, match=rf"training\.ema = {before}, not {after}"):
+        train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    ((_, path),) = checkpoints(tmp_path / "run" / "checkpoints")
+    saved = torch.load(path, weights_only=True)
+    del saved["identity"]["training"]["ema"]
+    path.unlink()
+    torch.save(saved, path)
+    if not before:
+        with pytest.raises(RecipeError, match=r"training\.ema = 0\.0, not 0\.9"):
+            train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+    settings["training"]["ema"] = before
+    train(RunConfig.model_validate(settings), tmp_path / "run", show_progress=False)
+
+
 def test_a_checkpoint_of_an_earlier_version_is_refused(unbroken: Path, run: RunConfig, tmp_path: Path) -> None:
     shutil.copytree(unbroken, tmp_path / "run")
     path = checkpoints(tmp_path / "run" / "checkpoints")[-1][1]

@@ -190,6 +190,7 @@ def train(
             before = saved["identity"]
             optimizer = OptimizerConfig.model_validate(before["training"]["optimizer"])  # adds keys that are new since
             before["training"]["optimizer"] = optimizer.model_dump(mode="json")
+            before["training"].setdefault("ema", run.training.ema if saved["average"] else 0.0)
             check_same(out, before, _identity(run, inputs), _RATES)
             _check_steps(out, step, run)
         folder.check_games(games_key(samplers.train.store, samplers.train.game_rows), resumes=saved is not None)
@@ -203,7 +204,7 @@ def train(
             on_start(trainer, begun)
             if saved is not None:
                 trainer.restore(saved)
-            events = stack.enter_context(folder.log(step, again=("final",)))
+            events = stack.enter_context(folder.log(step if saved else -1, again=("final",)))
             if begun is not None and saved is None:
                 events.write("start", 0, begun.event())
             if trainer.done < 1:
@@ -344,7 +345,7 @@ def _identity(run: RunConfig, inputs: PlaneSet) -> dict[str, Any]:
     """The settings that cannot change when a run is resumed, as plain values."""
     training, data = run.training, run.data
     return {
-        "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer"}),
+        "training": training.model_dump(mode="json", include={"batch_size", "seed", "optimizer", "ema"}),
         "network": dict(run.network),
         "start": run.start,
         "data": {

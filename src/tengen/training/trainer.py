@@ -421,12 +421,10 @@ def make_fabric(config: TrainerConfig, rank: Rank = ALONE) -> Fabric:
     half = in_bf16(config.precision, config.device)
     cuda = config.device != "cpu" and torch.cuda.is_available()
     plugins: list[Any] = [_Autocast("bf16-mixed", "cuda" if cuda else "cpu")] if half else []
-    accelerator = {"auto": "auto", "cpu": "cpu", "cuda": "gpu"}[config.device]
+    accelerator = "cuda" if cuda else "cpu"  # Fabric's own choice may be Apple's GPU, which has no f64
     if rank.ranks == 1:
         return Fabric(accelerator=accelerator, devices=1, plugins=plugins)
-    fabric = Fabric(
-        accelerator="gpu" if cuda else "cpu", devices=rank.ranks, strategy=ddp(), plugins=[*plugins, Environment(rank)]
-    )
+    fabric = Fabric(accelerator=accelerator, devices=rank.ranks, strategy=ddp(), plugins=[*plugins, Environment(rank)])
     if rank.ready is not None:
         rank.ready()
     fabric.launch()
