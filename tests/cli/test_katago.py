@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tengen.cli import katago
+from tengen.rules import Rules
 
 
 def test_gtp_arguments_of_katago_become_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +25,18 @@ def test_gtp_arguments_of_katago_become_ours(tmp_path: Path, capsys: pytest.Capt
     assert "oddity" in capsys.readouterr().err
 
 
+def test_single_rules_and_a_forced_komi_are_options(tmp_path: Path) -> None:
+    config = tmp_path / "gtp.cfg"
+    config.write_text("koRule = SITUATIONAL\nscoringRule = AREA\nmultiStoneSuicideLegal = false\nhasButton = true\n")
+    given = ["-config", str(config), "-override-config", "whiteHandicapBonus=N-1,ignoreGTPAndForceKomi=6"]
+    options = katago.gtp_arguments(given)
+    rules = Rules.parse(options[options.index("--rules") + 1])
+    assert rules == Rules(ko="situational", scoring="area", suicide=False, button=True, bonus="n-1")
+    assert options[options.index("--komi") + 1 :][:2] == ["6.0", "--force-komi"]
+    options = katago.gtp_arguments([*given[:3], "rules=japanese"])
+    assert options.count("--rules") == 1 and options[options.index("--rules") + 1] == "japanese"
+
+
 def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert katago.main(["version"]) == 0 and "KataGo v1.17.2" in capsys.readouterr().out
     done = subprocess.run(
@@ -33,15 +46,17 @@ def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixt
             "tengen.cli.katago",
             "gtp",
             "-override-config",
-            "maxVisits=5,komi=0.5,resignThreshold=-0.8",
+            "maxVisits=5,komi=0.5,resignThreshold=-0.8,koRule=SITUATIONAL,scoringRule=TERRITORY",
         ],
-        input="get_komi\nkata-get-param maxVisits\nkata-get-param resignThreshold\nname\nquit\n",
+        input="get_komi\nkata-get-rules\nkata-get-param maxVisits\nkata-get-param resignThreshold\nname\nquit\n",
         capture_output=True,
         text=True,
         timeout=120,
         cwd=Path(__file__).parent.parent.parent / "src",
     )
-    assert done.stdout.split("\n\n")[:4] == ["= 0.5", "= 5", "= -0.8", "= KataGo"], done.stderr
+    komi, rules, *others = done.stdout.split("\n\n")
+    assert (komi, others[:3]) == ("= 0.5", ["= 5", "= -0.8", "= KataGo"]), done.stderr
+    assert '"ko": "SITUATIONAL", "scoring": "TERRITORY"' in rules
 
 
 @pytest.mark.parametrize(
@@ -50,6 +65,8 @@ def test_the_program_answers_gtp_and_says_its_version(capsys: pytest.CaptureFixt
         (["benchmark", "-model", "x"], "tengen bench"),
         (["analysys"], "did you mean analysis"),
         (["gtp", "-override-config", "maxVisits=0"], "maxVisits"),
+        (["gtp", "-override-config", "rules=aga,koRule=SIMPLE"], "koRule"),
+        (["gtp", "-override-config", "koRule=SPIGHT"], "spight"),
         (["gtp", "-config", "nowhere.cfg"], "nowhere.cfg"),
         (["analysis", "-model", "nowhere.bin.gz"], "nowhere.bin.gz"),
         (["analysis", "-analysis-threads", "0"], "analysis-threads"),

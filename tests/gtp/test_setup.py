@@ -44,6 +44,14 @@ def test_a_rectangular_board_is_refused_with_the_reason() -> None:
     )
 
 
+def test_a_forced_komi_stays(tmp_path: Path) -> None:
+    session, record = session_of(force_komi=True), tmp_path / "game.sgf"
+    record.write_bytes(b"(;SZ[9]KM[0.5];B[ee])")
+    for command in ("komi 6", f"loadsgf {record}", "boardsize 13"):
+        assert ask(session, command) == "" and ask(session, "get_komi") == "7.5"
+    assert ask(session, "komi 6.25").startswith("? unacceptable komi")
+
+
 def test_a_size_that_the_network_cannot_play_is_refused(tmp_path: Path) -> None:
     session, record = session_of(size=19), tmp_path / "game.sgf"
     record.write_bytes(b"(;SZ[9];B[ee])")

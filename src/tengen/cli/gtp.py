@@ -29,6 +29,9 @@ def command(
     seconds: Annotated[float | None, typer.Option(min=0, help="Seconds a move.")] = None,
     size: Annotated[int, typer.Option(min=MIN_SIZE, max=MAX_SIZE, help="Board size at the start.")] = 19,
     komi: Annotated[float, typer.Option(help="Komi at the start.")] = 7.5,
+    force_komi: Annotated[
+        bool, typer.Option("--force-komi", help="Keep this komi, whatever the command komi or a record says.")
+    ] = False,
     rules: Annotated[str, typer.Option(help="Rules at the start: a name such as japanese, or parts.")] = "chinese",
     ponder: Annotated[bool, typer.Option(help="Search in the opponent's time.")] = False,
     resign: Annotated[bool, typer.Option(help="Resign lost games.")] = True,
@@ -91,6 +94,7 @@ def command(
             seconds=seconds,
             size=size,
             komi=komi,
+            force_komi=force_komi,
             rules=rules,
             ponder=ponder,
             resign=resign,

@@ -19,6 +19,17 @@ _INSTEAD = {
     "match": "tengen match plays games between networks and programs",
 }
 
+_RULES = {
+    "koRule": "ko",
+    "scoringRule": "scoring",
+    "taxRule": "tax",
+    "multiStoneSuicideLegal": "suicide",
+    "hasButton": "hasButton",
+    "friendlyPassOk": "friendlyPassOk",
+    "whiteHandicapBonus": "whiteHandicapBonus",
+}
+"""The settings that stand in the place of `rules`, with the fields of the rules that they are."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tengen-katago` with these arguments (by default those of the process) and return its exit status."""
@@ -57,6 +68,7 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     from tengen.analysis.config import read_config, read_overrides
     from tengen.engine.katago_params import KATAGO_PARAMS, read_katago_params
     from tengen.gtp.session import FRONT
+    from tengen.rules import Rules
 
     parser = argparse.ArgumentParser(prog="tengen-katago gtp", allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-model", "--model", default="default")
@@ -71,7 +83,15 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
     given: dict[str, str] = {}
     for path in known.config:
         given |= read_config(path)
-    given |= read_overrides(known.override_config)
+    overrides = read_overrides(known.override_config)
+    if "rules" in overrides:
+        given = {name: value for name, value in given.items() if name not in _RULES}
+    if _RULES.keys() & overrides.keys():
+        given.pop("rules", None)
+    given |= overrides
+    parts = sorted(_RULES.keys() & given.keys())
+    if parts and "rules" in given:
+        raise RecipeError(f"rules and {parts[0]} cannot both be set: give rules, or its parts alone")
     changes = read_katago_params(given)
     if changes.unknown:
         print(f"warning: settings without a meaning are ignored: {', '.join(changes.unknown)}", file=sys.stderr)
@@ -84,12 +104,14 @@ def gtp_arguments(args: Sequence[str]) -> list[str]:
         "rules": lambda rules: ["--rules", str(rules)],
         "defaultBoardSize": lambda size: ["--size", str(size)],
         "komi": lambda komi: ["--komi", str(komi)],
-        "ignoreGTPAndForceKomi": lambda komi: ["--komi", str(komi)],
+        "ignoreGTPAndForceKomi": lambda komi: ["--komi", str(komi), "--force-komi"],
         "logFile": lambda file: ["--log", str(file)],
     }
     for name, make in front.items():
         if name in changes.front:
             options += make(changes.front[name])
+    if parts:
+        options += ["--rules", Rules.from_katago({_RULES[name]: changes.front[name] for name in parts}).text]
     if known.human_model:
         options += ["--human-net", known.human_model]
     return [*options, *rest]

@@ -233,7 +233,7 @@ _TABLE = (
     _front("logErrorsAndWarnings", _boolean),
 )
 KATAGO_PARAMS: dict[str, KatagoParam] = {param.name: param for param in _TABLE}
-"""The parameters that have an effect, by KataGo's name."""
+"""The parameters whose values are read, by KataGo's name; a front end uses those that concern it."""
 
 _SWITCHES = {
     "rootNoiseEnabled": "rootDirichletNoiseWeight",

@@ -38,6 +38,7 @@ class Settings:
     seconds: float | None = None
     size: int = 19
     komi: float = 7.5
+    force_komi: bool = False
     rules: str = "chinese"
     ponder: bool = False
     resign: bool = True
@@ -79,6 +80,7 @@ def run(settings: Settings) -> None:
         visits_without_clock=engine.limits.visits,
         ponder=settings.ponder,
         level=settings.level,
+        force_komi=settings.force_komi,
         on_size=settings.on_size,
     )
     human = HumanNetwork(settings.human_net, settings.device, settings.threads) if settings.human_net else None

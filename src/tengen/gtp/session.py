@@ -83,8 +83,8 @@ class Options:
 
     name, version: what the program answers to `name` and `version`. limits: of every move. visits_without_clock: of a
     move that nothing else limits. ponder: whether to search in the opponent's time. level: the opponent of the ladder
-    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. on_size:
-    called with the board size of each game.
+    (`engine.levels`) that the engine plays like, on boards of every size; None plays by the other settings. force_komi:
+    whether the komi of the start stays, whatever is asked for. on_size: called with the board size of each game.
     """
 
     name: str = "Tengen"
@@ -93,6 +93,7 @@ class Options:
     visits_without_clock: int | None = 400
     ponder: bool = False
     level: int | None = None
+    force_komi: bool = False
     on_size: Callable[[int], object] = lambda size: None
 
 

@@ -64,7 +64,9 @@ def clear_board(session: GtpSession, args: Arguments) -> str:
 def komi(session: GtpSession, args: Arguments) -> str:
     """KOMI: a whole or half number. The moves played so far stay."""
     args.expect(1)
-    session.game.komi = acceptable_komi(args.number(0))
+    asked = acceptable_komi(args.number(0))
+    if not session.options.force_komi:
+        session.game.komi = asked
     return ""
 
 
@@ -236,6 +238,8 @@ def loadsgf(session: GtpSession, args: Arguments) -> str:
     except (OSError, TengenError) as error:
         raise GtpError(f"cannot load file: {_reason(error)}") from error
     _check_network(session, game.size)
+    if session.options.force_komi:
+        game.komi = session.game.komi
     while number is not None and len(game.moves) >= max(number, 1):
         game.undo()
     session.new_game(game)
