@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import cluster_work
 import onnx
@@ -115,6 +116,15 @@ def test_two_threads_share_the_workers(cluster: Cluster) -> None:
     for thread in threads:
         thread.join()
     assert found == {first: [number**2 for number in range(first, first + 50)] for first in (0, 100)}
+
+
+def test_a_thread_may_be_the_last_to_learn_that_all_workers_died() -> None:
+    """Another one noticed: the cluster has no worker any more, while this one still waits for an answer of its own."""
+    died, anything = Mock(), Mock()
+    dispatcher = cluster_module._Dispatcher(anything, anything, Squares(), [1, 2, 3], 1)
+    dispatcher._assignments[died] = cluster_module._Assignment(stream=anything)
+    dispatcher._hand_out(0)
+    died.actor.add.remote.assert_called_once_with(dispatcher.key, [1])
 
 
 def test_what_a_slow_worker_does_not_finish_is_done_by_another(cluster: Cluster, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import datetime
 import errno
 import json
 import os
+import re
 import pickle
 import subprocess
 import sys
@@ -248,6 +249,25 @@ def test_stores_that_cannot_be_read(store: Store, tmp_path: Path) -> None:
     (store.path / MANIFEST).write_text("{")
     with pytest.raises(StoreError, match="cannot be read"):
         Store.open(store.path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format": "tengen-games", "version": 1}',
+        '{"format": "tengen-games", "version": 1, "shards": 7}',
+        '{"format": "tengen-games", "version": 2, "shards": ["x"]}',
+        '{"format": "tengen-games", "version": 3, "shards": [{"file": "x"}]}',
+        '{"format": "tengen-games", "version": 3, "shards": [{"file": 1, "rows": 1}]}',
+        '{"format": "tengen-games", "version": 3, "shards": [{"file": "x", "rows": "1"}]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_manifest_without_a_checksum_may_say_anything(tmp_path: Path, text: str) -> None:
+    """Those of the versions 1 to 3 have none."""
+    (tmp_path / MANIFEST).write_text(text)
+    with pytest.raises(StoreError, match=re.escape(str(tmp_path / MANIFEST))):
+        Store.open(tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "swapped", "offset"])

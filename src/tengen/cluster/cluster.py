@@ -306,7 +306,8 @@ class _Dispatcher(Generic[T, R]):
         """Give the workers as many items as each may have; when none are left, give idle workers the late ones too."""
         if not self._assignments:
             return
-        fair = math.ceil((self._unassigned() + len(self._unfinished)) / workers)
+        # 0 workers: another thread found the last one dead, and this one has yet to notice.
+        fair = math.ceil((self._unassigned() + len(self._unfinished)) / max(1, workers))
         new = self._distribute(self._assignments, self._next_item, max(1, min(self._ahead, fair)))
         if self._exhausted and self._finished:
             idle = {worker: given for worker, given in self._assignments.items() if given.stream is None}

@@ -145,7 +145,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(f"{folder} is no game store: {known}; make one with 'tengen import PATH... --out {folder}'")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read ({error}); {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StoreError(f"{path} is not the manifest of a game store")
@@ -158,6 +158,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     if ("sha256" in manifest or version >= _CHECKSUMS) and manifest.get("sha256") != content_digest(manifest):
         raise StoreError(f"{path} is altered: it does not have the SHA-256 that it was written with; {AGAIN}")
+    shards = manifest.get("shards")
+    for shard in shards if isinstance(shards, list) else [shards]:
+        if not isinstance(shard, dict) or not isinstance(shard.get("file"), str) or type(shard.get("rows")) is not int:
+            raise StoreError(f"{path} is damaged: a shard has a file and its rows, not {repr(shard)[:80]}; {AGAIN}")
     return manifest
 
 

@@ -93,8 +93,8 @@ class LossWeights(BaseModel):
     `move2` to `move9` are the cross-entropies of the second to ninth next move; each needs the map of its name. The
     published sum of NLL_k / k over three moves is {policy: 1, move2: 0.5, move3: 0.3333}.
 
-    A loss whose head the network lacks has no effect, except `reply`, `soft` and further losses: for these the head
-    must exist (see `losses.check_losses`).
+    The default weight of a loss whose head the network lacks has no effect. A weight that is given needs the head
+    (see `losses.check_losses`).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -125,7 +125,7 @@ class TrainerConfig(Strict):
     )
     clip: float | None = key(None, "maximum norm of the gradient; null: no clipping", gt=0)
     precision: Precision = key("auto", "auto: bf16 where the processor has instructions for it, else f32")
-    device: Device = key("auto", "auto: the GPU where there is one")
+    device: Device = key("auto", "auto: the GPU that CUDA or ROCm finds, else the CPU")
     devices: int = key(1, "GPUs, or processes on a CPU, that each compute an equal part of every batch", ge=1)
     strategy: Literal["ddp"] = key("ddp", "of several devices: ddp, each holds the network and gradients are averaged")
     accumulate: int = key(
