@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Sequence
 
 import pytest
 from web_engine import FakeEngine, FakeEngines, perform, until
@@ -11,6 +13,8 @@ from tengen.engine import Count, Engine, Limits, SearchResult
 from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, WHITE, Game
+from tengen.review.game import positions_of
+from tengen.sgf import GameNode, GameTree
 from tengen.web.controller import EngineController
 from tengen.web.players import DEFAULT_ENGINE, PEOPLE, PERSON, facing, level_of_visits, own_player
 from tengen.web.records import open_record
@@ -199,6 +203,31 @@ def test_a_review_searches_every_position_of_the_line_to_one_depth() -> None:
         assert [found.visits for _, found in session.line_analyses()] == [controller.analysis.review_visits] * 5
         assert session.review is not None and [move.point for move in session.review.moves] == [10, 20, 30, 40]
         assert set(session.grades()) == {node.id for node in session.line[1:]}
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_the_positions_of_a_review_are_made_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of 2,000 moves held the server for 9 s."""
+    going_on = threading.Event()
+
+    def slow(tree: GameTree, line: Sequence[GameNode]) -> list[tuple[GameNode, Game]]:
+        assert going_on.wait(30)
+        return positions_of(tree, line)
+
+    monkeypatch.setattr("tengen.web.controller.positions_of", slow)
+
+    async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
+        session = controller.session
+        for point in (10, 20, 81, 81):
+            session.play(point)
+        controller.review()
+        await asyncio.sleep(0.05)
+        assert controller.review_progress is not None and session.review is None
+        going_on.set()
+        await until(lambda: session.review is not None)
+        assert session.review is not None and [node.depth for node in session.review.nodes] == [0, 1, 2, 3]
+        assert messages == []
 
     perform(scene, GameSettings(size=9, players=PEOPLE))
 

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Awaitable, Callable
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,10 +20,12 @@ from web_engine import FakeEngine, FakeEngines, until
 from tengen.engine import TimeControl
 from tengen.errors import NetworkError
 from tengen.game import BLACK, WHITE, Game
+from tengen.sgf import split_trees
+from tengen.web.editor import Tool
 from tengen.web.library import GameLibrary, KeptGame
 from tengen.web.page import Page
 from tengen.web.panels import MAX_COMMENT
-from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing
+from tengen.web.players import DEFAULT_ENGINE, PEOPLE, facing, level_of_visits
 from tengen.web.records import open_record
 from tengen.web.server import Site
 from tengen.web.settings import GameSettings, Mode
@@ -133,6 +136,71 @@ def test_no_clock_runs_while_the_browser_is_gone(monkeypatch: pytest.MonkeyPatch
     perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)))
 
 
+def test_a_paused_game_loses_no_time_and_a_single_move_takes_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(FakeEngine):
+        def set_position(self, game: Game) -> None:
+            now[0] += 20
+            super().set_position(game)
+
+    now = [1000.0]
+    for module in ("page", "controller"):
+        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def scene(page: Page) -> None:
+        clock, moves = page.session.clock, page.session.tree
+        assert clock is not None
+        page._toggle_pause()
+        page.wake_up()
+        for seconds in (0, 500, 500):
+            now[0] += seconds
+            page.refresh()
+        assert (clock.text(BLACK), page.session.result) == ("1:00", "")
+        press("one-move")
+        await until(lambda: len(moves) == 2)
+        now[0] += 500
+        page.refresh()
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["0:40", "1:00"]
+
+    level = level_of_visits(10)
+    perform(scene, GameSettings(size=9, players=(level, level), clock=TimeControl.absolute(60)), Slow())
+
+
+def test_an_engine_that_failed_loses_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Flawed(FakeEngine):
+        fails = True
+
+        def set_position(self, game: Game) -> None:
+            if self.fails:
+                raise NetworkError("it is gone")
+            super().set_position(game)
+
+    now, engine = [1000.0], Flawed()
+    for module in ("page", "controller"):
+        monkeypatch.setattr(f"tengen.web.{module}.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def scene(page: Page) -> None:
+        clock = page.session.clock
+        assert clock is not None
+        page.wake_up()
+        page.refresh()
+        now[0] += 10
+        page._tapped(40)
+        await until(lambda: is_shown("pause"))
+        for _ in range(3):
+            page.refresh()
+            now[0] += 500
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["0:50", "1:00"] and not page.session.result
+        engine.fails = False
+        press("pause")
+        await until(lambda: len(page.session.game.moves) == 2)
+        page.refresh()
+        now[0] += 10
+        page.refresh()
+        assert clock.text(BLACK) == "0:40", "the person's time runs again"
+
+    perform(scene, GameSettings(size=9, clock=TimeControl.absolute(60)), engine)
+
+
 def test_a_running_analysis_is_in_the_graph() -> None:
     engine = FakeEngine()
 
@@ -240,6 +308,73 @@ def test_after_the_editor_a_game_goes_on_where_it_was() -> None:
         assert not session.in_progress, "the position where it went on is gone"
 
     perform(scene, GameSettings(size=9))
+
+
+def test_after_the_editor_the_clock_of_the_side_to_move_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("tengen.web.page.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def scene(page: Page) -> None:
+        clock = page.session.clock
+        assert clock is not None
+        page.wake_up()
+        press("edit")
+        page._tapped(40)
+        press("edit-turn")
+        press("edit")
+        assert page.session.live and page.session.game.to_play == WHITE
+        page.refresh()
+        now[0] += 10
+        page.refresh()
+        assert [clock.text(color) for color in (BLACK, WHITE)] == ["1:00", "0:50"]
+
+    perform(scene, GameSettings(size=9, players=PEOPLE, clock=TimeControl.absolute(60)))
+
+
+def test_a_game_whose_moves_an_edit_made_illegal_does_not_go_on() -> None:
+    async def scene(page: Page) -> None:
+        session = page.session
+        press("edit")
+        for tool, point in ((Tool.BLACK, 10), (Tool.WHITE, 1), (Tool.WHITE, 9), (Tool.BLACK, 2)):
+            page._tools.tool = tool
+            page._tapped(point)
+        press("edit")
+        page._tapped(0)  # it captures a stone
+        press("edit")
+        press("edit-undo")
+        press("edit")
+        assert not session.live and session.node is session.tree.root and session.view().stones[:3] == ".O."
+
+    perform(scene, GameSettings(size=9, players=PEOPLE))
+
+
+def test_another_game_of_a_collection_goes_on_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = iter((0, 1, None, 0, 1))
+
+    async def choose(games: list[bytes]) -> int | None:
+        return next(chosen)
+
+    monkeypatch.setattr("tengen.web.files.choose_game", choose)
+
+    async def scene(page: Page) -> None:
+        await page.open_record(b"(;SZ[9]PB[Ann];B[aa])(;SZ[9]PB[Bea];B[bb])")
+        for number, name in enumerate(("Bea", "Bea", "Ann", "Bea"), 1):
+            page.session.play(80 - number)
+            await page._files.choose()
+            page.refresh()
+            assert page.session.names[0] == name
+        page.session.node.comment = "last"
+        page.refresh()
+        (path,) = (tmp_path / "games").iterdir()
+        first, second = split_trees(BytesIO(path.read_bytes()))
+        assert b"PB[Ann]" in first and all(move in first for move in (b";B[aa]", b";B[hi]", b";B[ei]"))
+        assert (
+            b"PB[Bea]" in second
+            and all(move in second for move in (b";B[bb]", b";B[gi];W[fi]"))
+            and b"C[last]" in second
+        )
+
+    perform(scene, GameSettings(size=9), library=GameLibrary(tmp_path / "games"))
 
 
 def test_a_review_outlives_a_lost_connection() -> None:

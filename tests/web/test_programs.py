@@ -128,9 +128,12 @@ def test_a_program_that_hangs_holds_nothing_up(monkeypatch: pytest.MonkeyPatch, 
 def test_a_start_that_hangs_is_told_and_can_be_cancelled(offspring: Offspring) -> None:
     async def scene(controller: EngineController, engine: FakeEngine, messages: list[str]) -> None:
         session = controller.session
+        await until(lambda: (controller.start_seconds(WHITE) or 0) > 0.05 and offspring.alive())
+        assert not controller.holds_clock, "it is the person's turn"
         session.click(40)
         controller.wake()
-        await until(lambda: (controller.start_seconds(WHITE) or 0) > 0.05 and offspring.alive())
+        await until(lambda: controller.activity == "thinking")
+        assert controller.holds_clock, "its start takes none of its time"
         assert controller.start_seconds(BLACK) is None and messages == []
         controller.cancel_starts()
         await until(lambda: not offspring.alive())

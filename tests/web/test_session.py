@@ -346,6 +346,33 @@ def test_a_persons_time_runs_while_looking_back_and_the_engines_does_not() -> No
     assert session.clock is None
 
 
+@pytest.mark.parametrize("control", [TimeControl.fischer(60, 10), TimeControl.byoyomi(4, 30, 2)])
+def test_the_clocks_stand_still_in_analysis(control: TimeControl) -> None:
+    settings = GameSettings(size=9, clock=control)
+    session = GameSession(settings)
+    session.tick(0.0)
+    session.click(40, 5.0)
+    session.tick(5.0)
+    session.play(41, 6.0)
+    session.tick(6.0)
+    session.tick(8.0)
+    session.analyze()
+    session.tick(8.0)
+    clock = session.clock
+    assert clock is not None
+    left, record = [clock.remaining(color) for color in (BLACK, WHITE)], session.to_sgf()
+    for number in range(6):
+        node = session.play(number, 9.0 + number)
+        assert set(node.properties) == {"BW"[number % 2]} and node.id not in session.spent
+    assert [clock.remaining(color) for color in (BLACK, WHITE)] == left
+    assert b"BL[" in record and session.to_sgf().count(b"L[") == record.count(b"L[")
+    session.goto(2)
+    session.play_on(settings.players)
+    session.tick(100.0)
+    assert not session.tick(101.0) and session.clock is clock
+    assert clock.seconds(BLACK) == left[BLACK].max_seconds - 1
+
+
 def test_clocks_are_written_into_the_record() -> None:
     session = GameSession(GameSettings(size=9, clock=TimeControl.byoyomi(60, 10, 3)))
     session.tick(0.0)

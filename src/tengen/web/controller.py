@@ -82,6 +82,15 @@ class EngineController:
         chosen = self.analysis.network
         return chosen if chosen in self._engines.networks(self.session.game.size) else ""
 
+    @property
+    def holds_clock(self) -> bool:
+        """Whether no time runs: the person reads a warning, or the engine to move is paused, or its program starts."""
+        if self.teacher.warning is not None:
+            return True
+        paused = self.paused and self.activity != "thinking"  # a paused engine may play one move
+        starting = self.start_seconds(self.session.game.to_play) is not None
+        return self.session.engine_to_move and (paused or starting)
+
     def set_analysis(self, settings: AnalysisSettings) -> None:
         """Change how positions are searched for the person. Another network begins anew."""
         if settings.network != self.analysis.network:
@@ -109,37 +118,34 @@ class EngineController:
         if self._review is not None:
             self.stop_review()
             return
-        session = self.session
-        try:
-            positions = positions_of(session.tree, session.line)
-        except TengenError as error:
-            self._failed(str(error))
-            return
-        self.review_progress = (0, len(positions))
+        line = self.session.line
+        self.review_progress = (0, len(line))
         over = self._review_over = threading.Event()
-        self._review = asyncio.get_running_loop().create_task(self._run_review(session, positions, over))
+        self._review = asyncio.get_running_loop().create_task(self._run_review(self.session, line, over))
 
     def stop_review(self) -> None:
         """End the running review, if there is one; what it has searched stays."""
         self._review_over.set()
         self._review, self.review_progress = None, None
 
-    async def _run_review(
-        self, session: GameSession, positions: Sequence[tuple[GameNode, Game]], over: threading.Event
-    ) -> None:
+    async def _run_review(self, session: GameSession, line: Sequence[GameNode], over: threading.Event) -> None:
         def keep(node: GameNode, result: SearchResult) -> None:
             session.add_analysis(node, result)
             if not over.is_set() and self.review_progress is not None:
-                self.review_progress = (self.review_progress[0] + 1, len(positions))
+                self.review_progress = (self.review_progress[0] + 1, self.review_progress[1])
 
-        def search() -> GameReview | None:
+        def search(positions: Sequence[tuple[GameNode, Game]]) -> GameReview | None:
             with self._engines.queue(network) as queue:
                 return review(session.tree, positions, queue, visits, keep, over.is_set)
 
         network, visits = self.network, self.analysis.review_visits
 
         try:
-            found = await asyncio.to_thread(search)
+            positions = await asyncio.to_thread(positions_of, session.tree, line)
+            if over.is_set():
+                return
+            self.review_progress = (0, len(positions))
+            found = await asyncio.to_thread(search, positions)
             if found is not None and not over.is_set():
                 session.review = found
         except TengenError as error:

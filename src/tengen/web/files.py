@@ -47,8 +47,11 @@ class GameFiles:
                 self._refused = True
                 self._notify(str(error))
 
-    async def open(self, data: bytes) -> None:
-        """Show a record; of a collection the game that the person chooses."""
+    async def open(self, data: bytes, before: GameSession | None = None) -> None:
+        """Show a record; of a collection the game that the person chooses.
+
+        `before` is the game of the same collection that is left: the file of it goes on with the new one.
+        """
         games = list(split_trees(BytesIO(data)))
         index = await choose_game(games) if len(games) > 1 else 0
         if index is None:
@@ -61,6 +64,9 @@ class GameFiles:
             return
         session.others = games[:index], games[index + 1 :]
         if await self.may_replace():
+            if self._library is not None and before is not None:
+                self.keep(final=True)
+                self._library.go_on(before, session)
             self._adopt(session)
             if problems:
                 self._notify(problems[0])
@@ -68,9 +74,7 @@ class GameFiles:
     async def choose(self) -> None:
         """Show another game of the collection; changes to this one stay in it."""
         before = self._session()
-        await self.open(b"\n".join(before.collection()))
-        if self._library is not None and self._session() is not before:
-            self._library.go_on(before, self._session())
+        await self.open(b"\n".join(before.collection()), before)
 
     async def open_kept(self, game: KeptGame) -> None:
         """Show a game of the library as it was left."""

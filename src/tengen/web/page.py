@@ -280,7 +280,7 @@ class Page:
         """Draw what changes without input: the clocks and the running search."""
         session = self.session
         self._files.keep()
-        if self._controller.teacher.warning is not None:  # the person reads
+        if self._controller.holds_clock:
             if session.clock:
                 session.clock.stop(time.monotonic())
         elif self._task is not None and session.tick(time.monotonic()):
@@ -465,7 +465,8 @@ class Page:
             self._left = session.tip if session.live else None
             session.analyze()
         elif session.tip is self._left:
-            session.live = True  # the game goes on where it was
+            with self._errors_shown():
+                session.go_on()
         self._changed()
 
     def _edited(self, edit: Callable[[Editor], None]) -> None:

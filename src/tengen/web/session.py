@@ -131,6 +131,11 @@ class GameSession:
         self.live = True
         self._set_tip()
 
+    def go_on(self) -> None:
+        """Let the players go on at the tip, as it is now. Raises SgfError where an edit left no way to it."""
+        self._set_tip(self.tip)
+        self.live = True
+
     def resume(
         self, settings: GameSettings, live: bool, tip: GameNode, shown: GameNode, left: Sequence[Sequence[float]]
     ) -> None:
@@ -257,7 +262,7 @@ class GameSession:
             self.game.play(point)
         except IllegalMove as error:
             raise IllegalMove(explain(error)) from None
-        spent = self.clock.moved(color, now) if self.clock else None
+        spent = self.clock.moved(color, now) if self.clock and self.live else None
         nodes = len(self.tree)
         self.node = self.tree.add_move(self.node, color, point)
         self.tree.visit(self.node)
@@ -265,7 +270,7 @@ class GameSession:
             self._played.add(self.node.id)
             if spent is not None:
                 self.spent[self.node.id] = spent
-            self._write_clock(color)
+                self._write_clock(color)
         if self.live:
             self._set_tip()
         return self.node
@@ -451,8 +456,10 @@ class GameSession:
         self.result, self.ended_at, self.live = "", None, True
         self._set_tip()
 
-    def _set_tip(self) -> None:
-        self.tip, self._tip_turn, self._tip_over = self.node, self.game.to_play, self.game.is_over
+    def _set_tip(self, tip: GameNode | None = None) -> None:
+        """The game goes on at a node, by default the shown one."""
+        game = self.game if tip is None else self.tree.position(tip)
+        self.tip, self._tip_turn, self._tip_over = tip or self.node, game.to_play, game.is_over
 
     def _write_clock(self, color: int) -> None:
         """Write what is left on the clock (BL, WL, OB, OW) into the node of a move."""
