@@ -127,16 +127,20 @@ def test_a_network_is_warned_of_on_boards_that_it_has_not_learnt() -> None:
 
 
 def test_commands_that_are_piped_in_at_once_are_all_answered_in_full() -> None:
-    lines = "1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
+    lines = (
+        "0 kata-get-rules\n1 boardsize 5\n\n# a comment\n2 genmove b\n3 bogus\r\n\t4   play  w\tpass\n5 quit\n6 name\n"
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30"],
+        [sys.executable, "-m", "tengen", "gtp", "--net", "none", "--visits", "30", "--rules", '{"ko": "SITUATIONAL"}'],
         input=lines,
         capture_output=True,
         text=True,
         env=ENVIRONMENT,
         timeout=60,
     )
-    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", done.stdout)
+    rules, others = done.stdout.split("\n\n", 1)
+    assert rules.startswith("=0 ") and '"ko": "SITUATIONAL"' in rules, "rules in KataGo's form"
+    assert re.fullmatch(r"=1 \n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n=4 \n\n=5 \n\n", others)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -21,6 +21,7 @@ from tengen.gtp.session import GtpSession, Options, Stream
 from tengen.gtp.setup import acceptable_komi
 from tengen.gtp.streams import open_channel
 from tengen.machine import Device
+from tengen.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def run(settings: Settings) -> None:
     """Serve GTP on standard input and output. Raises TengenError before the first answer for impossible settings."""
     limits = Limits(visits=settings.visits, seconds=settings.seconds)
     style = Style(temperature=settings.temperature, policy_temperature=settings.weaken, resign=settings.resign)
-    game = Game(settings.size, settings.rules, acceptable_komi(settings.komi))
+    game = Game(settings.size, Rules.parse(settings.rules), acceptable_komi(settings.komi))
     _start_log(settings.log)
     params = _params(settings)
     if settings.level is not None:
