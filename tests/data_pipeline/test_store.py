@@ -6,8 +6,8 @@ import datetime
 import errno
 import json
 import os
-import re
 import pickle
+import re
 import subprocess
 import sys
 import weakref
