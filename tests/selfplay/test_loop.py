@@ -24,6 +24,7 @@ from unrendered import skip_rendering
 
 from tengen.cli.app import main
 from tengen.data import store as store_module
+from tengen.data.planes import plane_set
 from tengen.data.store import Store
 from tengen.errors import RecipeError, TengenError, TrainingDiverged
 from tengen.evaluators.load import load_evaluator
@@ -185,6 +186,22 @@ def test_the_network_plays_under_all_rules_as_under_those_of_the_run(unbroken: P
         found[rules, komi] = network.evaluate([Game(5, rules, komi)]).policy.tobytes()
     assert len({found[rules, 7.0] for rules, komi in found if komi == 7.0}) == 1
     assert found["chinese", 3.0] != found["chinese", 7.0]
+
+
+def test_a_network_of_one_size_reads_no_width_elsewhere(
+    unbroken: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one size the width never changed: its weights are random. A run of two sizes has learnt it."""
+    modules = [load_module(out / "nets" / "micro.onnx").eval() for out in (small, unbroken)]
+    inputs = (
+        torch.rand(1, len(plane_set("tengen").planes), 9, 9),
+        torch.zeros(1, len(plane_set("tengen").scalars)),
+        torch.ones(1, 9, 9),
+    )
+    before = [module(*inputs).policy for module in modules]
+    monkeypatch.setattr("tengen.networks.blocks.width_factor", torch.zeros_like)
+    same = [torch.equal(module(*inputs).policy, was) for module, was in zip(modules, before, strict=True)]
+    assert same == [True, False]
 
 
 def test_what_the_recipe_says_of_the_network_may_change_afterwards(

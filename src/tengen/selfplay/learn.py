@@ -29,6 +29,7 @@ from tengen.selfplay.folder import SelfPlayFolder
 from tengen.training.batches import BatchStream, TensorBatch, targets_named
 from tengen.training.callbacks import LossMeans, StopOnSignal, make_callbacks
 from tengen.training.card import make_card, provenance
+from tengen.training.export import for_play
 from tengen.training.losses import WeightedLosses, needed_targets
 from tengen.training.schedules import Position
 from tengen.training.start import start_whole
@@ -219,7 +220,10 @@ class Learner:
 
     def export(self, cycle: int, path: Path, metrics: dict[str, Any] | None = None) -> None:
         """Write the averaged network as a network file."""
-        export(self.trainer.playing(), *self._widths, path, self.card(cycle, metrics or {}).metadata())
+        # A start, and records of smaller boards, teach the width of the board.
+        alone = self.config.start is None and self.config.learn.records is None
+        network = for_play(self.trainer, list(self.config.game.sizes) if alone else [])
+        export(network, *self._widths, path, self.card(cycle, metrics or {}).metadata())
 
     def average(self, cycle: int) -> None:
         """Give the candidate of `cycle` the mean of the weights of the `swa` networks up to it, its own among them."""

@@ -18,7 +18,7 @@ _CHECK_TOLERANCE = 2e-3
 
 
 def for_play(trainer: Trainer[Any], board_sizes: list[int]) -> nn.Module:
-    """A copy of the averaged network as it will play, on boards of other sizes too."""
+    """A copy of the averaged network as it will play, on boards of other sizes too if it was trained on one alone."""
     network = trainer.playing()
     if len(board_sizes) == 1:
         fold_width(network, board_sizes[0])
