@@ -11,8 +11,8 @@ from filelock import FileLock
 from small_network import PLANES, SCALARS, random_inputs
 
 from tengen.errors import NetworkError
-from tengen.evaluators.network_file import Card
-from tengen.evaluators.openvino import OpenVinoEvaluator, cache_folder
+from tengen.evaluators.network_file import Card, find_network
+from tengen.evaluators.openvino import Layout, OpenVinoEvaluator, cache_folder, winograd_pays
 
 
 def test_a_batch_of_any_length(network: Path) -> None:
@@ -97,3 +97,23 @@ def test_wrong_planes_are_named(network: Path) -> None:
     inputs = random_inputs([9], 9)
     with pytest.raises(NetworkError, match=f"takes {PLANES} planes and {SCALARS} scalars, got {PLANES - 1}"):
         OpenVinoEvaluator(network).infer(replace(inputs, planes=inputs.planes[:, :-1]))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 6, 16, 64])
+def test_every_candidate_is_a_way_of_its_own_that_uses_the_threads(threads: int) -> None:
+    for winograd in (False, True):
+        found = Layout.candidates(threads, winograd, 8)
+        assert len(found) == len(set(found)) <= 5 and Layout(False, 1, threads) in found
+        assert {layout.parts > 1 for layout in found} == {False, True} or threads == 1
+        for layout in found:
+            assert layout.parts <= 8 and threads // 2 <= layout.parts * layout.threads <= threads
+            assert winograd or not layout.winograd
+
+
+@pytest.mark.skipif(not winograd_pays("bf16"), reason="this processor has no products of bf16, or AMX")
+def test_as_many_cores_as_rows_of_the_largest_batch_use_winograd() -> None:
+    path = find_network("tygem-b8c64")
+    evaluator = OpenVinoEvaluator(path, precision="bf16", threads=4, max_batch=4, remember=False)
+    evaluator.infer(evaluator.blank(4, 19))
+    assert evaluator.winograd and list(evaluator._requests) == [(1, 19, Layout(True, 4))]
+    assert not OpenVinoEvaluator(path, precision="bf16", threads=5, max_batch=4, remember=False).winograd

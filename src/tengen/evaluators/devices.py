@@ -147,7 +147,7 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
     rule = OpenVinoEvaluator(path, threads=threads, remember=False)
     opened: list[tuple[str, Layout | None, OpenVinoEvaluator]] = [("rule", None, rule)]
     rates = {"rule": evaluation_rate(rule, batch, 0)}
-    for layout in Layout.candidates(threads or core_count(), rule.fits_winograd):
+    for layout in Layout.candidates(threads or core_count(), rule.fits_winograd, batch):
         if time.monotonic() - began > seconds:
             break
         evaluator = OpenVinoEvaluator(path, threads=threads, remember=False, layout=layout)

@@ -57,11 +57,16 @@ class Layout:
         return f"{self.parts} x {self.threads} threads{', Winograd' if self.winograd else ''}"
 
     @staticmethod
-    def candidates(threads: int, winograd: bool) -> list["Layout"]:
-        """Those worth measuring on so many threads, at most five."""
-        halves = [Layout(False, threads // 2, 2)] if threads >= 4 else []
-        plain = [Layout(False, 1, threads), *halves, Layout(False, threads)]
-        return list(dict.fromkeys([*plain, *([Layout(True, threads), Layout(True, max(1, threads // 2))] * winograd)]))
+    def candidates(threads: int, winograd: bool, batch: int) -> list["Layout"]:
+        """Those worth measuring on so many threads in batches of `batch`, at most five.
+
+        Parts without a row would wait, and with many of them the rule would be measured again: see `_model`.
+        """
+        most = min(threads, batch)
+        parts = list(dict.fromkeys([1, max(1, most // 2), most]))
+        plain = [Layout(False, n, threads // n) for n in parts]
+        # Larger batches take the layout too, so at most half of the threads may rest.
+        return plain + [Layout(True, n) for n in reversed(parts) if winograd and n >= threads // 2]
 
 
 _SMALLEST_PIECE = 8  # rows; below, a call costs more than the padding
@@ -223,11 +228,13 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
         self.fits_winograd = fitting > 0
         self.winograd = winograd is not False and fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
+        self.winograd &= self._parts <= max_batch
         if layout and layout.winograd and not fitting:
             self.layout = None
         # With fewer rows than cores the plain model, which shares a row among the cores, is faster (measured on two
-        # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times).
-        self._min_rows = self._parts + (self.precision == "bf16" and self._parts > 1)
+        # cores: for one row 1.3 times in f32 and 1.5 times in bf16, for two rows in bf16 1.2 times). With as many cores
+        # as `max_batch` no batch has a row more.
+        self._min_rows = self._parts + (self.precision == "bf16" and 1 < self._parts < max_batch)
         self._min_edge = WINOGRAD_EDGES.get(self.precision, WINOGRAD_EDGES["f32"])
 
     def _piece(self, rows: int) -> int:
