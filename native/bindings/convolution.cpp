@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,16 +71,24 @@ bool overlap(const A& a, const B& b) {
     return b.data() < a.data() + a.size() && a.data() < b.data() + b.size();
 }
 
+/// The shape of the results of a convolution. Throws ValueError for arrays that are not its images of one batch.
+template <class A, class B>
+Shape shape_of(const Winograd& self, const A& in, const B& out, bool channels_last) {
+    const Shape given(in, channels_last), made = given.with(self.outputs());
+    if (given.channels != self.inputs() || Shape(out, channels_last) != made)
+        throw nb::value_error(("the arrays must have " + std::to_string(self.inputs()) + " inputs and " +
+                               std::to_string(self.outputs()) + " outputs of one batch and size")
+                                  .c_str());
+    return made;
+}
+
 void run(const Winograd& self, const Images<const float>& in, const Images<float>& out,
          const std::optional<Images<const float>>& residual, bool relu, bool channels_last,
          const std::optional<Images<const float>>& input_bias, bool input_relu,
          const std::optional<Images<const float>>& input_mask) {
-    const Shape given(in, channels_last), made = given.with(self.outputs());
-    if (given.channels != self.inputs() || Shape(out, channels_last) != made ||
-        (residual && Shape(*residual, channels_last) != made))
-        throw nb::value_error(("the arrays must have " + std::to_string(self.inputs()) + " inputs and " +
-                               std::to_string(self.outputs()) + " outputs of one batch and size")
-                                  .c_str());
+    const Shape given(in, channels_last);
+    shape_of(self, in, out, channels_last);
+    if (residual) shape_of(self, in, *residual, channels_last);
     WinogradInput before{.relu = input_relu};
     if (input_bias) {
         const auto& bias = *input_bias;
@@ -100,6 +109,13 @@ void run(const Winograd& self, const Images<const float>& in, const Images<float
     const nb::gil_scoped_release release;
     self.run(in.data(), residual ? residual->data() : nullptr, relu, out.data(), given.batch, given.rows, given.columns,
              channels_last, before);
+}
+
+void run_halves(const Winograd& self, const Images<const std::uint16_t>& in, const Images<std::uint16_t>& out) {
+    const Shape made = shape_of(self, in, out, true);
+    if (overlap(out, in)) throw nb::value_error("the output may not overlap the input");
+    const nb::gil_scoped_release release;
+    self.run(in.data(), out.data(), made.batch, made.rows, made.columns);
 }
 
 void make_chain(ConvolutionChain* self, int given, const std::vector<ConvolutionChain::Step>& steps,
@@ -148,18 +164,32 @@ void run_chain(const ConvolutionChain& self, const std::vector<Images<const floa
     self.run(read, to, made.batch, made.rows, made.columns);
 }
 
-void weight_gradient(const Images<const float>& in, const Images<const float>& gradient, const Images<float>& weights,
-                     bool channels_last, const std::string& precision) {
-    const Shape given(in, channels_last), made(gradient, channels_last);
+void check_weights(const Shape& given, const Shape& made, const Images<float>& weights) {
     const auto kernel = static_cast<int>(weights.shape(2));
     if ((kernel != 3 && kernel != 5) || static_cast<int>(weights.shape(3)) != kernel ||
         static_cast<int>(weights.shape(0)) != made.channels || static_cast<int>(weights.shape(1)) != given.channels ||
         made != given.with(made.channels))
         throw nb::value_error("the weights must be [outputs, inputs, 3, 3] or 5x5, of images of one batch and size");
+}
+
+void weight_gradient(const Images<const float>& in, const Images<const float>& gradient, const Images<float>& weights,
+                     bool channels_last, const std::string& precision) {
+    const Shape given(in, channels_last), made(gradient, channels_last);
+    check_weights(given, made, weights);
     const bool bf16 = is_bf16(precision);
     const nb::gil_scoped_release release;
-    winograd_weight_gradient(in.data(), gradient.data(), weights.data(), made.channels, given.channels, kernel,
-                             given.batch, given.rows, given.columns, channels_last, bf16);
+    winograd_weight_gradient(in.data(), gradient.data(), weights.data(), made.channels, given.channels,
+                             static_cast<int>(weights.shape(2)), given.batch, given.rows, given.columns, channels_last,
+                             bf16);
+}
+
+void weight_gradient_of_halves(const Images<const std::uint16_t>& in, const Images<const std::uint16_t>& gradient,
+                               const Images<float>& weights) {
+    const Shape given(in, true), made(gradient, true);
+    check_weights(given, made, weights);
+    const nb::gil_scoped_release release;
+    winograd_weight_gradient(in.data(), gradient.data(), weights.data(), made.channels, given.channels,
+                             static_cast<int>(weights.shape(2)), given.batch, given.rows, given.columns);
 }
 
 }  // namespace
@@ -192,7 +222,10 @@ void register_convolution(nb::module_& m) {
              "The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times "
              "input_mask [N, 1, rows, columns]. "
              "Runs on the calling thread, without the GIL. Raises ValueError for arrays of "
-             "other shapes and for an output that overlaps another array.");
+             "other shapes and for an output that overlaps another array.")
+        .def("run_bf16", &bindings::run_halves, "input"_a, "output"_a.noconvert(),
+             "The same for numbers of bf16, as uint16 [N, rows, columns, channels]. Raises ValueError as run, and "
+             "without products of bf16.");
     using Step = ConvolutionChain::Step;
     nb::class_<Step>(m, "ConvolutionStep", "A convolution of a chain, with the numbers of the values that it reads.")
         .def(
@@ -219,4 +252,7 @@ void register_convolution(nb::module_& m) {
           "rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, "
           "channels] with channels_last. Runs on the calling thread, without the GIL. Raises "
           "ValueError for arrays of other shapes.");
+    m.def("winograd_weight_gradient_bf16", &bindings::weight_gradient_of_halves, "input"_a, "gradient"_a,
+          "weights"_a.noconvert(),
+          "The same for numbers of bf16, as uint16 [N, rows, columns, channels], with products of bf16.");
 }

@@ -165,6 +165,21 @@ void Winograd::run(const float* in, const float* residual, bool relu, float* out
     whole.before = before;
     whole.out = out;
     whole.relu = relu;
+    run_call(whole);
+}
+
+void Winograd::run(const std::uint16_t* in, std::uint16_t* out, int batch, int rows, int columns) const {
+    if (!bf16_) throw std::invalid_argument("images of bf16 need products of bf16");
+    WinogradCall whole{};
+    static_cast<WinogradTiles&>(whole) = tiles_of(inputs_, outputs_, kernel_, batch, rows, columns, true);
+    whole.halves = true;
+    whole.in = in;
+    whole.out = out;
+    run_call(whole);
+}
+
+/// Runs a call that has all but weights, bias and room.
+void Winograd::run_call(WinogradCall& whole) const {
     whole.weights = weights_.data();
     whole.bias = bias_.data();
     static thread_local std::vector<WinogradLine> space;
@@ -178,11 +193,13 @@ void Winograd::run(const float* in, const float* residual, bool relu, float* out
     run_parts(whole, (bf16_ ? 2 : 4) * whole.depth, give_space, run_);
 }
 
-void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
-                              int kernel, int batch, int rows, int columns, bool channels_last, bool bf16) {
+namespace {
+
+void weight_gradient(const void* in, const void* gradient, float* weights, const WinogradTiles& tiles, bool bf16) {
     const Compiled& set = chosen({}, bf16);
     WinogradGradientCall whole{};
-    static_cast<WinogradTiles&>(whole) = tiles_of(inputs, outputs, kernel, batch, rows, columns, channels_last);
+    static_cast<WinogradTiles&>(whole) = tiles;
+    const int inputs = tiles.inputs, outputs = tiles.outputs, kernel = tiles.kernel;
     const int depth = whole.depth, wide = rounded_up(outputs, kColumns);
     static thread_local std::vector<WinogradLine> space;
     static thread_local std::vector<float> sums;
@@ -219,6 +236,21 @@ void winograd_weight_gradient(const float* in, const float* gradient, float* wei
             }
         }
     }
+}
+
+}  // namespace
+
+void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
+                              int kernel, int batch, int rows, int columns, bool channels_last, bool bf16) {
+    const auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, channels_last);
+    weight_gradient(in, gradient, weights, tiles, bf16);
+}
+
+void winograd_weight_gradient(const std::uint16_t* in, const std::uint16_t* gradient, float* weights, int outputs,
+                              int inputs, int kernel, int batch, int rows, int columns) {
+    auto tiles = tiles_of(inputs, outputs, kernel, batch, rows, columns, true);
+    tiles.halves = true;
+    weight_gradient(in, gradient, weights, tiles, true);
 }
 
 }  // namespace tengen

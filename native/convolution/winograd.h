@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Winograd {
     /// the calling thread.
     void run(const float* in, const float* residual, bool relu, float* out, int batch, int rows, int columns,
              bool channels_last = false, const WinogradInput& before = {}) const;
+    /// The same with channels last and images of bf16, alone. Throws std::invalid_argument without products of bf16.
+    void run(const std::uint16_t* in, std::uint16_t* out, int batch, int rows, int columns) const;
 
     int inputs() const { return inputs_; }
     int outputs() const { return outputs_; }
@@ -34,6 +37,8 @@ class Winograd {
     static std::vector<std::string_view> available(bool bf16 = false);
 
   private:
+    void run_call(WinogradCall& whole) const;
+
     int inputs_, outputs_, kernel_;
     bool bf16_;
     WinogradRun* run_;
@@ -46,5 +51,8 @@ class Winograd {
 /// thread. Throws std::invalid_argument where the processor has no such products.
 void winograd_weight_gradient(const float* in, const float* gradient, float* weights, int outputs, int inputs,
                               int kernel, int batch, int rows, int columns, bool channels_last, bool bf16 = false);
+/// The same of images of bf16 with channels last, with products of bf16.
+void winograd_weight_gradient(const std::uint16_t* in, const std::uint16_t* gradient, float* weights, int outputs,
+                              int inputs, int kernel, int batch, int rows, int columns);
 
 }  // namespace tengen

@@ -68,6 +68,12 @@ void add_product(Wide& sum, const Element* inputs, Wide weights) {
     sum = _mm512_dpbf16_ps(sum, (__m512bh)weights, (__m512bh)_mm512_set1_epi32(both));
 }
 
+Vec widened(const Element* halves) {
+    __m256i read;
+    __builtin_memcpy(&read, halves, sizeof read);
+    return (Vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(read), 16);
+}
+
 /// The numbers of two tiles in turn.
 Vec paired(Vec first, Vec second) {
     const __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(first));
@@ -235,19 +241,38 @@ struct Points {
     int step;
 };
 
+/// The image of this number among images of so many channels.
+const void* image_at(const WinogradTiles& tiles, const void* images, Index number, int channels) {
+    const Index bytes = tiles.halves ? 2 : sizeof(float);
+    return static_cast<const char*>(images) + number * channels * tiles.rows * tiles.columns * bytes;
+}
+
 /// `here` channels from `c` on of `count` points of an image, from its point `place` on; channels that are not there
 /// are 0. They are where they lie already or in `space`.
-Points read_points(const WinogradTiles& tiles, const float* image, int channels, int c, int here, int place, int count,
+Points read_points(const WinogradTiles& tiles, const void* image, int channels, int c, int here, int place, int count,
                    float* space) {
     const int area = tiles.rows * tiles.columns;
+    const Index start = static_cast<Index>(place) * channels + c;
+#if defined(TENGEN_BF16)
+    if (tiles.halves) {
+        const auto* from = static_cast<const Element*>(image) + start;
+        for (int i = 0; i < count; ++i, from += channels) {
+            Element some[kLanes] = {};
+            if (here < kLanes)
+                for (int j = 0; j < here; ++j) some[j] = from[j];
+            store(space + i * kLanes, widened(here < kLanes ? some : from));
+        }
+        return {space, kLanes};
+    }
+#endif
     if (tiles.channels_last) {
-        const float* from = image + static_cast<Index>(place) * channels + c;
+        const float* from = static_cast<const float*>(image) + start;
         if (here == kLanes) return {from, channels};
         for (int i = 0; i < count; ++i)
             for (int j = 0; j < kLanes; ++j) space[i * kLanes + j] = j < here ? from[i * channels + j] : 0;
         return {space, kLanes};
     }
-    const float* from = image + c * area + place;
+    const float* from = static_cast<const float*>(image) + c * area + place;
     int i = 0;
     // The last block of points overlaps the one before.
     for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
@@ -266,7 +291,7 @@ Points read_points(const WinogradTiles& tiles, const float* image, int channels,
 /// the gradient of weights, into [36][tiles, of which bf16 puts two into a word][depth]. A tile reads `In` x `In`
 /// points of the image, `Step` after those of the one before, as `before` has them.
 template <int In, int Step, auto Transform, class To>
-void read_tiles(const WinogradTiles& tiles, const float* image, int channels, const Segment& segment,
+void read_tiles(const WinogradTiles& tiles, const void* image, int channels, const Segment& segment,
                 const WinogradInput& before, To* to, int at_once, int depth) {
     constexpr int kPad = (In - Step) / 2;
     const int width = tiles.across * Step + In - Step;
@@ -325,18 +350,20 @@ void read_tiles(const WinogradTiles& tiles, const float* image, int channels, co
 
 /// The input of a convolution with `Out` results a tile and side.
 template <int Out, class To>
-void read_input(const WinogradTiles& tiles, const float* image, const Segment& segment, const WinogradInput& before,
+void read_input(const WinogradTiles& tiles, const void* image, const Segment& segment, const WinogradInput& before,
                 To* to, int at_once) {
     read_tiles<kTile, Out, transform_input>(tiles, image, tiles.inputs, segment, before, to, at_once, tiles.depth);
 }
 
 /// Results of a segment for `here` outputs, at most a vector of them, from `from` [36][tiles][16]: bias, residual and
-/// ReLU applied. `residual` and `out` begin at the first of the outputs.
+/// ReLU applied. `first` is the place of the first of them in `residual` and `out`.
 template <int Out>
 void write_tiles(const WinogradCall& call, const float* from, int at_once, const Segment& segment, const float* bias,
-                 const float* residual, float* out, int here) {
+                 Index first, int here) {
     const int area = call.rows * call.columns;
     const Vec added = load(bias);
+    const float* residual = call.residual ? call.residual + first : nullptr;
+    float* out = static_cast<float*>(call.out) + (call.halves ? 0 : first);
     const auto finish = [&](Vec value, const float* more) {
         if (more) value += load(more);
         return call.relu ? (value > 0 ? value : Vec{}) : value;
@@ -365,6 +392,11 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
                     const Index last = static_cast<Index>(place + at) * call.outputs;
                     if (aside) {
                         store(call.strip + at * kLanes, results[x] + added);
+#if defined(TENGEN_BF16)
+                    } else if (call.halves) {
+                        store_first(static_cast<Element*>(call.out) + first + last, finish(results[x] + added, nullptr),
+                                    kLanes);
+#endif
                     } else {
                         store(out + last, finish(results[x] + added, residual ? residual + last : nullptr));
                     }
@@ -374,6 +406,14 @@ void write_tiles(const WinogradCall& call, const float* from, int at_once, const
         if (!aside) continue;
         const int count = rows * call.columns;
         int i = 0;
+#if defined(TENGEN_BF16)
+        for (; call.halves && i < count; ++i) {
+            Element halves[kLanes];
+            store_first(halves, finish(load(call.strip + i * kLanes), nullptr), kLanes);
+            Element* const to = static_cast<Element*>(call.out) + first + static_cast<Index>(place + i) * call.outputs;
+            for (int j = 0; j < here; ++j) to[j] = halves[j];
+        }
+#endif
         // The last block of points overlaps the one before.
         for (; here == kLanes && count >= kLanes && i < count; i += kLanes) {
             const int at = min(i, count - kLanes);
@@ -431,11 +471,11 @@ void add_gradient(const WinogradGradientCall& call, int point, int words, int k)
 
 template <int Out>
 void run_gradient(const WinogradGradientCall& call) {
-    const int tiles = (call.end - call.begin) * call.across, area = call.rows * call.columns;
+    const int tiles = (call.end - call.begin) * call.across;
     each_segment(call, [&](const Segment& segment) {
-        read_input<Out>(call, call.in + segment.image * call.inputs * area, segment, {},
+        read_input<Out>(call, image_at(call, call.in, segment.image, call.inputs), segment, {},
                         reinterpret_cast<Word*>(call.transformed), tiles);
-        read_tiles<Out, Out, transform_gradient<Out>>(call, call.gradient + segment.image * call.outputs * area,
+        read_tiles<Out, Out, transform_gradient<Out>>(call, image_at(call, call.gradient, segment.image, call.outputs),
                                                       call.outputs, segment, {},
                                                       reinterpret_cast<Word*>(call.gradients), tiles, call.wide);
     });
@@ -471,7 +511,7 @@ template <int Out>
 void run(const WinogradCall& call) {
     const int tiles = (call.end - call.begin) * call.across, area = call.rows * call.columns;
     each_segment(call, [&](const Segment& segment) {
-        read_input<Out>(call, call.in + segment.image * call.inputs * area, segment, call.before,
+        read_input<Out>(call, image_at(call, call.in, segment.image, call.inputs), segment, call.before,
                         reinterpret_cast<Element*>(call.transformed), tiles);
     });
     for (int first = 0; first < call.outputs; first += kBlocks * kColumns) {
@@ -483,9 +523,7 @@ void run(const WinogradCall& call) {
             each_segment(call, [&](const Segment& segment) {
                 const Index channel = k, place = segment.image * call.outputs * area +
                                                  (call.channels_last ? channel : channel * area);
-                write_tiles<Out>(call, products, tiles, segment, call.bias + k,
-                                 call.residual ? call.residual + place : nullptr, call.out + place,
-                                 min(kLanes, call.outputs - k));
+                write_tiles<Out>(call, products, tiles, segment, call.bias + k, place, min(kLanes, call.outputs - k));
             });
         }
     }

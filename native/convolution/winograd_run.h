@@ -28,6 +28,7 @@ struct WinogradInput {
 struct WinogradTiles {
     int inputs, outputs, kernel, batch, rows, columns;
     bool channels_last;
+    bool halves;              // images hold bf16 instead of floats, with channels last
     int across, down, depth;  // tiles of an image, inputs padded to 8
     int begin, end;           // the lines of tiles of this call, of those of all images
     float* strip;             // [6][columns, padded to tiles] and [rows][columns], of up to 16 channels
@@ -36,9 +37,10 @@ struct WinogradTiles {
 
 /// A call of Winograd::run, with the padded weights and bias.
 struct WinogradCall : WinogradTiles {
-    const float *in, *residual;
+    const void* in;
+    const float* residual;  // of floats
     WinogradInput before;
-    float* out;
+    void* out;
     bool relu;
     const WinogradLine* weights;  // [outputs / 16][36][depth, in bf16 depth / 2]
     const float* bias;            // [outputs, padded]
@@ -47,7 +49,7 @@ struct WinogradCall : WinogradTiles {
 
 /// A call of winograd_weight_gradient.
 struct WinogradGradientCall : WinogradTiles {
-    const float *in, *gradient;
+    const void *in, *gradient;
     int wide;          // outputs padded to 16
     float* gradients;  // [36][tiles][wide], as `transformed`
     float* sums;       // [36][depth][wide]: the gradient of the transformed weights, which the call adds to

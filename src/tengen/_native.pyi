@@ -263,6 +263,11 @@ class Winograd:
         Write the result for input [N, inputs, rows, columns] into output [N, outputs, rows, columns]: plus residual and no less than 0 with relu. With channels_last the arrays are [N, rows, columns, channels]. The input is read plus input_bias [1 or N, inputs, 1, 1], no less than 0 with input_relu, and times input_mask [N, 1, rows, columns]. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes and for an output that overlaps another array.
         """
 
+    def run_bf16(self, input: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None, None), order='C', device='cpu')]) -> None:
+        """
+        The same for numbers of bf16, as uint16 [N, rows, columns, channels]. Raises ValueError as run, and without products of bf16.
+        """
+
 class ConvolutionStep:
     """
     A convolution of a chain, with the numbers of the values that it reads.
@@ -289,6 +294,11 @@ class ConvolutionChain:
 def winograd_weight_gradient(input: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')], channels_last: bool = False, precision: str = 'f32') -> None:
     """
     Write the gradient of a convolution's weights [outputs, inputs, kernel, kernel], for its input [N, inputs, rows, columns] and the gradient [N, outputs, rows, columns] of its output, which are [N, rows, columns, channels] with channels_last. Runs on the calling thread, without the GIL. Raises ValueError for arrays of other shapes.
+    """
+
+def winograd_weight_gradient_bf16(input: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order='C', device='cpu')]) -> None:
+    """
+    The same for numbers of bf16, as uint16 [N, rows, columns, channels], with products of bf16.
     """
 
 def plane_set_names() -> list[str]:

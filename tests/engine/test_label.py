@@ -11,7 +11,7 @@ from training.small_run import SIZE, random_record, write_store
 from tengen.cli.app import main
 from tengen.data import LabelSampler, Store, TargetMix
 from tengen.data.record import GameRecord, pack_shares, unpack_shares
-from tengen.data.writer import StoreWriter
+from tengen.data.writer import StoreAppender, StoreWriter
 from tengen.engine.label import RULE_SETS, Labeller, LabelPlan
 from tengen.evaluators import Evaluator, load_evaluator
 
@@ -121,6 +121,9 @@ def test_labels_of_several_commands_in_one_store(
     out = tmp_path / "labels"
     first, second = ("--games", "5"), ("--per-game", "3", "--add")
     assert label(store.path, out, *first) == 0
+    with StoreAppender(out) as appender:  # as versions before wrote it
+        [part] = appender.facts["labels"]
+        appender.set_facts({"labels": {name: value for name, value in part.items() if name != "first"}})
     assert label(store.path, out, *second, "--games", "4") == 0
     assert label(store.path, out, *second) == 0  # more of them
     assert label(store.path, tmp_path / "apart", "--per-game", "3") == 0

@@ -75,6 +75,42 @@ def test_a_convolution(
     assert np.array_equal(channels_last, last(found))
 
 
+@pytest.mark.skipif(not _native.Winograd.available("bf16"), reason="this processor has no products of bf16")
+@pytest.mark.parametrize(
+    "kernel, batch, inputs, outputs, rows, columns",
+    [(3, 3, 64, 64, 19, 19), (5, 2, 22, 64, 19, 19), (3, 2, 64, 16, 13, 9), (3, 2, 17, 23, 7, 5), (5, 1, 8, 5, 3, 9)],
+)
+def test_images_of_bf16_give_the_rounded_results_of_floats(
+    kernel: int, batch: int, inputs: int, outputs: int, rows: int, columns: int
+) -> None:
+    random = np.random.default_rng(kernel + outputs)
+
+    def drawn(channels: int) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+        """Images of numbers that bf16 has."""
+        halves = rounded(random.standard_normal((batch, rows, columns, channels)).astype(np.float32))
+        return halves, (halves.astype(np.uint32) << 16).view(np.float32)
+
+    def rounded(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
+        bits = numbers.view(np.uint32).astype(np.uint64)
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+    (halves, images), (out_halves, gradient) = drawn(inputs), drawn(outputs)
+    weights = random.standard_normal((outputs, inputs, kernel, kernel)).astype(np.float32)
+    layer = _native.Winograd(weights, random.standard_normal(outputs).astype(np.float32), "bf16")
+    expected, found = np.empty_like(gradient), np.zeros_like(out_halves)
+    layer.run(images, expected, None, False, channels_last=True)
+    layer.run_bf16(halves, found)
+    np.testing.assert_array_equal(found, rounded(expected))
+    of_floats, of_halves = np.empty_like(weights), np.zeros_like(weights)
+    _native.winograd_weight_gradient(images, gradient, of_floats, channels_last=True, precision="bf16")
+    _native.winograd_weight_gradient_bf16(halves, out_halves, of_halves)
+    np.testing.assert_array_equal(of_halves, of_floats)
+    with pytest.raises(ValueError, match="outputs of one batch and size"):
+        layer.run_bf16(halves, found[..., 1:].copy())
+    with pytest.raises(ValueError, match="need products of bf16"):
+        _native.Winograd(weights, np.zeros(outputs, np.float32), "f32").run_bf16(halves, found)
+
+
 def test_the_instructions_that_fuse_sums_agree_to_the_last_bit() -> None:
     """Of the same lanes in the same order: a network plays the same games on every processor with AVX2."""
     fused = [name for name in _native.Winograd.available() if name != "plain"]

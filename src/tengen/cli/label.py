@@ -99,6 +99,8 @@ def _rows(
         raise StoreError(f"{out} is a store without labels; choose another folder")
     _check_same(out, "teacher", found["teacher"], teacher, "choose another folder")
     parts: list[dict[str, Any]] = found["labels"]
+    if isinstance(parts, dict):  # as once written, of one command
+        parts = [{**parts, "first": 0}]
     starts: list[int] = [part["first"] for part in parts]
     for part, first, end in zip(parts, starts, [*starts[1:], None], strict=True):
         if {**labels, "first": first} == part:

@@ -26,13 +26,15 @@ of 96 at 1.4 times."""
 MIN_FILLED = {"f32": 0.5, "bf16": 0.7}
 """The smallest share of the results of the tiles that lies on the board."""
 _LAST = torch.channels_last
+_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 
 
 def accelerate(network: nn.Module, precision: Literal["f32", "bf16"] = "f32") -> int:
     """Let the convolutions of a network that fit train by Winograd's algorithm; returns their number.
 
-    They are those of 3x3 and 5x5 that keep the size of the board, multiply in `precision` and give results in float32.
-    Without gradients, as in a validation or an export, they stay PyTorch's.
+    They are those of 3x3 and 5x5 that keep the size of the board. They multiply in `precision` and give results in it,
+    as PyTorch's do under autocast: a step waits for its memory, and bf16 has half of the bytes. Without gradients, as in
+    a validation or an export, they stay PyTorch's.
     """
     fitting = [layer for layer in network.modules() if isinstance(layer, nn.Conv2d) and _fits(layer, precision)]
     for layer in fitting:
@@ -63,8 +65,9 @@ def _forward(
         or (_filled(weight.shape[2], *x.shape[2:]) < MIN_FILLED[precision])
     ):
         return plain(x, weight, bias)
-    floats = (None if each is None else each.float() for each in (x, weight, bias))  # under autocast they may be bf16
-    found: Tensor = _Convolution.apply(*floats, precision)  # type: ignore[no-untyped-call]
+    x = x.to(_TYPES[precision])
+    floats = (None if each is None else each.float() for each in (weight, bias))  # under autocast they may be bf16
+    found: Tensor = _Convolution.apply(x, *floats)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -75,12 +78,13 @@ def _filled(kernel: int, rows: int, columns: int) -> float:
 
 
 class _Convolution(torch.autograd.Function):
+    """Of images in float32 or bf16, which is also the precision of the products."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, precision: Literal["f32", "bf16"]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         x = x.contiguous(memory_format=_LAST)
         ctx.save_for_backward(x, weight)
-        ctx.precision = precision
-        return _convolved(x, weight, precision, bias)
+        return _convolved(x, weight, bias)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -88,35 +92,41 @@ class _Convolution(torch.autograd.Function):
         gradient = gradient.contiguous(memory_format=_LAST)
         of_input = of_weight = of_bias = None
         if ctx.needs_input_grad[0]:  # a convolution with the kernel turned by half
-            of_input = _convolved(gradient, weight.flip(2, 3).transpose(0, 1), ctx.precision)
+            of_input = _convolved(gradient, weight.flip(2, 3).transpose(0, 1))
         if ctx.needs_input_grad[1]:
             parts = list(zip(_parts(x), _parts(gradient), strict=True))
             sums = np.empty((len(parts), *weight.shape), np.float32)
-            _side_by_side(
-                [
-                    partial(_native.winograd_weight_gradient, *pair, into, channels_last=True, precision=ctx.precision)
-                    for pair, into in zip(parts, sums, strict=True)
-                ]
-            )
+            whole = partial(_native.winograd_weight_gradient, channels_last=True)
+            of_part = _native.winograd_weight_gradient_bf16 if _is_bf16(x) else whole
+            _side_by_side([partial(of_part, *pair, into) for pair, into in zip(parts, sums, strict=True)])
             of_weight = torch.from_numpy(sums.sum(0))
         if ctx.needs_input_grad[2]:
-            of_bias = gradient.sum((0, 2, 3))
-        return of_input, of_weight, of_bias, None
+            of_bias = gradient.sum((0, 2, 3), dtype=torch.float32)
+        return of_input, of_weight, of_bias
 
 
-def _convolved(x: Tensor, weight: Tensor, precision: Literal["f32", "bf16"], bias: Tensor | None = None) -> Tensor:
+def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     added = np.zeros(len(weight), np.float32) if bias is None else bias.detach().numpy()
-    kernel = _native.Winograd(weight.detach().contiguous().numpy(), added, precision)
-    out = torch.empty((len(x), len(weight), *x.shape[2:]), memory_format=_LAST)
-    pairs = zip(_parts(x), _parts(out), strict=True)
-    _side_by_side([partial(kernel.run, *pair, None, False, channels_last=True) for pair in pairs])
+    kernel = _native.Winograd(weight.detach().contiguous().numpy(), added, "bf16" if _is_bf16(x) else "f32")
+    out = torch.empty((len(x), len(weight), *x.shape[2:]), dtype=x.dtype, memory_format=_LAST)
+    whole = partial(kernel.run, residual=None, relu=False, channels_last=True)
+    of_part = kernel.run_bf16 if _is_bf16(x) else whole
+    _side_by_side([partial(of_part, *pair) for pair in zip(_parts(x), _parts(out), strict=True)])
     return out
 
 
-def _parts(images: Tensor) -> list[NDArray[np.float32]]:
-    """The rows of images [N, C, H, W] with channels last, as [rows, H, W, C], divided between the threads."""
-    rows = images.detach().permute(0, 2, 3, 1).numpy()
-    return np.array_split(rows, min(len(rows), torch.get_num_threads()))
+def _is_bf16(images: Tensor) -> bool:
+    return images.dtype == torch.bfloat16
+
+
+def _parts(images: Tensor) -> list[NDArray[Any]]:
+    """The rows of images [N, C, H, W] with channels last, as [rows, H, W, C], divided between the threads.
+
+    Numbers of bf16 are uint16 there: NumPy does not have them.
+    """
+    rows = images.detach().permute(0, 2, 3, 1)
+    array = (rows.view(torch.uint16) if _is_bf16(images) else rows).numpy()
+    return np.array_split(array, min(len(array), torch.get_num_threads()))
 
 
 def _side_by_side(calls: list[Callable[[], None]]) -> None:
