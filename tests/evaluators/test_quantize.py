@@ -1,17 +1,20 @@
 """Which precision is taken, and the quantisation of a network."""
 
+import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from small_network import random_inputs
+from small_network import SmallNet, random_inputs, write_network
 
 from tengen import _native
+from tengen.disk import write_whole
 from tengen.errors import NetworkError
 from tengen.evaluators import openvino
-from tengen.evaluators.network_file import find_network, int8_path, read_card
+from tengen.evaluators.network_file import EMBEDDED, INT8_OF, find_network, int8_path, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.evaluators.quantize import quantize
 
@@ -26,10 +29,11 @@ def int8_file(network: Path, folder: Path, fine: bool) -> Path:
             node.output[i] = "half" if name == "policy" else name
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(2, np.float32), "two"))
     model.graph.node.append(onnx.helper.make_node("Mul", ["half", "two"], ["policy"], "steeper"))
-    card = read_card(network)
+    made = {"metrics": {"int8": {"fine": fine}}, "provenance": {INT8_OF: hashlib.sha256(copy.read_bytes()).hexdigest()}}
     del model.metadata_props[:]
-    onnx.helper.set_model_props(model, card.model_copy(update={"metrics": {"int8": {"fine": fine}}}).metadata())
-    onnx.save(model, int8_path(copy))
+    onnx.helper.set_model_props(model, read_card(network).model_copy(update=made).metadata())
+    with write_whole(int8_path(copy), checksum=True) as temporary:
+        onnx.save(model, temporary)
     return copy
 
 
@@ -46,6 +50,36 @@ def test_auto_takes_int8_where_it_gains_and_costs_little(
     squares = plain**2 / (plain**2).sum(1, keepdims=True)
     assert np.allclose(asked.infer(inputs).policy, squares, atol=0.02)
     assert not np.allclose(plain, squares, atol=1e-4)
+
+
+def replaced(copy: Path) -> None:
+    """Another network in the place of the one that was quantised."""
+    write_network(copy, SmallNet(seed=2))
+
+
+def flipped(copy: Path) -> None:
+    data = bytearray(int8_path(copy).read_bytes())
+    place = data.find(b"steeper")  # in a name, so that the file is still ONNX
+    data[place] ^= 1
+    int8_path(copy).write_bytes(data)
+
+
+@pytest.mark.parametrize("change, message", [(replaced, "was not made of"), (flipped, "is altered")])
+def test_an_int8_file_that_is_not_the_networks_is_not_used(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], message: str
+) -> None:
+    monkeypatch.setattr(openvino, "multiplies_int8", lambda: True)
+    copy = int8_file(network, tmp_path, fine=True)
+    change(copy)
+    assert OpenVinoEvaluator(copy, remember=False).precision != "int8"
+    with pytest.raises(NetworkError, match=message):
+        OpenVinoEvaluator(copy, precision="int8", remember=False)
+
+
+@pytest.mark.parametrize("path", sorted(EMBEDDED.glob("*.int8.onnx")), ids=lambda path: path.name)
+def test_a_shipped_int8_file_is_of_its_network(path: Path) -> None:
+    network = path.with_name(path.name.replace(".int8", ""))
+    assert read_card(path).provenance[INT8_OF] == hashlib.sha256(network.read_bytes()).hexdigest()
 
 
 def test_int8_needs_its_file(network: Path) -> None:

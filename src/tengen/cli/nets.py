@@ -5,6 +5,7 @@
 
 import sys
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -241,7 +242,9 @@ def _read_card(path: Path) -> Card:
 
 def _with_int8(path: Path, card: Card) -> Card:
     found = int8_path(path)
-    return card.model_copy(update={"metrics": read_card(found).metrics}) if found.is_file() else card
+    with suppress(NetworkError):  # a damaged one is said where it is used
+        return card.model_copy(update={"metrics": read_card(found).metrics}) if found.is_file() else card
+    return card
 
 
 def _print_card(card: Card) -> None:

@@ -22,6 +22,7 @@ import platformdirs
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tengen.checksums import ALTERED, Integrity, file_digest, sealed
 from tengen.disk import write_whole
 from tengen.errors import NetworkError, suggestion
 from tengen.formats import DEFAULT_PROFILE, is_katago_file
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 CARD_KEY = "tengen"
 SUFFIX = ".onnx"
 INT8_SUFFIX = ".int8.onnx"
+INT8_OF = "int8_of"
+"""In the provenance of an int8 file: the SHA-256 of the network file that it was made of."""
 EMBEDDED = Path(__file__).parent.parent / "nets"
 """The folder of the shipped networks."""
 DEFAULT_NAME = EMBEDDED / "default"
@@ -54,7 +57,8 @@ class Card(BaseModel):
     `config` rebuilds it, `search` are the search settings that suit it, `metrics` holds
     figures by name, `reproduce` is the command. `positions` counts training
     samples drawn, `hours` the wall-clock hours of training, `created` is an ISO date and `version` that of Tengen.
-    `provenance` says what the network was made of, see `tengen.training.card.provenance`.
+    `provenance` says what the network was made of, see `tengen.training.card.provenance`; that of an int8 file has the
+    SHA-256 of its network file as `int8_of`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -111,11 +115,27 @@ def int8_path(path: Path) -> Path:
     return path.with_suffix(INT8_SUFFIX)
 
 
+def read_int8_card(path: Path) -> Card:
+    """The card of the int8 file of a network file.
+
+    Raises NetworkError where there is none, where it is altered, and where it was made of another network file.
+    """
+    found = int8_path(path)
+    if not found.is_file():
+        raise NetworkError(f"{path} has no int8 file {found.name} beside it: tengen nets quantize makes it")
+    card = read_card(found)
+    if sealed(found) is Integrity.ALTERED:
+        raise NetworkError(ALTERED.format(found))
+    if card.provenance.get(INT8_OF) != file_digest(path):
+        raise NetworkError(f"{found} was not made of {path} as it is now: tengen nets quantize makes it anew")
+    return card
+
+
 def parse_card(text: str | bytes, path: str | Path) -> Card:
     """The card in the JSON that the file at `path` carries. Raises NetworkError, which names the file."""
     try:
         return Card.model_validate(json.loads(text))
-    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, ValidationError, RecursionError) as error:
         raise NetworkError(f"{path} carries a card that cannot be read: {str(error).splitlines()[0]}") from error
 
 

@@ -1,6 +1,7 @@
 """Evaluation of a network file with OpenVINO, on the CPU or on a GPU of Intel."""
 
 import atexit
+import logging
 import os
 import sys
 import threading
@@ -19,11 +20,13 @@ from tengen import _native
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
-from tengen.evaluators.network_file import int8_path, read_card
+from tengen.evaluators.network_file import int8_path, read_int8_card
 from tengen.machine import Precision, core_count
 
 if TYPE_CHECKING:
     from tengen.evaluators.winograd import Operations
+
+logger = logging.getLogger(__name__)
 
 MIN_CONVOLUTIONS = 4
 """A network with fewer convolutions 3x3 or 5x5 spends its time elsewhere."""
@@ -153,7 +156,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
 
     `precision` auto takes bf16 where the processor multiplies it natively (measured: twice as fast as f32 on a 6-block
     64-channel net) and f32 elsewhere; int8 is a file of its own beside the network (`tengen nets quantize`), which auto
-    takes where the processor has VNNI or AMX and the card says that it costs little.
+    takes where the processor has VNNI or AMX, the file was made of this network, and its card says that it costs
+    little.
 
     `threads` 0 uses all cores; `streams` share them, so that as many calls from different threads run side by side
     (measured on two cores: 1.9 times the positions of one, for networks too small for two threads). With `remember` off
@@ -354,16 +358,19 @@ def _sole_user(cache: str) -> Iterator[None]:
 
 
 def _resolve(precision: Precision, path: Path, core: Any) -> str:
-    """The precision to use. Raises ValueError for an unknown one, NetworkError for int8 without an int8 file."""
+    """The precision to use. Raises ValueError for an unknown one, NetworkError for int8 without an int8 file of it."""
     if precision not in get_args(Precision):
         raise ValueError(f"precision {precision!r} is unknown: choose {', '.join(map(repr, get_args(Precision)))}")
-    found = int8_path(path)
-    if precision == "int8" and not found.is_file():
-        raise NetworkError(f"{path} has no int8 file {found.name} beside it: tengen nets quantize makes it")
+    if precision == "int8":
+        read_int8_card(path)
     if precision != "auto":
         return precision
-    if found.is_file() and multiplies_int8() and read_card(found).metrics.get("int8", {}).get("fine"):
-        return "int8"
+    if int8_path(path).is_file() and multiplies_int8():
+        try:
+            if read_int8_card(path).metrics.get("int8", {}).get("fine"):
+                return "int8"
+        except NetworkError as error:
+            logger.warning("the network is used without int8: %s", error)
     return _half(core)
 
 

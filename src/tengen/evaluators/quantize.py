@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import onnx
 
+from tengen.checksums import file_digest
 from tengen.disk import write_whole
 from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.evaluation import InputBatch
 from tengen.evaluators.evaluator import BatchEvaluator
-from tengen.evaluators.network_file import Card, int8_path, load_onnx, read_card
+from tengen.evaluators.network_file import INT8_OF, Card, int8_path, load_onnx, read_card
 from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.game import Game
 
@@ -82,6 +83,7 @@ def quantize(
     except ModuleNotFoundError as error:
         raise MissingExtra("tengen nets quantize", "quantize") from error
     target, card = target or int8_path(path), read_card(path)
+    card = card.model_copy(update={"provenance": card.provenance | {INT8_OF: file_digest(path)}})
     model = _prepared(path)
     heads = _heads(model)
     convolutions = [node.name for node in model.graph.node if node.op_type == "Conv" and node.name not in heads]
