@@ -33,8 +33,8 @@ def accelerate(network: nn.Module, precision: Literal["f32", "bf16"] = "f32") ->
     """Let the convolutions of a network that fit train by Winograd's algorithm; returns their number.
 
     They are those of 3x3 and 5x5 that keep the size of the board. They multiply in `precision` and give results in it,
-    as PyTorch's do under autocast: a step waits for its memory, and bf16 has half of the bytes. Without gradients, as in
-    a validation or an export, they stay PyTorch's.
+    as PyTorch's do under autocast: a step waits for its memory, and bf16 has half of the bytes. Without gradients, as
+    in a validation or an export, they stay PyTorch's.
     """
     fitting = [layer for layer in network.modules() if isinstance(layer, nn.Conv2d) and _fits(layer, precision)]
     for layer in fitting:
