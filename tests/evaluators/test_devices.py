@@ -26,11 +26,13 @@ class Machine:
         self.network = network
         self.milliseconds = milliseconds
         self.measured: list[str] = []
+        self.options: list[dict[str, Any]] = []
 
     def providers(self) -> list[str]:
         return [devices.PROVIDERS[name] for name in self.milliseconds if name in devices.PROVIDERS]
 
-    def open(self, path: Path, device: Any, **_: Any) -> Any:
+    def open(self, path: Path, device: Any, **options: Any) -> Any:
+        self.options.append(options)
         milliseconds = self.milliseconds[device]
         if milliseconds is None:
             raise NetworkError("its driver is missing")
@@ -73,6 +75,28 @@ def test_the_fastest_device_is_measured_once(machine: Machine, network: Path) ->
     assert fastest_device(network, 8) == (best, rates) and machine.measured == ["cpu", "cuda"]
     fastest_device(network, 64)
     assert machine.measured == ["cpu", "cuda"] * 2, "another batch"
+
+
+def test_a_device_that_opens_later_is_taken_then(machine: Machine, network: Path) -> None:
+    """Its driver came, or another process had filled it; a library that came is found by `again`."""
+    machine.milliseconds = {"cpu": 8, "cuda": None}
+    assert fastest_device(network, 8)[0] == "cpu"
+    machine.milliseconds = {"cpu": 8, "cuda": 2, "rocm": 0.5}
+    assert fastest_device(network, 8)[0] == "cuda" and machine.measured == ["cpu", "cuda"]
+    assert fastest_device(network, 8, again=True)[0] == "rocm"
+    assert fastest_device(network, 8)[0] == "rocm" and len(machine.measured) == 5
+
+
+def test_devices_are_measured_as_they_are_used(machine: Machine, network: Path) -> None:
+    """Self-play runs a stream a worker without Winograd's algorithm, and keeps no compiled models."""
+    fastest_device(network, 8)
+    options = devices.Options(threads=2, streams=2, precision="f32", winograd=False, remember=False)
+    machine.options.clear()
+    _, rates = fastest_device(network, 8, **options)
+    assert machine.options == [options] * 3 and machine.measured == ["cpu", "cuda"] * 2
+    assert rates["cpu"] > 1000, "by two threads at once, each 8 positions in 8 ms"
+    fastest_device(network, 8, **options)
+    assert machine.measured == ["cpu", "cuda"] * 2
 
 
 def test_a_change_is_measured_again(

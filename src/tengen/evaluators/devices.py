@@ -7,11 +7,12 @@ import json
 import logging
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import platformdirs
 
@@ -40,15 +41,19 @@ BY_NAME_ONLY = ("tensorrt", "onnxruntime")
 _SECONDS = 0.4  # of measuring a device
 
 
+class Options(TypedDict, total=False):
+    """Arguments of OpenVinoEvaluator. ONNX Runtime takes `threads` and `max_batch` alone."""
+
+    threads: int
+    streams: int
+    precision: Precision
+    max_batch: int
+    remember: bool
+    winograd: bool | None
+
+
 def open_device(
-    path: Path,
-    device: Device,
-    *,
-    threads: int = 0,
-    precision: Precision = "auto",
-    remember: bool = True,
-    max_batch: int = 64,
-    layout: Layout | None = None,
+    path: Path, device: Device, *, layout: Layout | None = None, **options: Unpack[Options]
 ) -> NetworkFileEvaluator:
     """The evaluator of a network file on a device other than auto and uniform; `layout` is for the CPU.
 
@@ -58,18 +63,15 @@ def open_device(
     if device in PROVIDERS:
         from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 
-        return OnnxRuntimeEvaluator(path, provider=PROVIDERS[device], threads=threads, max_batch=max_batch)
+        return OnnxRuntimeEvaluator(
+            path,
+            provider=PROVIDERS[device],
+            threads=options.get("threads", 0),
+            max_batch=options.get("max_batch", 64),
+        )
     from tengen.evaluators.openvino import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(
-        path,
-        target="GPU" if device == "intel-gpu" else "CPU",
-        threads=threads,
-        precision=precision,
-        remember=remember,
-        max_batch=max_batch,
-        layout=layout,
-    )
+    return OpenVinoEvaluator(path, target="GPU" if device == "intel-gpu" else "CPU", layout=layout, **options)
 
 
 def check_device(device: Device) -> None:
@@ -107,29 +109,35 @@ def onnxruntime_providers() -> list[str]:
     return found
 
 
-def fastest_device(path: Path, batch: int, threads: int = 0, *, again: bool = False) -> tuple[Device, dict[str, float]]:
+def fastest_device(
+    path: Path, batch: int, *, again: bool = False, **options: Unpack[Options]
+) -> tuple[Device, dict[str, float]]:
     """(the device with the most evaluations a second of a network, in batches of `batch`; the rates by device).
 
-    The answer is kept in the user's cache folder, for networks of the same architecture, until the processor, its
-    cores, the graphics cards or the libraries change; `again` measures anew. A machine with a CPU alone measures
-    nothing, and has no rates, unless `again` asks for them.
+    Each device is opened with `options` and asked by as many threads as it has `streams`. The rates are kept in the
+    user's cache folder, for networks of the same architecture, until the processor, its cores, the graphics cards or
+    the libraries change; `again` lists and measures the devices anew. One that does not open has the rate 0 and is
+    tried again the next time. A machine with a CPU alone measures nothing, and has no rates, unless `again` asks for
+    them.
     """
     kept = _Kept()
-    there = kept.devices()
+    there = kept.devices(again)
     if len(there) == 1 and not again:
         return "cpu", {}
-    key = _case(path, batch, threads)
-    rates = {} if again else kept.rates(key)
-    if set(rates) != set(there):
-        rates = {}
-        for device in there:
-            try:
-                evaluator = open_device(path, device, threads=threads)
-                rates[device] = round(evaluation_rate(evaluator, batch, _SECONDS), 1)
-            except (NetworkError, MissingExtra) as error:  # a library without its driver
-                logger.warning("device %s is left out: %s", device, error)
-                rates[device] = 0.0
-        kept.keep(key, rates)
+    key = _case(path, batch, **options)
+    known = {} if again else kept.rates(key)
+    rates: dict[str, float] = {device: known.get(device, 0.0) for device in there}
+    for device in there:
+        if known.get(device):
+            continue
+        try:
+            evaluator = open_device(path, device, **options)
+            rates[device] = round(evaluation_rate(evaluator, batch, _SECONDS, options.get("streams", 1)), 1)
+        except (NetworkError, MissingExtra) as error:  # a library without its driver
+            logger.warning("device %s is left out: %s", device, error)
+    found = {device: rate for device, rate in rates.items() if rate}
+    if found != known:
+        kept.keep(key, found)
         logger.info("evaluations a second: %s", ", ".join(f"{name} {rate:g}" for name, rate in rates.items()))
     best: Any = max(rates, key=lambda name: rates[name])
     return best, rates
@@ -157,7 +165,7 @@ def measure_layouts(path: Path, batch: int, threads: int = 0, seconds: float = 8
         for name, _layout, evaluator in opened:
             rates[name] = max(rates[name], evaluation_rate(evaluator, batch, _SECONDS / 2))
     _, best, _ = max(opened, key=lambda one: rates[one[0]] * (1.1 if one[1] is None else 1))
-    _Kept().keep_layout(_case(path, batch, threads), None if best is None else asdict(best))
+    _Kept().keep_layout(_case(path, batch, threads=threads), None if best is None else asdict(best))
     return rates
 
 
@@ -166,17 +174,27 @@ def kept_layout(path: Path, batch: int, threads: int = 0) -> Layout | None:
     from tengen.evaluators.openvino import Layout
 
     kept = _Kept()
-    found = kept.layout(_case(path, batch, threads)) if kept.has_layouts else None
+    found = kept.layout(_case(path, batch, threads=threads)) if kept.has_layouts else None
     return None if found is None else Layout(**found)
 
 
-def evaluation_rate(evaluator: NetworkFileEvaluator, batch: int, seconds: float) -> float:
-    """Positions a second in batches of `batch`, on 19x19 boards unless the network knows another size."""
+def evaluation_rate(evaluator: NetworkFileEvaluator, batch: int, seconds: float, callers: int = 1) -> float:
+    """Positions a second in batches of `batch`, on 19x19 boards unless the network knows another size.
+
+    So many threads ask at once.
+    """
     inputs = evaluator.blank(batch, evaluator.only_size or 19)
     evaluator.infer(inputs)  # compiles
-    done, start = 0, time.perf_counter()
-    while not done or time.perf_counter() - start < seconds:
-        done += len(evaluator.infer(inputs))
+    start = time.perf_counter()
+
+    def ask(_caller: int) -> int:
+        done = 0
+        while not done or time.perf_counter() - start < seconds:
+            done += len(evaluator.infer(inputs))
+        return done
+
+    with ThreadPoolExecutor(callers) as pool:
+        done = sum(pool.map(ask, range(callers)))
     return done / (time.perf_counter() - start)
 
 
@@ -192,12 +210,12 @@ class _Kept:
             if isinstance(found, dict) and found.get("machine") == self._machine:
                 self._found = found
 
-    def devices(self) -> list[Device]:
-        """The CPU, and the other devices that libraries of this machine offer."""
+    def devices(self, again: bool = False) -> list[Device]:
+        """The CPU, and the other devices that libraries of this machine offer, listed once unless `again`."""
         # Most machines: no library and no card that could be another device.
         if sys.platform == "linux" and not self._machine["graphics"] and find_spec("onnxruntime") is None:
             return ["cpu"]
-        if "devices" not in self._found:
+        if again or "devices" not in self._found:
             providers = onnxruntime_providers()
             gpu: list[Any] = ["intel-gpu"] if "GPU" in openvino_devices() else []
             others = [name for name, known in PROVIDERS.items() if known in providers and name not in BY_NAME_ONLY]
@@ -249,8 +267,13 @@ def _graphics() -> list[str]:
     return sorted(str(path) for glob in ("nvidia[0-9]*", "dri/renderD*", "kfd") for path in Path("/dev").glob(glob))
 
 
-def _case(path: Path, batch: int, threads: int) -> str:
-    return f"{_architecture(path)} batch {batch} threads {threads or core_count()}"
+def _case(path: Path, batch: int, **options: Unpack[Options]) -> str:
+    """What the rates hang on: the network, the batch, and all options but those that concern opening alone."""
+    threads = options.get("threads", 0) or core_count()
+    further = {name: value for name, value in sorted(options.items()) if name in ("streams", "precision", "winograd")}
+    usual = {"streams": 1, "precision": "auto", "winograd": None}
+    text = "".join(f" {name} {value}" for name, value in further.items() if value != usual[name])
+    return f"{_architecture(path)} batch {batch} threads {threads}{text}"
 
 
 def _architecture(path: Path) -> str:

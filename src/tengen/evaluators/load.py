@@ -64,6 +64,6 @@ def _on_device(
     path = find_network(name_or_path)
     layout = None
     if device == "auto":
-        device, _ = fastest_device(path, batch, threads)
+        device, _ = fastest_device(path, batch, threads=threads, precision=precision, remember=remember)
         layout = kept_layout(path, batch, threads) if device == "cpu" and precision == "auto" else None
     return open_device(path, device, threads=threads, precision=precision, remember=remember, layout=layout)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tengen.data.record import GameRecord
-from tengen.evaluators.devices import fastest_device, open_device
+from tengen.evaluators.devices import Options, fastest_device, open_device
 from tengen.evaluators.evaluator import Evaluator
-from tengen.evaluators.openvino import OpenVinoEvaluator
 from tengen.machine import Device, core_count
 from tengen.runs.interruption import ShutdownFlag
 from tengen.selfplay.conditions import RECENT, CycleConditions
@@ -154,16 +153,12 @@ def play_games(
 def open_evaluators(config: SelfPlayConfig, network: Path) -> list[Evaluator]:
     """The evaluators of this network that a generator needs, by the recipe."""
     workers = min(config.workers or core_count(), config.games_at_once)
+    # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
+    options = Options(threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False)
     device: Device = config.device
     if device == "auto":
-        device, _ = fastest_device(network, _MAX_BATCH, workers)
-    if device != "cpu":
-        return [open_device(network, device, threads=workers, remember=False, max_batch=_MAX_BATCH)] * workers
-    # A stream a worker, and no rule that depends on the machine: games repeat bit for bit.
-    shared = OpenVinoEvaluator(
-        network, threads=workers, streams=workers, max_batch=_MAX_BATCH, remember=False, winograd=False
-    )
-    return [shared] * workers
+        device, _ = fastest_device(network, _MAX_BATCH, **options)
+    return [open_device(network, device, **options)] * workers
 
 
 def _plan(config: SelfPlayConfig, cycle: int, number: int, conditions: CycleConditions) -> GamePlan:
