@@ -11,6 +11,7 @@ from tengen.benchmark.playing import BATCHES, SIZES
 from tengen.benchmark.suite import Machine
 from tengen.cli import bench
 from tengen.cli.app import main
+from tengen.evaluators import UniformEvaluator
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,6 +65,17 @@ def test_one_network_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert (figures["playouts"], figures["encoding"], figures["recipes"], figures["missing"]) == ([], None, [], [])
 
 
+def test_a_network_of_one_size(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    network = UniformEvaluator()
+    network.only_size = 13
+    monkeypatch.setattr(bench, "load_evaluator", lambda _: network)
+    assert main(["bench", "--net", "uniform", "--seconds", "0.1"]) == 0
+    shown = capsys.readouterr().out
+    (row,) = (line for line in shown.splitlines() if line.startswith("uniform"))
+    assert row.split()[1] == "13x13"
+    assert [f"boards alone, not {size}" in shown for size in ("9x9", "13x13", "19x19")] == [True, False, True]
+
+
 def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", recipe, "--set", "training.steps=7", "--seconds", "0.1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -84,6 +96,7 @@ def test_one_recipe_alone(recipe: str, capsys: pytest.CaptureFixture[str]) -> No
             "a recipe of kind linear-playout; only recipes of tengen train that train a network are estimated",
         ),
         (["--net", "no-such-net"], "no-such-net"),
+        (["--net", "uniform", "--tune"], "uniform: "),
     ],
 )
 def test_wrong_arguments_are_one_line(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

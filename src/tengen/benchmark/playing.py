@@ -108,9 +108,9 @@ def evaluations(
 
 
 def visits(evaluator: Evaluator, size: int, seconds: float) -> Visits:
-    """One search with an engine's default settings."""
+    """One search with an engine's default settings for the network."""
     clock = _Clock()
-    search = TreeSearch(evaluator.wrapped(clock.watching), SearchParams(), PLAY_BATCH)
+    search = TreeSearch(evaluator.wrapped(clock.watching), _params(evaluator, size), PLAY_BATCH)
     found = _search_rate(search, size, seconds, clock)
     return Visits(evaluator.name, size, 1, found, DEFAULT_VISITS, *clock.shares(evaluator, size))
 
@@ -122,9 +122,9 @@ def playout_visits(size: int, seconds: float, threads: int) -> Visits:
 
 
 def pool_visits(evaluator: Evaluator, size: int, seconds: float, games: int = POOL_GAMES) -> Visits:
-    """Many games at once, as in self-play."""
+    """Many games at once, with the same settings."""
     clock = _Clock()
-    pool = SearchPool(evaluator.wrapped(clock.watching), SearchParams(), games)
+    pool = SearchPool(evaluator.wrapped(clock.watching), _params(evaluator, size), games)
     game = opening(size)
     for i in range(games):
         pool.set_root(i, game)
@@ -150,6 +150,10 @@ def playouts(policy: str, size: int, seconds: float) -> Playouts:
         return _PLAYOUTS_A_CALL
 
     return Playouts(policy, size, rate(work, seconds))
+
+
+def _params(evaluator: Evaluator, size: int) -> SearchParams:
+    return SearchParams().advised(evaluator.on(size).advice)
 
 
 def _infer(evaluator: BatchEvaluator, inputs: InputBatch) -> int:
@@ -197,13 +201,13 @@ class _Watched(WrappingEvaluator):
 
 
 def _encoding_seconds(evaluator: BatchEvaluator, size: int) -> float:
-    """Processor time of encoding a position, the best of some batches."""
+    """Time of encoding a position, the best of some batches: other work on the machine comes and goes."""
     games = [opening(size)] * 64
     found = []
     for _ in range(5):
-        began = time.thread_time()
+        began = time.perf_counter()
         evaluator.encoded(games)
-        found.append((time.thread_time() - began) / len(games))
+        found.append((time.perf_counter() - began) / len(games))
     return min(found)
 
 

@@ -23,7 +23,7 @@ from tengen.benchmark.playing import (
     pool_visits,
     visits,
 )
-from tengen.errors import MissingExtra
+from tengen.errors import MissingExtra, NetworkError
 from tengen.evaluators.devices import fastest_device, measure_layouts
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator
@@ -123,24 +123,44 @@ def measure_all(networks: Sequence[Evaluator], recipes: Sequence[RunConfig], sec
 def measure_networks(networks: Sequence[Evaluator], seconds: float, say: Say, tune: bool = False) -> Figures:
     """Evaluations of each network, and visits in play of the first, in about `seconds`.
 
-    With `tune` the fastest way to compute a batch of the first one is found and kept.
+    Board sizes that a network does not take are `missing`. Devices run the network of the largest board. With `tune`
+    the fastest way to compute a batch of it is found and kept; raises NetworkError where it is not in a file.
     """
     figures = Figures(this_machine())
     share = seconds / (_EVALUATIONS + _VISITS)
-    for network in networks:
+    known = [(network, sizes) for network in networks if (sizes := _sizes(network, figures.missing))]
+    playing = next((network.on(sizes[-1]) for network, sizes in known), None)
+    file = playing if isinstance(playing, NetworkFileEvaluator) else None
+    if tune and file is None:
+        names, boards = ", ".join(network.name for network in networks), ", ".join(f"{size}x{size}" for size in SIZES)
+        raise NetworkError(f"{names}: only a network file for one of the boards {boards} can be tuned")
+    for network, sizes in known:
         say(f"{network.name}: evaluations a second")
-        figures.evaluations += evaluations(network, _EVALUATIONS * share / len(networks))
-    for network in networks[:1]:
-        if isinstance(network, NetworkFileEvaluator):
-            say(f"{network.name}: devices")
-            figures.devices = fastest_device(network.path, PLAY_BATCH, again=True)[1]
-            if tune:
-                figures.layouts = measure_layouts(network.path, PLAY_BATCH)
+        figures.evaluations += evaluations(network, _EVALUATIONS * share / len(known), sizes)
+    if file:
+        say(f"{file.name}: devices")
+        figures.devices = fastest_device(file.path, PLAY_BATCH, again=True)[1]
+        if tune:
+            figures.layouts = measure_layouts(file.path, PLAY_BATCH)
+    for network, sizes in known[:1]:
         say(f"{network.name}: visits a second in play")
         part = _VISITS * share / (len(PLAY_SIZES) + 1)
-        figures.visits += [visits(network, size, part) for size in PLAY_SIZES]
-        figures.visits.append(pool_visits(network, POOL_SIZE, part))
+        figures.visits += [visits(network, size, part) for size in PLAY_SIZES if size in sizes]
+        if POOL_SIZE in sizes:
+            figures.visits.append(pool_visits(network, POOL_SIZE, part))
     return figures
+
+
+def _sizes(network: Evaluator, missing: list[str]) -> list[int]:
+    """Those of SIZES that the network takes; `missing` gets a line about each of the others."""
+    found = []
+    for size in SIZES:
+        try:
+            network.on(size)
+            found.append(size)
+        except NetworkError as error:
+            missing.append(str(error))
+    return found
 
 
 def measure_recipe(run: RunConfig, seconds: float, say: Say) -> Figures:

@@ -152,9 +152,10 @@ def _evaluations(rows: list[Evaluations]) -> Table:
     table = _table("network", "board", *headings, left=2)
     rates = {(row.network, row.size, row.batch): row.rate for row in rows}
     for network in _unique(row.network for row in rows):
-        for size in SIZES:
+        sizes = [size for size in SIZES if (network, size, BATCHES[0]) in rates]
+        for size in sizes:
             figures = [_number(rates[network, size, batch]) for batch in BATCHES]
-            table.add_row(network if size == SIZES[0] else "", _board(size), *figures)
+            table.add_row(network if size == sizes[0] else "", _board(size), *figures)
     return table
 
 
