@@ -13,19 +13,19 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 
 from tengen.data import store
 from tengen.evaluators.evaluator import UniformEvaluator
 from tengen.runs.interruption import ShutdownFlag
-from tengen.selfplay import loop
 from tengen.selfplay.config import SelfPlayConfig
 from tengen.selfplay.learn import Learner
 from tengen.selfplay.loop import SelfPlayRun
-from tengen.selfplay.play import CyclePlayer
 from tengen.selfplay.progress import RunClock, TerminalObserver
 
 RECIPE = {
@@ -62,6 +62,17 @@ class Copies(Learner):
             super().export(cycle, path, metrics)
 
 
+FAKES: dict[str, Any] = {
+    "data.store.Shard": Opened,
+    "selfplay.loop.Learner": Copies,
+    "selfplay.loop.load_evaluator": lambda *_, **__: UniformEvaluator(),
+    "selfplay.loop.training_mode_difference": lambda *_: None,
+    "selfplay.matches.load_evaluator": lambda *_, **__: UniformEvaluator(),
+    "selfplay.play.open_evaluators": lambda *_: [UniformEvaluator()],
+}
+"""What stands in the place of a network and of a shard, by name in `tengen`."""
+
+
 class Curve(TerminalObserver):
     """Prints the figures of the cycles since the last line."""
 
@@ -94,13 +105,11 @@ def main() -> None:
     parser.add_argument("--cycles", type=int, default=400)
     parser.add_argument("--games", type=int, default=8)
     args = parser.parse_args()
-    store.Shard = Opened  # type: ignore[misc]
-    loop.Learner = Copies  # type: ignore[misc,attr-defined]
-    loop.load_evaluator = lambda *_, **__: UniformEvaluator()  # type: ignore[attr-defined]
-    loop.training_mode_difference = lambda *_: None  # type: ignore[attr-defined]
-    CyclePlayer._evaluators = lambda *_: [UniformEvaluator()]  # type: ignore[method-assign]
     config = SelfPlayConfig.model_validate({**RECIPE, "cycles": args.cycles, "games_per_cycle": args.games})
-    with tempfile.TemporaryDirectory() as folder, ShutdownFlag() as stop:
+    with ExitStack() as stack:
+        for name, fake in FAKES.items():
+            stack.enter_context(patch(f"tengen.{name}", fake))  # raises AttributeError for a name that is gone
+        folder, stop = stack.enter_context(tempfile.TemporaryDirectory()), stack.enter_context(ShutdownFlag())
         SelfPlayRun(config, Path(folder) / "run", Curve(args.cycles, args.games), stop).go()
 
 

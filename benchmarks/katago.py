@@ -1,11 +1,12 @@
 """Evaluations and visits a second in search beside KataGo's own benchmark: one line of JSON a contender and a ratio.
 
-    python benchmarks/katago.py NET.bin.gz [--katago katago] [--threads 2] [--visits 400] [--positions 5] [--rounds 2]
+    python benchmarks/katago.py [NET.bin.gz] [--katago katago] [--threads 2] [--visits 400] [--positions 5] [--rounds 2]
 
 The positions are those of one game, which the default network plays; KataGo gets it as an SGF file (`katago benchmark
 -sgf`). KataGo runs with each of `--katago-threads` once and then with the best number of them. The contenders take
 turns, A B B A, so that a load that changes hits both alike. Rates are of wall time and of processor time
-(`per_cpu_second`, which other work on the machine disturbs less). Without `--katago` only ours is measured.
+(`per_cpu_second`, which other work on the machine disturbs less). Without `--katago` only ours is measured,
+and without a network the default one.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import numpy as np
 from tengen.engine.params import SearchParams
 from tengen.engine.search import TreeSearch
 from tengen.evaluators import Evaluator, load_evaluator
+from tengen.evaluators.network_file import find_network
 from tengen.game import Game
 from tengen.machine import core_count
 
@@ -127,7 +129,7 @@ def report(kind: str, work: Work, **more: object) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("network", type=Path)
+    parser.add_argument("network", type=Path, nargs="?")
     parser.add_argument("--katago", default="", help="the program of KataGo")
     parser.add_argument("--katago-threads", type=int, nargs="+", default=[])
     parser.add_argument("--threads", type=int, default=core_count())
@@ -138,6 +140,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=3.0, help="of the evaluator alone")
     options = parser.parse_args()
+    if options.katago and options.network is None:
+        parser.error("--katago needs a network file of KataGo, such as NET.bin.gz")
+    options.network = options.network or find_network("default")
     evaluator = load_evaluator(options.network, precision=options.precision, threads=options.threads)
     moves = played_game()
     games = positions(moves, options.positions)

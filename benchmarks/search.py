@@ -13,7 +13,8 @@ position in the tree takes. `against_batch_1` is the ratio to single positions o
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -54,12 +55,14 @@ def sampled_positions(evaluator: Evaluator, size: int, moves: int) -> list[Game]
 
 
 def review(network: str, size: int, moves: int, visits: int) -> None:
-    """One position after the other, by batches of 1 and of 8, and side by side."""
+    """One position after the other, by batches of 1 and of 8, and side by side.
+
+    Each way gets a short review before, for which its batches are compiled.
+    """
     evaluator = load_evaluator(network)
     params = SearchParams().advised(evaluator.on(size).advice)
-    positions = sampled_positions(evaluator, size, moves)
 
-    def one_by_one(batch: int) -> int:
+    def one_by_one(batch: int, positions: Sequence[Game], visits: int) -> int:
         evaluations = 0
         for position in positions:
             search = TreeSearch(evaluator, params, batch)
@@ -68,22 +71,24 @@ def review(network: str, size: int, moves: int, visits: int) -> None:
             evaluations += search.evaluations
         return evaluations
 
-    def side_by_side(at_once: int, batch: int, shared: Evaluator = evaluator) -> int:
+    def side_by_side(at_once: int, batch: int, positions: Sequence[Game], visits: int, *, cached: bool = False) -> int:
+        shared = evaluator.wrapped(CachedEvaluator) if cached else evaluator
         with SearchQueue(shared, batch=batch, at_once=at_once) as queue:
             tasks = [queue.start(position, Limits(visits=visits, early_stop=False)) for position in positions]
             return sum(task.wait().evaluations for task in tasks)
 
-    ways: dict[str, Callable[[], int]] = {
-        "one by one, batch 1": lambda: one_by_one(1),
-        "one by one, batch 8": lambda: one_by_one(8),
-        "side by side, 16 x 8": lambda: side_by_side(16, 8),
-        "side by side, 32 x 2": lambda: side_by_side(32, 2),
-        "side by side, 32 x 2, cached": lambda: side_by_side(32, 2, evaluator.wrapped(CachedEvaluator)),
+    ways: dict[str, Callable[[Sequence[Game], int], int]] = {
+        "one by one, batch 1": partial(one_by_one, 1),
+        "one by one, batch 8": partial(one_by_one, 8),
+        "side by side, 16 x 8": partial(side_by_side, 16, 8),
+        "side by side, 32 x 2": partial(side_by_side, 32, 2),
+        "side by side, 32 x 2, cached": partial(side_by_side, 32, 2, cached=True),
     }
-    first = 0.0
+    positions, first = sampled_positions(evaluator, size, moves), 0.0
     for name, way in ways.items():
+        way(positions[:64], 24)
         start = time.perf_counter()
-        evaluations = way()
+        evaluations = way(positions, visits)
         seconds = time.perf_counter() - start
         first = first or seconds
         figures = {"benchmark": "review", "way": name, "seconds": round(seconds, 2), "evaluations": evaluations}

@@ -26,10 +26,7 @@ from tengen.match.runner import InWorkers, play_match
 from tengen.match.settings import MatchSettings
 from tengen.selfplay.anchors import Anchor, RunPlayers
 from tengen.selfplay.rate import PlayerOpener, RatingMatch, play, program_rules
-from tengen.statistics import Tally, wilson
-
-Points = tuple[float, int]
-"""Points, and the games in which they were won."""
+from tengen.statistics import Tally
 
 _COLUMNS = "{:<34} {:>6} {:>8} {:>18} {:>9} {:>9} {:>9}"
 
@@ -52,8 +49,7 @@ def at_visits(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]
     for word in settings.against:
         anchor = Anchor(word, players.parse(word))
         games = play(folder, anchor, 0, match, settings.seed, opener)
-        black, white = ((tally.points, tally.games) for tally in (Tally(*games.black), Tally(*games.white)))
-        rows.append(_row(anchor.name, black, white, games.seconds))
+        rows.append(_row(anchor.name, Tally(*games.black), Tally(*games.white), games.seconds))
         rows[-1] |= {"distinct": games.distinct, "trouble": games.trouble}
     return rows
 
@@ -78,28 +74,25 @@ def at_time(settings: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
         )
         figures = play_match(match, folder / f"{i:02d}", InWorkers(1))
         (pairing,) = figures["pairings"]
-        black, white = ((part["points"], part["games"]) for part in (pairing["a_as_black"], pairing["a_as_white"]))
+        parts = (pairing["a_as_black"], pairing["a_as_white"])
+        black, white = (Tally(part["wins"], part["draws"], part["losses"]) for part in parts)
         rows.append(_row(pairing["b"], black, white, sum(player["seconds"] for player in figures["players"])))
         rows[-1] |= {"mean_visits": {player["name"]: player["mean_visits"] for player in figures["players"]}}
     return rows
 
 
-def _row(name: str, black: Points, white: Points, seconds: float) -> dict[str, Any]:
+def _row(name: str, black: Tally, white: Tally, seconds: float) -> dict[str, Any]:
     """What a network scored with both colors."""
-    points, games = black[0] + white[0], black[1] + white[1]
+    both = Tally(black.wins + white.wins, black.draws + white.draws, black.losses + white.losses)
     return {
         "against": name,
-        "games": games,
-        "score": _share(points, games),
-        "interval_95": [round(end, 4) for end in wilson(points, games)],
-        "as_black": _share(*black),
-        "as_white": _share(*white),
+        "games": both.games,
+        "score": round(both.score, 4),
+        "interval_95": [round(end, 4) for end in both.interval()],
+        "as_black": round(black.score, 4),
+        "as_white": round(white.score, 4),
         "seconds": round(seconds, 1),
     }
-
-
-def _share(points: float, games: int) -> float:
-    return round(points / games, 4) if games else 0.5
 
 
 def show(rows: Sequence[dict[str, Any]]) -> None:

@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from tengen.statistics import Tally, wilson
+
 PROGRAM = "zero_strength.py"
 
 
@@ -34,6 +36,12 @@ def test_equal_time(program: ModuleType, capsys: pytest.CaptureFixture[str], tmp
     assert row["games"] == 2 and row["against"].endswith("0.01 s")
     assert set(row["mean_visits"]) == {"default, 0.01 s", "playouts, 0.01 s"}
     assert (tmp_path / "00" / "summary.json").exists()
+
+
+def test_draws_narrow_the_interval(program: ModuleType) -> None:
+    """With half of the games drawn, a score of 50% is known nearly as well as from twice the games without."""
+    row = program._row("rival", Tally(5, 10, 5), Tally(5, 10, 5), 1.0)
+    assert row["interval_95"] == pytest.approx(wilson(40, 80), abs=0.003)
 
 
 def test_nobody_of_that_name(program: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
