@@ -27,6 +27,19 @@ def test_flags_of_the_processor_are_those_of_linux() -> None:
     assert set(_native.processor_flags()) == listed & KNOWN_FLAGS
 
 
+@pytest.mark.parametrize(
+    ("text", "cores"),
+    [("150000 100000", 2), ("200000 100000", 2), ("5000 100000", 1), ("6400000 100000", 3), ("max 100000", 3), ("", 3)],
+)
+def test_cores_of_a_container(text: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`docker run --cpus` sets a quota and leaves the affinity alone."""
+    monkeypatch.setattr(machine.psutil.Process, "cpu_affinity", lambda _: [0, 1, 2], raising=False)
+    monkeypatch.setattr(machine, "_CPU_QUOTA", tmp_path / "cpu.max")
+    assert machine.core_count() == 3, "without such a file"
+    (tmp_path / "cpu.max").write_text(text)
+    assert machine.core_count() == cores
+
+
 def test_name_of_the_processor_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(

@@ -31,15 +31,23 @@ Device = Literal["auto", "cpu", "intel-gpu", "cuda", "tensorrt", "rocm", "coreml
 Runtime on the CPU; uniform: nothing, equal probabilities."""
 Precision = Literal["auto", "bf16", "f32", "int8"]
 """In what OpenVINO computes a network; auto: see tengen.evaluators.openvino."""
+_CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h of glibc
 
 
 def core_count() -> int:
-    """Processor cores that this process may use."""
+    """Processor cores that this process may use, by its affinity and by the CPU quota of its container."""
     process = psutil.Process()
-    if hasattr(process, "cpu_affinity"):  # not on macOS
-        return len(process.cpu_affinity())
-    return psutil.cpu_count() or 1
+    count = len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else psutil.cpu_count()  # not on macOS
+    return min(count or 1, cpu_quota() or sys.maxsize)
+
+
+def cpu_quota() -> int:
+    """The cores, rounded up, whose time a container may use in all (cgroups of Linux, version 2); 0 without a quota."""
+    with suppress(OSError, ValueError):
+        quota, period = _CPU_QUOTA.read_text(encoding="utf-8").split()
+        return 0 if quota == "max" else max(1, -(-int(quota) // int(period)))
+    return 0
 
 
 def processor_name() -> str:

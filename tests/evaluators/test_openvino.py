@@ -11,7 +11,9 @@ from filelock import FileLock
 from small_network import PLANES, SCALARS, random_inputs
 
 from tengen.errors import NetworkError
+from tengen.evaluators.file_evaluator import NetworkFileEvaluator
 from tengen.evaluators.network_file import Card, find_network
+from tengen.evaluators.onnx_runtime import OnnxRuntimeEvaluator
 from tengen.evaluators.openvino import Layout, OpenVinoEvaluator, cache_folder, winograd_pays
 
 
@@ -91,6 +93,28 @@ def test_a_network_with_other_inputs(tmp_path: Path) -> None:
     onnx.save(model, path)
     with pytest.raises(NetworkError, match="planes, scalars and mask"):
         OpenVinoEvaluator(path)
+
+
+@pytest.mark.parametrize("open_file", [OpenVinoEvaluator, OnnxRuntimeEvaluator])
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("planes", ["b", 5]), ("scalars", ["b"]), ("mask", ["b", "h"]), ("policy", ["b"]), ("policy", ["b", 82, 1])],
+)
+def test_shapes_of_another_rank(
+    name: str, shape: list[str | int], open_file: type[NetworkFileEvaluator], tmp_path: Path
+) -> None:
+    shapes = {"planes": ["b", 5, "h", "w"], "scalars": ["b", 2], "mask": ["b", "h", "w"], "policy": ["b", 82]}
+    shapes[name] = shape
+    number = onnx.TensorProto.FLOAT
+    ports = [onnx.helper.make_tensor_value_info(port, number, shape) for port, shape in shapes.items()]
+    cut = onnx.numpy_helper.from_array(np.array([n if isinstance(n, int) else 1 for n in shapes["policy"]]), "shape")
+    zeros = onnx.helper.make_node("ConstantOfShape", ["shape"], ["policy"])
+    graph = onnx.helper.make_graph([zeros], "other", ports[:3], ports[3:], [cut])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.helper.set_model_props(model, Card(name="x", family="x", config={}, plane_set="x", board_sizes=[9]).metadata())
+    onnx.save(model, tmp_path / "other.onnx")
+    with pytest.raises(NetworkError, match=r"other\.onnx"):
+        open_file(tmp_path / "other.onnx")
 
 
 def test_wrong_planes_are_named(network: Path) -> None:

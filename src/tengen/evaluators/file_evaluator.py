@@ -16,6 +16,7 @@ from tengen.evaluators.evaluator import BatchEvaluator
 from tengen.evaluators.network_file import read_card
 
 INPUTS = ("planes", "scalars", "mask")
+_RANKS = {"planes": 4, "scalars": 2, "mask": 3}
 OUTPUTS = ("policy", "value", "score", "ownership", "policy_optimistic", *FURTHER)
 """The outputs that an evaluator reads; a network file needs the policy alone."""
 
@@ -76,6 +77,11 @@ class NetworkFileEvaluator(BatchEvaluator):
                 f"{self.path} has inputs {sorted(inputs)} and outputs {sorted(outputs)}; a network file of Tengen "
                 f"takes planes, scalars and mask and gives policy, and may give {', '.join(OUTPUTS[1:])}"
             )
+        if wrong := [f"{name} of rank {len(inputs[name])}" for name in INPUTS if len(inputs[name]) != _RANKS[name]]:
+            raise NetworkError(
+                f"{self.path} has {' and '.join(wrong)}; a network file of Tengen takes planes [B, C, H, W], scalars "
+                "[B, S] and mask [B, H, W]"
+            )
         self._channels, self._scalars = inputs["planes"][1] or 0, inputs["scalars"][1] or 0
         self.only_size = inputs["planes"][3]
         self.outputs = [name for name in OUTPUTS if name in outputs]
@@ -83,6 +89,14 @@ class NetworkFileEvaluator(BatchEvaluator):
             name in outputs for name in ("value", "score", "ownership")
         )
         self.has_optimism = "policy_optimistic" in outputs
+
+    def _describe_policy(self, shape: Sequence[int]) -> None:
+        """Check the shape of the policy on a board of `_edge`, and keep whether it has a pass."""
+        if len(shape) != 2:
+            raise NetworkError(
+                f"{self.path} has a policy of rank {len(shape)}; a network file of Tengen has one [B, A]"
+            )
+        self.has_pass = shape[1] > self._edge**2
 
     @property
     def _edge(self) -> int:

@@ -11,6 +11,7 @@ import onnxruntime
 from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import INPUTS, NetworkFileEvaluator, bucket, last_line
+from tengen.machine import core_count, cpu_quota
 
 CPU = "CPUExecutionProvider"
 
@@ -26,7 +27,7 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
     def __init__(self, path: str | Path, *, provider: str = CPU, threads: int = 0, max_batch: int = 64) -> None:
         super().__init__(path, max_batch)
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = threads or (core_count() if cpu_quota() else 0)  # 0: by the affinity alone
         options.log_severity_level = 3  # errors alone
         try:
             wanted = list(dict.fromkeys([provider, CPU]))
@@ -40,7 +41,7 @@ class OnnxRuntimeEvaluator(NetworkFileEvaluator):
             {port.name: [n if isinstance(n, int) else None for n in port.shape] for port in self._session.get_inputs()},
             [port.name for port in self._session.get_outputs()],
         )
-        self.has_pass = self._run(self.blank(1, self._edge))["policy"].shape[1] > self._edge**2
+        self._describe_policy(self._run(self.blank(1, self._edge))["policy"].shape)
 
     def _infer(self, batch: InputBatch) -> Evaluation:
         return self._evaluation(batch, self._run(batch))

@@ -21,7 +21,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators.evaluation import Evaluation, Floats, InputBatch
 from tengen.evaluators.file_evaluator import NetworkFileEvaluator, bucket, last_line
 from tengen.evaluators.network_file import int8_path, read_int8_card
-from tengen.machine import Precision, core_count
+from tengen.machine import Precision, core_count, cpu_quota
 
 if TYPE_CHECKING:
     from tengen.evaluators.winograd import Operations
@@ -196,6 +196,8 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         if target == "GPU":
             threads, winograd = 1, False
             precision = "f32" if precision == "f32" else "bf16"
+        elif not threads and cpu_quota():  # OpenVINO asks the affinity alone
+            threads = core_count()
         self.precision = _resolve(precision, self.path, self._core)
         if self.precision == "int8":
             self._file = int8_path(self.path)
@@ -222,13 +224,17 @@ class OpenVinoEvaluator(NetworkFileEvaluator):
         self._requests: dict[tuple[int, int, Layout], SimpleQueue[_Requests]] = {}
         self._lock = threading.Lock()
         model = self._read()
-        shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
-        self._describe(
-            {name: [n.get_length() if n.is_static else None for n in shape] for name, shape in shapes.items()},
-            [name for port in model.outputs for name in port.get_names()],
-        )
-        model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
-        self.has_pass = model.output("policy").get_partial_shape()[1].get_length() > self._edge**2
+        try:
+            shapes = {port.get_any_name(): port.get_partial_shape() for port in model.inputs}
+            self._describe(
+                {name: [n.get_length() if n.is_static else None for n in shape] for name, shape in shapes.items()},
+                [name for port in model.outputs for name in port.get_names()],
+            )
+            model.reshape({name: list(shape) for name, shape in self._shapes(1, self._edge).items()})
+            policy = list(model.output("policy").get_partial_shape())
+            self._describe_policy([1, *(n.get_length() for n in policy[1:])])  # of the rows nothing may be known
+        except RuntimeError as error:  # a shape that no network file has
+            raise NetworkError(f"{self._file} cannot be used as a network: {last_line(error)}") from error
         fitting = count_fitting(model) if target == "CPU" and winograd_pays(self.precision) else 0
         self.fits_winograd = fitting > 0
         self.winograd = winograd is not False and fitting >= (MIN_CONVOLUTIONS if winograd is None else 1)
