@@ -10,7 +10,7 @@ from tengen.errors import NetworkError
 from tengen.evaluators import network_file
 from tengen.evaluators.join import join
 from tengen.evaluators.load import load_evaluator
-from tengen.evaluators.network_file import Card, find_network, installed, read_card
+from tengen.evaluators.network_file import Card, PortableNetwork, find_network, installed, read_card
 
 
 def card(name: str) -> Card:
@@ -111,7 +111,7 @@ def test_a_file_with_a_broken_name_is_refused_by_all_that_read_it(tmp_path: Path
             read()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', "[" * 100_000])
 def test_a_card_that_makes_no_sense_is_refused(nets: Path, text: str) -> None:
     model = onnx.load(nets / "alpha.onnx")
     onnx.helper.set_model_props(model, {"tengen": text})
@@ -125,6 +125,14 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         read_card(tmp_path / "nothing.onnx")
     with pytest.raises(NetworkError, match="cannot be read"):
         read_card(tmp_path)
+
+
+def test_a_network_for_another_machine(nets: Path, network: Path, tmp_path: Path) -> None:
+    """Every machine has a shipped network by its name; by a path, only this one has it there."""
+    assert PortableNetwork.of("alpha", nets / "alpha.onnx") == PortableNetwork("alpha")
+    for path in (network, nets / "alpha.onnx"):
+        sent = PortableNetwork.of(str(path), path).unpack(tmp_path / "there")
+        assert Path(sent) == tmp_path / "there" / path.name and Path(sent).read_bytes() == path.read_bytes()
 
 
 def test_a_name_that_no_file_can_have_is_unknown() -> None:

@@ -166,7 +166,7 @@ class PortableNetwork:
     @classmethod
     def of(cls, name: str, path: Path) -> "PortableNetwork":
         """The network of this name, whose file here is `path`."""
-        paths = [] if path.parent == EMBEDDED else [path, int8_path(path)]
+        paths = [] if is_shipped(name, path) else [path, int8_path(path)]
         return cls(name, {each.name: each.read_bytes() for each in paths if each.exists()})
 
     def unpack(self, folder: Path) -> str:
@@ -175,6 +175,14 @@ class PortableNetwork:
         for name, data in self.files.items():
             (folder / name).write_bytes(data)
         return str(folder / next(iter(self.files))) if self.files else self.name
+
+
+def is_shipped(name: str, path: Path) -> bool:
+    """Whether every machine with Tengen has the network of this name, whose file here is `path`.
+
+    The path of a shipped network is that of one machine.
+    """
+    return path.parent == EMBEDDED and Path(name).name == name
 
 
 def is_foreign(path: str | Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tengen.cluster import Cluster, Place, SharedFiles
 from tengen.data.store import Store
-from tengen.evaluators.network_file import EMBEDDED, find_network
+from tengen.evaluators.network_file import find_network, is_shipped
 from tengen.runs.folder import RunFolder
 from tengen.runs.interruption import ShutdownFlag
 from tengen.runs.mirror import Change, FolderWatch, apply_changes
@@ -65,7 +65,7 @@ def _paths(run: RunConfig) -> dict[str, Path]:
     if run.start is not None:
         path = Path(run.start)
         path = path if path.is_dir() else find_network(run.start)
-        found |= {} if path.parent == EMBEDDED else {run.start: path}
+        found |= {} if is_shipped(run.start, path) else {run.start: path}
     return found
 
 
