@@ -26,6 +26,7 @@ def main(store: Store, games: int, network: str) -> None:
     counter = Counter(load_evaluator(network))
     counted = [i for i, score in enumerate(store.column("score")) if score is not None and score == score]
     rows = [store.row(i) for i in counted[:: max(1, len(counted) // games)][:games]]
+    counter.count(rows[0].game())  # compiles
     for way in WAYS:
         started = time.process_time()
         scores = [(counter.count(row.game(), by=way).score, float(row.score or 0)) for row in rows]

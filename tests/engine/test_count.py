@@ -11,6 +11,7 @@ from tengen import coords
 from tengen.engine import Engine
 from tengen.engine.count import Counter
 from tengen.engine.result import Count
+from tengen.errors import NetworkError
 from tengen.evaluators import UniformEvaluator
 from tengen.game import BLACK, EMPTY, WHITE, Game
 
@@ -128,6 +129,18 @@ def test_the_network_is_asked_for_the_side_to_move(color: int, sign: int) -> Non
     count = Counter(evaluator).count(Game(9).setup(to_play=color))
     assert count.ownership == pytest.approx(np.full((9, 9), 0.75 * sign))
     assert evaluator.calls == 8, "under all symmetries"
+
+
+def test_playouts_need_no_network() -> None:
+    evaluator = ScriptedEvaluator(ownership=owned(OWNERS))
+    game = Game.from_diagram(DEAD)
+    alone = Counter(evaluator).count(game, by="playouts")
+    assert evaluator.calls == 0 and names(alone.dead) == {"D3", "F6", "G6"}
+    evaluator.only_size = 19
+    for way in ("both", "playouts"):
+        assert Counter(evaluator).count(game, by=way).dead == alone.dead
+    with pytest.raises(NetworkError, match="takes 19x19 boards alone"):
+        Counter(evaluator).count(game, by="network")
 
 
 def test_an_empty_board_is_neutral() -> None:

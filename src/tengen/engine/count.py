@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tengen.engine.result import Count
 from tengen.engine.shapes import Shapes
+from tengen.errors import NetworkError
 from tengen.evaluators.evaluator import Evaluator
 from tengen.evaluators.symmetric import SymmetricEvaluator
 from tengen.game import BLACK, EMPTY, Game
@@ -30,7 +31,7 @@ _UNANIMOUS = 0.9
 class Counter:
     """Counts by playouts and by the network's ownership, averaged over the symmetries; or by one of them.
 
-    If the network does not predict ownership, playouts decide.
+    If the network does not predict ownership, playouts decide; by both also where there is none for the board size.
     """
 
     def __init__(self, evaluator: Evaluator, playouts: int = 128, seed: int = 0) -> None:
@@ -42,25 +43,35 @@ class Counter:
         """Count the position before the passes at the end of `game`.
 
         `ownership` is what a search found, float32 [size, size] with +1 Black; without it the network is asked.
-        Raises ValueError for an unknown way to count.
+        Raises ValueError for an unknown way to count, NetworkError by `network` where there is none for the board size.
         """
         if by not in WAYS:
             raise ValueError(f"a way to count is {', '.join(WAYS)}, not {by!r}")
         position = _before_passes(game)
-        playouts = position.ownership_by_playouts(self._playouts, self._seed)
-        network = self._ask(position) if ownership is None else ownership
-        if by == "playouts" or network is None or not network.any():
-            dead, owner = position.dead_by_playouts(self._playouts, self._seed), playouts
-        elif by == "network":
+        network = ownership
+        if network is None and by != "playouts":
+            network = self._ask(position, needed=by == "network")
+        if by == "network" and network is not None and network.any():
             dead, owner = _lost(position, network), network
         else:
-            dead = _dead(position, network, playouts)
-            owner = _agreed(network, playouts, position.owners(dead))
+            playouts = position.ownership_by_playouts(self._playouts, self._seed)
+            if by == "playouts" or network is None or not network.any():
+                dead, owner = position.dead_by_playouts(self._playouts, self._seed), playouts
+            else:
+                dead = _dead(position, network, playouts)
+                owner = _agreed(network, playouts, position.owners(dead))
         return Count(position.score(dead), tuple(sorted(dead)), _settled(position, owner), position.owners(dead))
 
-    def _ask(self, game: Game) -> Ownership | None:
-        """The network's ownership of a position, the mean over the symmetries, +1 Black; None where it has none."""
-        evaluator = SymmetricEvaluator(self._evaluator.on(game.size), "average")
+    def _ask(self, game: Game, needed: bool) -> Ownership | None:
+        """The network's ownership of a position, the mean over the symmetries, +1 Black; None where it has none, and
+        where there is no network for the board size unless it is `needed`."""
+        try:
+            network = self._evaluator.on(game.size)
+        except NetworkError:
+            if needed:
+                raise
+            return None
+        evaluator = SymmetricEvaluator(network, "average")
         found = evaluator.infer(evaluator.encoded([game])).ownership
         if found is None:
             return None
